@@ -122,6 +122,9 @@ def c_pages() -> Iterator[tuple[str, str]]:
 
 # ---- Python
 
+#: Classes that functions of a module return, which are not public names of the package: it is imported without them.
+RETURNED = {"models": ("network.model.Model", "network.runner.Runner", "network.convert.UnsupportedModel")}
+
 
 def docstring(_app: object, what: str, name: str, thing: Any, _options: object, lines: list[str]) -> None:
     """Makes lists of what docstrings tell about arguments, `name : text`; links the names of C functions."""
@@ -161,6 +164,8 @@ def python_pages() -> Iterator[tuple[str, str]]:
                 continue
             page += [f".. auto{'class' if isinstance(thing, type) else 'function'}:: {name}"]
             page += ["   :undoc-members:", ""] if isinstance(thing, EnumMeta) else [""]
+        for name in RETURNED.get(family, ()):
+            page += [f".. autoclass:: pysimd.{name}", "   :members:", ""]
         yield family, "\n".join(page)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +114,34 @@ def test_preparations_share_weights(path: Path) -> None:
     np.testing.assert_array_equal(second({"x": x})["y"], alone({"x": x})["y"])
 
 
+def test_progress(path: Path) -> None:
+    """The parts of the weights that are packed are told, in order, up to all."""
+    told: list[float] = []
+    pysimd.load(path).prepare({"x": (1, 3, 20, 21)}, progress=told.append)
+    assert len(told) > 1 and told == sorted(told) and told[0] >= 0 and told[-1] == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
+@pytest.mark.parametrize("suffix", ["onnx", "simdnet"])
+def test_peak_of_memory(suffix: str, tmp_path: Path) -> None:
+    """Loading and preparing take little more than the packed weights: those of the file are read in parts."""
+    count, size = 8, 2048
+    weights = {f"w{i}": _weights(size, size, seed=i) for i in range(count)}
+    nodes = [helper.make_node("MatMul", [f"t{i}" if i else "x", f"w{i}"], [f"t{i + 1}"]) for i in range(count - 1)]
+    nodes.append(helper.make_node("MatMul", [f"t{count - 1}", f"w{count - 1}"], ["y"]))
+    model, file = _model(nodes, weights, (1, size)), tmp_path / f"large.{suffix}"
+    onnx.save(model, file) if suffix == "onnx" else pysimd.load(model).save(file)
+    program = """if True:
+        import pathlib, sys
+        import pysimd
+        peak = lambda: int(pathlib.Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+        before = peak()
+        runner = pysimd.load(sys.argv[1]).prepare()
+        print((peak() - before) * 1024)"""
+    result = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
+    assert int(result.stdout) < 1.45 * count * size * size * 4
+
+
 def test_what_a_model_tells(path: Path) -> None:
     model = pysimd.load(path)
     assert list(model.inputs) == ["x"] and model.inputs["x"].dims == ("N", 3, "H", "W")
@@ -188,8 +219,6 @@ def _built(folder: Path, name: str) -> Path:
 
 
 def _clean() -> dict[str, str]:
-    import os
-
     return {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
 
 
@@ -211,6 +240,46 @@ def test_a_program_in_c_gives_the_same_bits(path: Path, tmp_path: Path) -> None:
         assert failed.returncode == 1 and message in failed.stderr
     with pytest.raises(ValueError, match="name is '1 net', expected letters"):
         model.compile(tmp_path / "other", {"x": x.shape}, name="1 net")
+
+
+_OWN_MAIN = """
+#include "net.h"
+#include <stdio.h>
+
+int main(void) {
+    static char weights[10000000];
+    static float image[NET_INPUT_x_SIZE], scores[NET_OUTPUT_y_SIZE];
+    const void * inputs[] = {image};
+    void * outputs[] = {scores};
+    FILE * file = fopen("net.bin", "rb");
+    size_t size = fread(weights, 1, sizeof(weights), file), i;
+    net * made = net_create_from_memory(weights, size);
+    fclose(file);
+    for (i = 0; i < NET_INPUT_x_SIZE; i++) image[i] = (float)i / NET_INPUT_x_SIZE;
+    if (net_create_from_memory(weights, size - 1) != NULL || !net_run(made, inputs, outputs)) return 1;
+    for (i = 0; i < NET_OUTPUT_y_SIZE; i++) {
+        if (scores[i] != NET_OUTPUT_y(made)[i]) return 2;
+        printf("%a\\n", scores[i]);
+    }
+    net_destroy(made);
+    net_destroy(NULL);
+    return 0;
+}
+"""
+
+
+def test_the_functions_of_a_program(path: Path, tmp_path: Path) -> None:
+    """Weights in memory; arrays that are copied to inputs and from outputs; the header in C++."""
+    folder = tmp_path / "out"
+    model = pysimd.load(path)
+    model.compile(folder, {"x": (1, 3, 8, 8)}, name="net")
+    (folder / "main.c").write_text(_OWN_MAIN)
+    done = subprocess.run([_built(folder, "net")], cwd=folder, capture_output=True, text=True, check=True)
+    x = (np.arange(192, dtype=np.float32) / np.float32(192)).reshape(1, 3, 8, 8)
+    expected = model.prepare({"x": x.shape})({"x": x})["y"]
+    assert [float.fromhex(line) for line in done.stdout.split()] == expected.ravel().tolist()
+    if shutil.which("c++"):
+        subprocess.run(["c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++", folder / "net.h"], check=True)
 
 
 def test_a_program_in_c_of_many_operators(tmp_path: Path) -> None:

@@ -154,3 +154,12 @@ def test_converted_models(case: Case) -> None:
     """Most have operators of opset 6."""
     old = case.model.opset_import[0].version < 7
     assert_case(case._replace(model=onnx.version_converter.convert_version(case.model, 7)) if old else case)
+
+
+def test_the_table_of_operators() -> None:
+    """docs/operators.md is what `make operators` writes."""
+    import operators_table
+
+    if f"(onnx {onnx.__version__})" not in operators_table.FILE.read_text():
+        pytest.skip(f"the table was written with the cases of another version than onnx {onnx.__version__}")
+    assert operators_table.page() == operators_table.FILE.read_text(), "run make operators"

@@ -15,7 +15,7 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``passes``: graph to graph. Patterns become one node each, neighbours are joined into what one call computes.
 * ``layouts``: the order in which the dimensions of each tensor are stored.
 * ``memory``: a place for each tensor in one block.
-* ``lower``: the prepared calls of each node.
+* ``lower``: the prepared calls of each node. Their weights are packed, and ``mapped`` gives the pages of the file back.
 * ``runner``: runs the calls. ``model``: all of this for users.
 """
 

@@ -201,6 +201,10 @@ class _Program:
             "outputs": "\n".join(self._tensor("output", *each) for each in outputs),
             "input_rows": "\n".join(self._row(*each) for each in inputs),
             "output_rows": "\n".join(self._row(*each) for each in outputs),
+            "input_places": "\n".join(self._place(array) for _, _, array in inputs),
+            "output_places": "\n".join(self._place(array) for _, _, array in outputs),
+            "inputs_count": str(len(inputs)),
+            "outputs_count": str(len(outputs)),
         }
 
     def _tensor(self, kind: str, identifier: str, name: str, array: Array) -> str:
@@ -209,9 +213,13 @@ class _Program:
         shape = ", ".join(map(str, array.shape))
         return (
             f"/* {kind} {_comment(name)}: {array.dtype.name} ({shape}) */\n"
+            f"#define {self._name.upper()}_{kind.upper()}_{identifier}_SIZE {array.size}\n"
             f"#define {self._name.upper()}_{kind.upper()}_{identifier}(model) "
             f"(({_C_TYPES[array.dtype.name]} *)(void *){self._name}_tensor((model), {place}))"
         )
+
+    def _place(self, array: Array) -> str:
+        return f"    {{{array.ctypes.data - self._runner.block.ctypes.data}, {array.nbytes}}},"
 
     def _row(self, identifier: str, name: str, array: Array) -> str:
         place = array.ctypes.data - self._runner.block.ctypes.data

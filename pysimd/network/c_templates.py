@@ -17,19 +17,24 @@ typedef struct @name@ @name@;
  * memory is short: @name@_error() tells why. */
 @name@ * @name@_create(const char * weights);
 
-/* Computes the outputs for the contents of the inputs. Returns 1, or 0 after an error. */
-int @name@_run(@name@ * model);
+/* The same from the content of that file in memory, which is not needed any more afterwards. */
+@name@ * @name@_create_from_memory(const void * weights, size_t size);
+
+/* Computes the outputs. `inputs` has a pointer to the content of each input, in the order below, and `outputs` one to an
+ * array for each output. A pointer may be NULL, as may both arguments: then the tensor itself has the input, or the
+ * output, in its memory, see below. Returns 1, or 0 after an error. */
+int @name@_run(@name@ * model, const void * const * inputs, void * const * outputs);
 
 /* What was wrong in the last call of this thread. */
 const char * @name@_error(void);
 
 /* Releases a model; NULL is allowed. */
-void @name@_release(@name@ * model);
+void @name@_destroy(@name@ * model);
 
 /* The tensor at an offset: use the macros below. */
 void * @name@_tensor(@name@ * model, size_t offset);
 
-/* The tensors, which live as long as the model. */
+/* The tensors, which live as long as the model, and their sizes in elements. */
 @inputs@
 @outputs@
 
@@ -102,10 +107,8 @@ static int create_contexts(@name@ * m, unsigned char * data) {
     return 1;
 }
 
-@name@ * @name@_create(const char * weights) {
+static @name@ * create(unsigned char * data) {
     @name@ * m;
-    unsigned char * data = read_data(weights);
-    if (data == NULL) return NULL;
     m = SimdAllocate(sizeof(*m), SimdAlignment());
     if (m) memset(m, 0, sizeof(*m));
     if (m) m->block = SimdAllocate(BLOCK_BYTES ? BLOCK_BYTES : 1, 4096);
@@ -115,21 +118,67 @@ static int create_contexts(@name@ * m, unsigned char * data) {
         memcpy(m->data, data, RUN_BYTES);
     }
     if (!m || !m->block || !m->data || !create_contexts(m, data)) {
-        @name@_release(m);
+        @name@_destroy(m);
         m = NULL;
     }
-    SimdFree(data);
     return m;
 }
 
-int @name@_run(@name@ * m) {
+@name@ * @name@_create(const char * weights) {
+    unsigned char * data = read_data(weights);
+    @name@ * m = data ? create(data) : NULL;
+    if (data) SimdFree(data);
+    return m;
+}
+
+@name@ * @name@_create_from_memory(const void * weights, size_t size) {
+    unsigned char * data;
+    @name@ * m = NULL;
+    file_error[0] = 0;
+    if (weights == NULL || size != DATA_BYTES) {
+        snprintf(file_error, sizeof(file_error), "the weights have %lu bytes, expected %lu", (unsigned long)size,
+                 (unsigned long)DATA_BYTES);
+        return NULL;
+    }
+    data = SimdAllocate(DATA_BYTES ? DATA_BYTES : 1, SimdAlignment());
+    if (data) {
+        memcpy(data, weights, DATA_BYTES);
+        m = create(data);
+        SimdFree(data);
+    }
+    return m;
+}
+
+static int compute(@name@ * m) {
     unsigned char * data = m->data;
     (void)data;
 @run@
     return 1;
 }
 
-void @name@_release(@name@ * m) {
+struct place {
+    size_t offset, bytes;
+};
+
+static const struct place input_places[] = {
+@input_places@
+    {0, 0}};
+
+static const struct place output_places[] = {
+@output_places@
+    {0, 0}};
+
+int @name@_run(@name@ * m, const void * const * inputs, void * const * outputs) {
+    size_t i;
+    for (i = 0; inputs && i < @inputs_count@; i++)
+        if (inputs[i]) memcpy(m->block + input_places[i].offset, inputs[i], input_places[i].bytes);
+    if (!compute(m)) return 0;
+    for (i = 0; outputs && i < @outputs_count@; i++)
+        if (outputs[i]) memcpy(outputs[i], m->block + output_places[i].offset, output_places[i].bytes);
+    return 1;
+}
+
+void @name@_destroy(@name@ * m) {
     size_t i;
     if (m == NULL) return;
     for (i = 0; i < CONTEXTS; i++)
@@ -191,7 +240,7 @@ int main(int argc, char ** argv) {
     }
     for (i = 0; inputs[i].name && i + 2 < argc; i++)
         if (!read_input(argv[i + 2], @name@_tensor(model, inputs[i].offset), inputs[i].bytes)) status = 1;
-    if (status == 0 && !@name@_run(model)) {
+    if (status == 0 && !@name@_run(model, NULL, NULL)) {
         fprintf(stderr, "%s\\n", @name@_error());
         status = 1;
     }
@@ -205,7 +254,7 @@ int main(int argc, char ** argv) {
         if (file == NULL || fwrite(data, 1, outputs[i].bytes, file) != outputs[i].bytes) status = 1;
         if (file && fclose(file) != 0) status = 1;
     }
-    @name@_release(model);
+    @name@_destroy(model);
     return status;
 }
 """

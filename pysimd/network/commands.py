@@ -90,7 +90,7 @@ def _run(given: argparse.Namespace) -> int:
     files = {name: np.load(file) for name, _, file in (text.rpartition(":") for text in given.input)}
     shapes = {name: array.shape for name, array in files.items()} | _shapes(model, given.shape)
     shapes = shapes if given.layout == "nchw" else {name: _nchw(shape) for name, shape in shapes.items()}
-    runner = model.prepare(shapes, layout=given.layout)
+    runner = _prepared(model, shapes, given.layout)
     inputs = {name: files.get(name, _values(array, given)) for name, array in runner.inputs.items()}
     outputs = runner(inputs)
     for name, array in outputs.items():
@@ -103,6 +103,18 @@ def _run(given: argparse.Namespace) -> int:
     if given.report is not None:
         print(runner.report(given.report or None))
     return status
+
+
+def _prepared(model: Model, shapes: Mapping[str, Shape], layout: str) -> Runner:
+    """The model, prepared, with a bar on a terminal if tqdm is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return model.prepare(shapes, layout=layout)
+    with tqdm(
+        total=1.0, desc="packing weights", bar_format="{desc} {percentage:3.0f}% |{bar}|", leave=False, disable=None
+    ) as bar:
+        return model.prepare(shapes, layout=layout, progress=lambda part: bar.update(part - bar.n))
 
 
 def _nchw(shape: Shape) -> Shape:

@@ -19,6 +19,7 @@ from pysimd.annotations import Array
 from pysimd.calls import prepare
 from pysimd.context import SharingContext
 from pysimd.network.graph import Node
+from pysimd.network.mapped import release
 from pysimd.network.operators import UNARY
 
 Call = Callable[[], Any]
@@ -90,6 +91,9 @@ class Contexts:
                 continue
             return context
         kind.set_params(context, node.attributes, x)
+        for array in x[1:]:
+            if array is not None:
+                release(array)
         # What pickling refers to: these contexts are not pickled, and the arrays may be copies.
         context._given = ()
         others.append(context)

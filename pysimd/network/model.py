@@ -62,12 +62,19 @@ class Model:
             found[name] = _bound(value, given.get(name), sizes)
         return found
 
-    def prepare(self, shapes: Mapping[str, Shape] | None = None, *, layout: str = "nchw") -> Runner:
+    def prepare(
+        self,
+        shapes: Mapping[str, Shape] | None = None,
+        *,
+        layout: str = "nchw",
+        progress: Callable[[float], Any] | None = None,
+    ) -> Runner:
         """Plans the model for these shapes of its inputs, and packs the weights.
 
         shapes : by name; inputs whose dimensions are all numbers in the file can be omitted.
         layout : how inputs and outputs of four dimensions are stored: "nchw", as in the file, or "nhwc", with channels last,
             which avoids conversions.
+        progress : a function that is called, several times, with the part of the weights that is packed: from 0 to 1.
 
         Preparations of one model for different shapes share packed weights where the same algorithms serve them.
 
@@ -77,7 +84,7 @@ class Model:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         graph = graph_of(self.source, self.shapes(shapes), self._fallback)
-        runner = Runner(simplified(graph), layout, self._contexts)
+        runner = Runner(simplified(graph), layout, self._contexts, progress)
         runner.operators = tuple(node.op for node in self.source.nodes)
         return runner
 

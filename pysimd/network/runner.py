@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ class Runner:
     graph : as built, or with what :func:`pysimd.network.passes.simplified` has joined.
     layout : how inputs and outputs of four dimensions are stored: "nchw", the order of the graph, or "nhwc".
     contexts : of runners of the same weights for other shapes, to share them.
+    progress : is called with the part of the weights that is packed, from 0 to 1.
 
     ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name. Alternatively,
     write the inputs into the arrays of :attr:`inputs` and call ``runner()``, which returns :attr:`outputs`: arrays that the
@@ -34,34 +35,45 @@ class Runner:
     steps : the nodes that are computed, in order, with their calls and contexts.
     """
 
-    def __init__(self, graph: Graph, layout: str = "nchw", contexts: Contexts | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        layout: str = "nchw",
+        contexts: Contexts | None = None,
+        progress: Callable[[float], Any] | None = None,
+    ) -> None:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         self.graph, self.layout = graph, layout
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.placed = placed(graph, layout)
         self.plan = plan_of(self.placed)
-        self._bind({}, Contexts() if contexts is None else contexts)
+        self._bind({}, Contexts() if contexts is None else contexts, progress)
 
-    def _bind(self, made: Mapping[Node, Any], contexts: Contexts | None) -> None:
+    def _bind(
+        self, made: Mapping[Node, Any], contexts: Contexts | None, progress: Callable[[float], Any] | None = None
+    ) -> None:
         """Allocates the block, and prepares the calls on it."""
         stored = self.placed
         self.block = block = _allocated(self.plan.size)
         arrays = {name: self.plan.array(block, name) for name in self.plan.places} | stored.constants
         self.inputs: dict[str, Array] = dict(zip(self.graph.inputs, (arrays[name] for name in stored.inputs)))
         self.outputs: dict[str, Array] = dict(zip(self.graph.outputs, (arrays[name] for name in stored.outputs)))
-        steps = (
-            step_of(
+        nodes = [node for node in stored.nodes if node not in self.plan.idle]
+        weights = [sum(stored.constants[name].nbytes for name in node.inputs if name in stored.constants) for node in nodes]
+        self.steps: list[Step] = []
+        for i, node in enumerate(nodes):
+            step = step_of(
                 node,
                 [arrays[name] if name else None for name in node.inputs],
                 [arrays[name] for name in node.outputs],
                 made.get(node),
                 contexts,
             )
-            for node in stored.nodes
-            if node not in self.plan.idle
-        )
-        self.steps: list[Step] = [step for step in steps if step.calls]
+            if step.calls:
+                self.steps.append(step)
+            if progress is not None:
+                progress(sum(weights[: i + 1]) / max(sum(weights), 1))
         self._calls = tuple(call for step in self.steps for call in step.calls)
 
     def __call__(self, inputs: Mapping[str, Array] | None = None) -> dict[str, Array]:

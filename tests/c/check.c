@@ -37,9 +37,10 @@ size_t frame_levels;
 
 static const char usage[] =
     "usage: check [--isa LEVEL] [--test FAMILY] [--function NAME] [--case TEXT] [--seed N] [--count N] [--quick] [--bench]\n"
-    "             [--jobs N] [--threads N] [--stack N] [--no-guards]\n"
+    "             [--every N] [--jobs N] [--threads N] [--stack N] [--no-guards]\n"
     "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
     "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n"
+    "  --every: one case of N, chosen by the seed\n"
     "  --jobs: in N processes, a family in each\n"
     "  --threads: what up to N threads compute, on any machine and of any size, must be what one does, to the bit;\n"
     "             under --bench the times of one and of N\n"
@@ -102,6 +103,8 @@ static void read_options(int argc, char ** argv)
             frame_option.seed = strtoull(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(name, "--count") == 0)
             frame_option.count = strtoul(argv[++i], NULL, 0);
+        else if (i + 1 < argc && strcmp(name, "--every") == 0)
+            frame_option.every = strtoul(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(name, "--jobs") == 0)
             frame_option.jobs = strtoul(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(name, "--threads") == 0)

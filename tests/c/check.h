@@ -144,7 +144,7 @@ void check_empty(check_call_fn call, const void * job);
 
 /* With --bench, times the call on each level; otherwise does nothing. flops and bytes are the work and the memory traffic of
  * one call, 0 if irrelevant. With --bench, check_run() and the others do nothing, so a family's function calls this one in
- * addition. */
+ * addition, if check_timed(). */
 void check_bench(check_call_fn call, const void * job, double flops, double bytes);
 
 /* For use inside a call: memory placed like the case's arrays, filled with signaling float NaNs, valid until the call ends.
@@ -158,6 +158,9 @@ void check_that(bool condition, const char * function, const char * text, ...) _
 bool check_selected(const char * function);
 
 /* ---- choice of geometries */
+
+/* True with --bench: without it, the cases of benchmarks need not even be declared. */
+bool check_timed(void);
 
 /* True if slow cases are to be left out (under emulators and sanitizers). */
 bool check_quick(void);

@@ -255,5 +255,6 @@ CHECK_FAMILY(binary)
     if (check_selected(BINARY))
         against_indices();
     refusals();
-    bench();
+    if (check_timed())
+        bench();
 }

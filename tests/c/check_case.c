@@ -16,14 +16,15 @@ bool check_case(const char * function, const char * geometry, ...)
     va_start(arguments, geometry);
     vsnprintf(c->geometry, sizeof(c->geometry), geometry, arguments);
     va_end(arguments);
-    c->skip = !check_selected(function) || (frame_option.geometry && !strstr(c->geometry, frame_option.geometry));
+    c->random.state = frame_hash(frame_hash(frame_option.seed, function), c->geometry);
+    c->skip = !check_selected(function) || (frame_option.geometry && !strstr(c->geometry, frame_option.geometry)) ||
+              (frame_option.every && (c->random.state >> 32) % frame_option.every);
     c->arrays = 0;
     c->compare = FRAME_EXACT;
     c->tolerance = 0;
     c->freedoms = 0;
     c->raises = false;
     c->open = NULL;
-    c->random.state = frame_hash(frame_hash(frame_option.seed, function), c->geometry);
     return !c->skip;
 }
 
@@ -104,6 +105,8 @@ bool frame_selected(void) { return !frame_case.skip; }
 /* ---- choice of geometries */
 
 struct frame_random frame_family_random;
+
+bool check_timed(void) { return frame_option.bench; }
 
 bool check_quick(void) { return frame_option.quick; }
 

@@ -50,10 +50,10 @@ size_t frame_type_bytes(enum check_type type);
 struct frame_options {
     const char * isa, * test, * function, * geometry; /* NULL: all */
     uint64_t seed;
-    size_t count, stack, jobs; /* 0: not given */
-    size_t threads;            /* 0: one thread */
+    size_t count, every, stack, jobs; /* 0: not given */
+    size_t threads;                   /* 0: one thread */
     bool quick, bench;
-    bool no_guards;            /* every place is FRAME_MIDDLE */
+    bool no_guards;                   /* every place is FRAME_MIDDLE */
 };
 
 extern struct frame_options frame_option;

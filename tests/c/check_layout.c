@@ -220,6 +220,8 @@ CHECK_FAMILY(layout)
     refusals();
     filters();
     tables();
-    bench();
-    bench_filters();
+    if (check_timed()) {
+        bench();
+        bench_filters();
+    }
 }

@@ -141,5 +141,6 @@ CHECK_FAMILY(lrn)
     }
     no_power();
     refusals();
-    bench();
+    if (check_timed())
+        bench();
 }

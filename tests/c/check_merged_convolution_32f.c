@@ -461,5 +461,6 @@ CHECK_FAMILY(merged_convolution_32f)
     check_layer_empty(&empty);
     refusals();
     refusals_of_calls();
-    bench();
+    if (check_timed())
+        bench();
 }

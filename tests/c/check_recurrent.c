@@ -413,5 +413,6 @@ CHECK_FAMILY(recurrent)
     refuse_calls();
     refuse_overlap();
     refuse_other_functions();
-    bench();
+    if (check_timed())
+        bench();
 }

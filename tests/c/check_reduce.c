@@ -252,5 +252,6 @@ CHECK_FAMILY(reduce)
         any();
     refusals();
     nothing();
-    bench();
+    if (check_timed())
+        bench();
 }

@@ -95,5 +95,6 @@ CHECK_FAMILY(tiled_scale)
         check_tiled(check_random(1, 70), check_random(1, 70), check_random(1, 70),
                     (enum check_fill)check_random(0, CHECK_FILLS - 1));
     refusals();
-    bench();
+    if (check_timed())
+        bench();
 }

@@ -91,7 +91,8 @@ CHECK_FAMILY(unary)
         for (size_t i = 0, n = check_count(60); i < n; ++i)
             check_at(type, check_random(68, 5000), (enum check_fill)check_random(0, CHECK_FILLS - 1), scales[i % 6]);
         check_at(type, 30001, CHECK_RANDOM, 10); /* long enough for several threads */
-        bench(type);
+        if (check_timed())
+            bench(type);
     }
     refusals();
 }

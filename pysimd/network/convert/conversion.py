@@ -100,6 +100,11 @@ def converts(*operators: str, any_type: bool = False) -> Callable[[Converter], C
     return register
 
 
+def supported_operators() -> list[str]:
+    """Those that have converters."""
+    return sorted(_REGISTRY)
+
+
 def full_name(node: SourceNode) -> str:
     """The operator with its domain, if that is not ONNX's."""
     return f"{node.domain}.{node.op}" if node.domain not in ("", "ai.onnx") else node.op

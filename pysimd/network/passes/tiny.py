@@ -14,6 +14,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.graph import Graph
+from pysimd.network.mapped import release
 
 _LAYERS = ("Conv", "ConvTranspose", "Linear", "MergedConvolution")
 _RATIO = 1e-30
@@ -38,7 +39,9 @@ def _limit(array: Array) -> float:
     if array.dtype != np.float32 or not array.size:
         return 0.0
     limit = _RATIO * min(1.0, max(float(part.max()) for part in _parts(array)))
-    return limit if any(bool(((part > 0) & (part < limit)).any()) for part in _parts(array)) else 0.0
+    found = any(bool(((part > 0) & (part < limit)).any()) for part in _parts(array))
+    release(array)
+    return limit if found else 0.0
 
 
 def _without(array: Array, limit: float) -> Array:

@@ -1,0 +1,161 @@
+"""Writes docs/operators.md: the operators of ONNX that models may have, as the cases of the ONNX backend's tests find them.
+
+    python tests/operators_table.py [--check]
+
+--check : compares with the file in the place of writing it; the exit status is 1 if they differ.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx
+from onnx_suite import Case, cases
+from test_network_onnx import graphs, node_cases
+
+from pysimd.network.convert import UnsupportedModel
+from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
+from pysimd.network.convert.conversion import supported_operators
+
+FILE = Path(__file__).parent.parent / "docs" / "operators.md"
+FIRST_OPSET = 7
+ONNX_DOMAINS = ("", "ai.onnx")
+
+
+PAGE = """\
+# Operators in models
+
+The operators of [ONNX](https://onnx.ai/onnx/operators/) that a model may have, found by the node cases of its backend tests
+(onnx {version}): `make operators` writes this page. Each case that counts as computed is right on every instruction set and
+in both layouts, which `pytest tests/test_network_onnx.py` checks.
+
+- {computed} of {all} node cases are computed, the others are refused with a sentence before anything runs. *Cases* counts
+  those of one node.
+- {read} of {converted} models that PyTorch had converted are computed.
+- Opsets 7 to the newest are read. *Versions* are those in which ONNX has changed the operator.
+- The library computes with float32; weights of float16, bfloat16 and float64 become float32 when they are loaded. For
+  integers and booleans, NumPy computes what the library does not have. What depends on constants and shapes alone is
+  computed in advance, whatever the operator.
+- An operator with a limit is refused only where the limit is met. Which functions compute the operators is on
+  [another page](guides/onnx.md).
+
+| Operator | Versions | Computed by | Cases | Limits |
+|---|---|---|---|---|
+{rows}
+
+Of other domains: {others}.
+
+## Not supported
+
+| Operator | Reason |
+|---|---|
+{refused}
+
+Not known: {missing}.
+
+A function of Python can take the place of any of them, see [models](guides/models.md).
+"""
+#: Limits that no case of one node meets.
+LIMITS = {"If": "the condition is computed at run time"}
+
+
+@dataclass
+class Found:
+    """What the cases of an operator show."""
+
+    computed: int = 0
+    refused: int = 0
+    reasons: set[str] = field(default_factory=set)
+
+
+def shortened(reason: str) -> str:
+    """Without what differs between cases."""
+    reason = re.sub(r"(the )?type \d+ of ONNX", "a type that NumPy does not have", reason)
+    reason = re.sub(r"\b(float8|float4|int4|uint4|int2|uint2)\w*", "float8", reason)
+    reason = re.sub(r"^its function cannot compute these shapes: ValueError\('(.*)'\)$", r"\1", reason)
+    reason = re.sub(r" of a size of [\d.]+ is", " is", re.sub(r"\(1, 1, 3, 2, 2\)", "of five dimensions", reason))
+    return re.split(r", supported (?:is|are) |: end the model", reason)[0]
+
+
+def of_cases(some: list[Case]) -> dict[str, Found]:
+    """By operator, of the cases that consist of one."""
+    found: dict[str, Found] = defaultdict(Found)
+    for case in some:
+        if len(case.model.graph.node) > 1:
+            continue
+        entry = found[case.last_operator]
+        try:
+            graphs(case)
+        except UnsupportedModel as error:
+            entry.refused += 1
+            entry.reasons.update(shortened(node.reason) for node in error.nodes)
+        else:
+            entry.computed += 1
+    return found
+
+
+def versions() -> dict[str, list[int]]:
+    """The versions in which ONNX defines each of its operators, from the one that opset 7 has on."""
+    every: dict[str, set[int]] = defaultdict(set)
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain in ONNX_DOMAINS and not schema.deprecated:
+            every[schema.name].add(schema.since_version)
+    found = {}
+    for name, numbers in every.items():
+        old = [n for n in numbers if n <= FIRST_OPSET]
+        found[name] = [*([max(old)] if old else []), *sorted(n for n in numbers if n > FIRST_OPSET)]
+    return found
+
+
+def row(name: str, numbers: list[int], found: Found) -> str:
+    how = "the library" if name in supported_operators() else "NumPy" if name in BY_NUMPY else "in advance"
+    some, limits = found.computed + found.refused, sorted(found.reasons) or [LIMITS.get(name, "")]
+    return f"| {name} | {', '.join(map(str, numbers))} | {how} | {found.computed} of {some} | {'; '.join(limits)} |"
+
+
+def page() -> str:
+    some, defined = node_cases(), versions()
+    found = of_cases(some)
+    known = {*supported_operators(), *BY_NUMPY, "If", *(name for name in found if found[name].computed)}
+    ours = sorted(name for name in known & set(defined) if found[name].computed or not found[name].refused)
+    others = sorted(name for name in known if "." in name)
+    reasons = {name: "; ".join(sorted(found[name].reasons)) for name in known & set(defined) if name not in ours}
+    reasons.update((name, shortened(reason)) for name, reason in REASONS.items() if name not in ours)
+    missing = sorted(name for name in defined if name not in ours and name not in reasons)
+    converted = cases("pytorch-converted")
+    return PAGE.format(
+        version=onnx.__version__,
+        computed=sum(map(is_computed, some)),
+        all=len(some),
+        read=sum(map(is_computed, converted)),
+        converted=len(converted),
+        rows="\n".join(row(name, defined[name], found[name]) for name in ours),
+        others=", ".join(f"`{name}`" for name in others),
+        refused="\n".join(f"| {name} | {reason} |" for name, reason in sorted(reasons.items())),
+        missing=", ".join(missing),
+    )
+
+
+def is_computed(case: Case) -> bool:
+    old = case.model.opset_import[0].version < FIRST_OPSET
+    model = onnx.version_converter.convert_version(case.model, FIRST_OPSET) if old else case.model
+    try:
+        return bool(graphs(case._replace(model=model)))
+    except UnsupportedModel:
+        return False
+
+
+def main() -> int:
+    text = page()
+    if "--check" in sys.argv[1:]:
+        return int(text != FILE.read_text())
+    FILE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
