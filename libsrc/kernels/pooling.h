@@ -13,6 +13,8 @@
  *   ELEMENT TYPE VECTOR LANES  the element of the arrays, and the vocabulary's suffix, vector and vector size for it
  *   CELL ARRAY                 if arrays are widened: the element of vectors and buffers, to which TYPE belongs then, and the
  *                              suffix of loads that widen ELEMENT and stores that round to it; else ELEMENT and TYPE
+ *   COMPACT                    if defined as 1, few functions are specialised and rows of outputs are computed one at a time; arrays
+ *                              that are widened need it
  *   IDENTITY                   the identity of the reduction, a VECTOR
  *   REDUCTION REDUCE(a, b)     the type of intermediate values, and the reduction of two of them
  *   INIT(v) TERM(v)            vectors to reductions: the first term of each, and all others
@@ -29,6 +31,10 @@
 #define WIDENS 0
 #define CELL ELEMENT
 #define ARRAY TYPE
+#endif
+
+#ifndef COMPACT
+#define COMPACT 0
 #endif
 
 #define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
@@ -231,11 +237,11 @@ SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct input 
     }
 }
 
-/* Stores the result of a reduction at x of an array, or with `cells`, not yet divided, of a buffer. */
+/* Stores the result of a reduction at x of an array, or with `cells` of a buffer, not yet divided. */
 SN_INLINE void store(void * p, size_t x, REDUCTION r, v32f divisor, bool cells)
 {
     (void)divisor;
-    if (cells)
+    if (WIDENS && cells)
         WORD(store)((CELL *)p + x, PACK(r));
     else
         ARRAY_WORD(store)((ELEMENT *)p + x, FINISH(r, divisor));
@@ -244,7 +250,7 @@ SN_INLINE void store(void * p, size_t x, REDUCTION r, v32f divisor, bool cells)
 SN_INLINE void store_tail(void * p, REDUCTION r, v32f divisor, size_t n, bool cells)
 {
     (void)divisor;
-    if (cells)
+    if (WIDENS && cells)
         WORD(store_tail)(p, PACK(r), n);
     else
         ARRAY_WORD(store_tail)(p, FINISH(r, divisor), n);
@@ -286,33 +292,28 @@ SN_INLINE void reduce_rows_as(const struct input * given, size_t n, const sn_32f
         reduce_vectors(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two, cells);
 }
 
-/* Not inlined: the same code serves pixels, whole rows and, if its cells are elements, the buffer. */
-static __attribute__((noinline)) void reduce_rows(const struct input * r, size_t n, const sn_32f * divisor, ELEMENT * dst0,
-                                                  ELEMENT * dst1, bool two)
+/* Not inlined: the same code serves pixels, whole rows and the buffer. */
+static __attribute__((noinline)) void reduce_any(const struct input * r, size_t n, const sn_32f * divisor, void * dst0,
+                                                 void * dst1, bool two, bool cells)
 {
-    if (two)
-        reduce_rows_as(r, n, divisor, dst0, dst1, true, false);
+    if (two && !COMPACT)
+        reduce_rows_as(r, n, divisor, dst0, dst1, true, cells);
     else
-        reduce_rows_as(r, n, divisor, dst0, NULL, false, false);
+        reduce_rows_as(r, n, divisor, dst0, NULL, false, cells);
+}
+
+SN_INLINE void reduce_rows(const struct input * r, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1, bool two)
+{
+    reduce_any(r, n, divisor, dst0, dst1, two, false);
 }
 
 /* Rows in the buffer are divided when results are computed from them. */
 static const float no_divisor[2] = {1, 1};
 
-#if WIDENS
-static __attribute__((noinline)) void reduce_cells(const struct input * r, size_t n, CELL * dst0, CELL * dst1, bool two)
+SN_INLINE void reduce_cells(const struct input * r, size_t n, CELL * dst0, CELL * dst1, bool two)
 {
-    if (two)
-        reduce_rows_as(r, n, no_divisor, dst0, dst1, true, true);
-    else
-        reduce_rows_as(r, n, no_divisor, dst0, NULL, false, true);
+    reduce_any(r, n, no_divisor, dst0, dst1, two, WIDENS);
 }
-#else
-static void reduce_cells(const struct input * r, size_t n, CELL * dst0, CELL * dst1, bool two)
-{
-    reduce_rows(r, n, no_divisor, dst0, dst1, two);
-}
-#endif
 
 #include "kernels/pooling_pixels.h"
 #include "kernels/pooling_rows.h"
@@ -367,7 +368,7 @@ static void do_units(const struct algorithm * algorithm, const struct sn_pooling
     struct plan plan;
     for (size_t first = 0; first < pairs; first += PLAN) {
         const size_t count = sn_min(pairs - first, PLAN);
-        plan_pairs(&plan, p, first, first + count, algorithm->single);
+        plan_pairs(&plan, p, first, first + count, COMPACT || algorithm->single);
         for (size_t plane = begin / pairs; plane * pairs < end; ++plane) {
             const size_t unit = plane * pairs + first;
             const size_t from = sn_max(begin, unit), to = sn_min(end, unit + count);

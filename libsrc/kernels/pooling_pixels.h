@@ -36,6 +36,7 @@ static void pixels_step(const struct sn_pooling * p, const struct step * t, cons
     }
 }
 
+#if !COMPACT
 /* ---- windows of 2 x 2 pixels side by side, inside the image */
 
 /* One row of outputs, u vectors at a time. */
@@ -73,6 +74,7 @@ static void pairs_step(const struct sn_pooling * p, const struct step * t, const
     else
         pairs_row(p, &r, divisor, dst, 1);
 }
+#endif
 
 /* ---- overlapping windows */
 
@@ -148,7 +150,7 @@ SN_INLINE void ring_blocks(const struct sn_pooling * p, const struct step * t, c
     for (size_t c = 0; c < inner; c += block) {
         const size_t at = sn_min(c, inner - block);
         const struct input r = input_of(t, src + at, pitches_of(p).row, 1, 0);
-        if (t->two)
+        if (t->two && !COMPACT)
             ring_rows(p, &r, t->divisor, dst + at, u, true);
         else
             ring_rows(p, &r, t->divisor, dst + at, u, false);
@@ -159,9 +161,9 @@ static void ring_step(const struct sn_pooling * p, const struct step * t, const 
                       ELEMENT * dst)
 {
     (void)planes;
-    if (p->inner >= 4 * LANES)
+    if (p->inner >= 4 * LANES && !COMPACT)
         ring_blocks(p, t, src, dst, 4);
-    else if (p->inner >= 2 * LANES)
+    else if (p->inner >= 2 * LANES || COMPACT)
         ring_blocks(p, t, src, dst, 2);
     else
         ring_blocks(p, t, src, dst, 1);
@@ -294,10 +296,12 @@ SN_INLINE void overlap_step(const struct sn_pooling * p, const struct step * t, 
         overlap_step(p, t, src, planes, dst, K, S);                                                                         \
     }
 
+#if !COMPACT
 OVERLAP(2, 1)
 OVERLAP(3, 1)
 OVERLAP(3, 2)
 OVERLAP(5, 1)
+#endif
 
 #undef OVERLAP
 
@@ -309,8 +313,9 @@ typedef void (*step_fn)(const struct sn_pooling * p, const struct step * t, cons
 static step_fn pixels_for(const struct sn_pooling * p)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
-    const bool usual = axis->pad < axis->kernel && covered(axis).count == axis->dst;
     const size_t spare = sizeof(ELEMENT) < sizeof(float) || V32F_N > 8 ? 1 : 3;
+#if !COMPACT
+    const bool usual = axis->pad < axis->kernel && covered(axis).count == axis->dst;
     switch (usual ? sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9) : 0) {
     case 21: return overlap_2_1;
     case 22: return pairs_step;
@@ -318,8 +323,9 @@ static step_fn pixels_for(const struct sn_pooling * p)
     case 32: return overlap_3_2;
     case 51: return overlap_5_1;
     }
+#endif
     const bool shared = axis->dst > 1 && axis->kernel >= spare && (axis->kernel - spare) / 2 >= axis->stride;
-    if (shared && axis->kernel <= RING)
+    if (shared && axis->kernel <= RING && (p->inner >= 2 * LANES || !COMPACT))
         return ring_step;
     return pixels_step;
 }

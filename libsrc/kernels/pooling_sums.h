@@ -75,11 +75,11 @@ static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct t
 #if WIDENS
         if (t->cells) {
             const struct terms cells = {p, rows, t->pitch, planes, t->plane, t->n, true};
-            switch (u) {
-            case 4: sum_chain(v, 4, &cells, true); return;
-            case 2: sum_chain(v, 2, &cells, true); return;
-            default: sum_chain(v, 1, &cells, true); return;
-            }
+            if (u == 2) /* compact code has at most two */
+                sum_chain(v, 2, &cells, true);
+            else
+                sum_chain(v, 1, &cells, true);
+            return;
         }
 #endif
         switch (full ? u : -u) {
