@@ -10,7 +10,7 @@ python=${PYTHON:-$PWD/.venv/bin/python}
 
 make --silent install PREFIX="$work/usr" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$python" -m pysimd compile examples/digits/digits.simdnet --shape images:1,1,8,8 --name digits -o "$work" > /dev/null
-cp examples/digits/classify.c "$work"
+cp examples/digits/compiled/classify.c "$work"
 
 # Two of the held-out images, magnified: one in gray, one in colours.
 "$python" - "$work" << 'END'

@@ -11,7 +11,7 @@ from pysimd.network import Runner
 from pysimd.network.model import Model
 
 sys.path.insert(0, str(Path(__file__).parent / "digits"))
-import digits_files
+import scenes
 
 try:
     from dask.distributed import Client, LocalCluster
@@ -21,9 +21,7 @@ except ImportError:
 
 DIGITS = Path(__file__).parent / "digits"
 WORKERS, PICTURES, PART = 3, 24, 4  # pictures of a task
-EACH = 4  # digits in each picture
-SIDE, BORDER = 8, 2  # pixels of a window, and around it
-HEIGHT, WIDTH = 32, 48
+SIDE, BORDER = scenes.SIDE, scenes.BORDER  # pixels of a window, and around it
 
 
 def detect(run: Runner, path: Path) -> list[tuple[int, int, int]]:
@@ -34,9 +32,8 @@ def detect(run: Runner, path: Path) -> list[tuple[int, int, int]]:
     x = windows.reshape(-1, 1, SIDE, SIDE)
     p = run({"images": x})["probabilities"]
 
-    around = (
-        np.lib.stride_tricks.sliding_window_view(np.pad(picture, BORDER), (SIDE + 2 * BORDER,) * 2).sum((2, 3)).reshape(-1)
-    )
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(picture, BORDER), (SIDE + 2 * BORDER,) * 2)
+    around = around.sum((2, 3)).reshape(-1)
     ink = x.sum((1, 2, 3))
     scores = p.max(1) * np.where(ink > 120, ink / np.maximum(around, 1), 0)
     y, x = np.divmod(np.arange(rows * columns), columns)
@@ -49,35 +46,17 @@ def detect(run: Runner, path: Path) -> list[tuple[int, int, int]]:
 
 def detect_all(model: Model, files: list[Path]) -> list[list[tuple[int, int, int]]]:
     """The digits of several pictures, for which the model is prepared once."""
-    run = model.prepare({"images": ((HEIGHT - SIDE + 1) * (WIDTH - SIDE + 1), 1, SIDE, SIDE)})
+    run = model.prepare({"images": (scenes.WINDOWS, 1, SIDE, SIDE)})
     return [detect(run, path) for path in files]
-
-
-def draw(folder: Path) -> list[dict[tuple[int, int], int]]:
-    """Writes pictures of a few digits each; returns the class of the digit at each place."""
-    images, labels = digits_files.read_images(DIGITS / "images.bin")
-    random, drawn = np.random.default_rng(1), []
-    for n in range(PICTURES):
-        picture, places = np.zeros((HEIGHT, WIDTH), np.uint8), {}
-        for i in range(EACH):
-            which, y = random.integers(len(images)), int(random.integers(BORDER, HEIGHT - SIDE - BORDER))
-            x = WIDTH // EACH * i + BORDER
-            picture[y : y + SIDE, x : x + SIDE] = images[which]
-            places[y, x] = int(labels[which])
-        np.save(folder / f"{n:02}.npy", picture)
-        drawn.append(places)
-    return drawn
 
 
 if __name__ == "__main__":
     model = pysimd.load(DIGITS / "digits.simdnet")
     with tempfile.TemporaryDirectory() as name:
-        drawn = draw(Path(name))
+        drawn = scenes.draw(Path(name), PICTURES)
         files = sorted(Path(name).glob("*.npy"))
-        cluster = LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, dashboard_address=None
-        )  # or the address of a real one
-        with cluster, Client(cluster) as client:
+        cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)
+        with cluster, Client(cluster) as client:  # or Client(address of a real one)
             everywhere = client.scatter(model, broadcast=True)  # once per worker, not per picture
             parts = [files[i : i + PART] for i in range(0, len(files), PART)]
             results = client.gather([client.submit(detect_all, everywhere, part) for part in parts])
