@@ -308,25 +308,25 @@ def pooling_average(
 ) -> Any:
     """The mean of every window.
 
-    x : float32 or bfloat16 (uint16 or ml_dtypes.bfloat16), contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for
-        "nwc", (C, W) for "ncw"; or a batch of them.
+    x : float32 or bfloat16 (uint16 or ml_dtypes.bfloat16), contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C)
+        for "nwc", (C, W) for "ncw"; or a batch of them.
     kernel, stride, padding, ceil_mode : as for :func:`pooling_max`.
     exclude_pad : divides by the number of elements inside the image. By default the divisor is the number of elements inside
         the image and its padding: that of the kernel, except for the last row and column of `ceil_mode`, whose windows may
         extend beyond the padding.
     out : the array to write, of the output's shape and the dtype of `x`.
 
-    Means of bfloat16 numbers are computed in float32 and rounded once, to nearest even. A window without any element of the
-    image yields 0, or NaN with `exclude_pad`. Raises TypeError for another dtype,
-    ValueError for a shape or a window that does not fit.
+    Means of bfloat16 numbers are computed in float32, then rounded to nearest even. A window without any element of the image
+    yields 0, or NaN with `exclude_pad`. Raises TypeError for another dtype, ValueError for a shape or a window that does not
+    fit.
 
     >>> x = np.arange(16, dtype=np.float32).reshape(4, 4, 1)
     >>> pysimd.pooling_average(x, kernel=2)[:, :, 0]
     array([[ 2.5,  4.5],
            [10.5, 12.5]], dtype=float32)
 
-    Formula: SimdSynetPoolingAverage, SimdnetPooling, which always divide by the size of the kernel unless padding is
-    excluded.
+    Formula: SimdSynetPoolingAverage, or SimdnetPooling for bfloat16, which always divide by the size of the kernel unless
+    padding is excluded.
     """
     array = plain(x, "x")
     element = element_of(array, "x", (FLOAT32, BFLOAT16))

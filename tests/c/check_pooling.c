@@ -1,8 +1,8 @@
 /*
  * Pooling. Maxima are exact except for the sign of a zero, and any result is accepted where the window has a NaN. Averages
  * have an error of at most (log2(n) + 8) * 2^-24 * sum|x| / divisor (plus the smallest denormal), n being the number of
- * cells of the window: any order of summation is allowed. Those of bfloat16 numbers are rounded then: where base's is near
- * the middle between two numbers, that may give the other one.
+ * cells of the window: any order of summation is allowed. Those of bfloat16 numbers are rounded then: near the middle
+ * between two numbers, that may give another one than base's. Averages of small integers are exact, since no sum is rounded.
  */
 #include "check.h"
 
@@ -80,6 +80,14 @@ static double number(const struct pool * p, const void * src, size_t i)
     return (double)((const float *)src)[i];
 }
 
+static void set_number(const struct pool * p, void * src, size_t i, float x)
+{
+    if (type_of(p->kind) == CHECK_16B)
+        ((sn_16b *)src)[i] = sn_32f_to_16b(x);
+    else
+        ((float *)src)[i] = x;
+}
+
 static size_t size_of(const size_t * n) { return n[C] * n[Y] * n[X]; }
 
 static size_t offset(const struct pool * p, const size_t * size, const size_t * i)
@@ -133,10 +141,9 @@ static void allow(const struct pool * p, const void * src, double * bound)
                 bound[offset(p, p->dst, o)] = allowed(p, o, src);
 }
 
-/* Returns the content of src, NULL if the case is left out. */
-static void * declare(const struct pool * p, enum check_fill fill)
+/* Returns the content of src, NULL if the case is left out. The comparison is exact but for the freedoms. */
+static void * declare_exact(const struct pool * p, enum check_fill fill, int freedoms)
 {
-    const enum check_type type = type_of(p->kind);
     if (!check_case(names[p->kind],
                     "%s C=%zu H=%zu W=%zu kernel=%zu,%zu,%zu stride=%zu,%zu,%zu pad=%zu,%zu,%zu dst=%zu,%zu,%zu "
                     "exclude=%d %s",
@@ -144,14 +151,23 @@ static void * declare(const struct pool * p, enum check_fill fill)
                     p->stride[C], p->stride[Y], p->stride[X], p->pad[C], p->pad[Y], p->pad[X], p->dst[C], p->dst[Y],
                     p->dst[X], (int)p->exclude, check_fill_name(fill)))
         return NULL;
-    void * src = check_in("src", type, size_of(p->src), fill);
-    check_out("dst", type, size_of(p->dst));
-    check_exact(CHECK_ZERO_FREE);
+    void * src = check_in("src", type_of(p->kind), size_of(p->src), fill);
+    check_out("dst", type_of(p->kind), size_of(p->dst));
+    check_exact(freedoms);
     if ((float)p->kernel[C] * (float)p->kernel[Y] * (float)p->kernel[X] > FLT_MAX) /* cells, counted as a float */
         check_raises();
+    return src;
+}
+
+/* The same, with the bounds of the kind and of NaNs. */
+static void * declare(const struct pool * p, enum check_fill fill)
+{
+    void * src = declare_exact(p, fill, CHECK_ZERO_FREE);
+    if (!src)
+        return NULL;
     if (p->kind == MAX_16B && fill == CHECK_NAN)
         check_anything();
-    else if (is_average(p->kind) || (type == CHECK_32F && fill == CHECK_NAN))
+    else if (is_average(p->kind) || (p->kind != MAX_8U && fill == CHECK_NAN))
         allow(p, src, check_bound());
     return src;
 }
@@ -271,10 +287,7 @@ static void average_of_many(enum kind kind, SimdTensorFormatType format, const s
         return;
     for (size_t i = 0; i < size_of(p.src); ++i) {
         const float x = !wasted ? fabsf((float)number(&p, src, i)) : i / s[0] % (s[2] * 7) ? 0x1.FFp-25f : 1;
-        if (kind == AVERAGE_16B)
-            ((sn_16b *)src)[i] = sn_32f_to_16b(x);
-        else
-            ((float *)src)[i] = x;
+        set_number(&p, src, i, x);
     }
     allow(&p, src, check_bound());
     check_run(call, &p);
@@ -291,6 +304,20 @@ static void averages_of_many(enum kind kind, SimdTensorFormatType format)
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
         for (int wasted = 0; wasted < 2 && !(check_quick() && i < 3); ++wasted)
             average_of_many(kind, format, shapes[i], wasted);
+}
+
+/* Sums of integers are exact in any order, so that only the quotient is rounded, often in the middle of two bfloat16 numbers. */
+static void averages_of_integers(enum kind kind)
+{
+    for (size_t i = 0, n = check_count(500); i < n; ++i) {
+        const struct pool p = random_pool(kind, i % 10 ? 24 : 90);
+        void * src = declare_exact(&p, CHECK_RANDOM, CHECK_ZERO_FREE | CHECK_NAN_FREE); /* NaN: of nothing */
+        if (!src)
+            continue;
+        for (size_t j = 0; j < size_of(p.src); ++j)
+            set_number(&p, src, j, (float)check_random(0, 200) - 100);
+        check_run(call, &p);
+    }
 }
 
 static void refusals(enum kind kind)
@@ -369,6 +396,8 @@ CHECK_FAMILY(pooling)
                 averages_of_many((enum kind)kind, (SimdTensorFormatType)format);
         }
         refusals((enum kind)kind);
+        if (is_average((enum kind)kind))
+            averages_of_integers((enum kind)kind);
         for (size_t i = 0, n = check_count(1000); i < n; ++i) {
             const struct pool p = random_pool((enum kind)kind, i % 10 ? 24 : 90);
             run(&p, any_fill());
