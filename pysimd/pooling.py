@@ -316,9 +316,9 @@ def pooling_average(
         extend beyond the padding.
     out : the array to write, of the output's shape and the dtype of `x`.
 
-    Means of bfloat16 numbers are computed in float32, then rounded to nearest even. A window without any element of the image
-    yields 0, or NaN with `exclude_pad`. Raises TypeError for another dtype, ValueError for a shape or a window that does not
-    fit.
+    Means of bfloat16 numbers are computed in float32, then rounded to nearest even. A window without any element of the
+    image yields 0, or NaN with `exclude_pad`. Raises TypeError for another dtype, ValueError for a shape or a window that
+    does not fit.
 
     >>> x = np.arange(16, dtype=np.float32).reshape(4, 4, 1)
     >>> pysimd.pooling_average(x, kernel=2)[:, :, 0]

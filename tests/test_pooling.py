@@ -226,16 +226,13 @@ def test_average_divides_by_what_lies_inside_the_padded_image(isa: str, layout: 
         x, y = ((factors * np.array(values)).astype(np.float32) for values in (image, averages))
         if layout == "nhwc":
             x, y = np.moveaxis(x, 1, -1).copy(), np.moveaxis(y, 1, -1)
-        options: dict[str, Any] = {
-            "kernel": kernel,
-            "stride": stride,
-            "padding": padding,
-            "layout": layout,
-            "ceil_mode": True,
-        }
-        np.testing.assert_array_max_ulp(pysimd.pooling_average(x, **options), y, 1)
-        np.testing.assert_array_max_ulp(pysimd.pooling_average(x[0], **options), y[0], 1)
-        prepared = pysimd.prepare(pysimd.pooling_average, x, **options)
+        options: dict[str, Any] = {"kernel": kernel, "stride": stride, "padding": padding, "layout": layout}
+        average: Any = pysimd.pooling_average
+        np.testing.assert_array_max_ulp(average(x, **options, ceil_mode=True), y, 1)
+        np.testing.assert_array_max_ulp(average(x[0], **options, ceil_mode=True), y[0], 1)
+        rounded = average(pysimd.to_bfloat16(x), **options, ceil_mode=True)
+        np.testing.assert_array_equal(rounded, pysimd.to_bfloat16(y))
+        prepared = pysimd.prepare(average, x, **options, ceil_mode=True)
         for factor in (1, 0.5):
             x *= factor
             prepared.result.fill(7)
