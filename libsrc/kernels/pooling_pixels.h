@@ -36,7 +36,6 @@ static void pixels_step(const struct sn_pooling * p, const struct step * t, cons
     }
 }
 
-#if !COMPACT
 /* ---- windows of 2 x 2 pixels side by side, inside the image */
 
 /* One row of outputs, u vectors at a time. */
@@ -67,14 +66,13 @@ static void pairs_step(const struct sn_pooling * p, const struct step * t, const
     }
     const struct input r = input_of(t, src, pitches_of(p).row, 1, 0);
     const v32f divisor = v_set_32f(divisor_of(p, 2, 2) * t->divisor[0]);
-    if (p->inner >= 4 * LANES)
+    if (p->inner >= 4 * LANES && !COMPACT)
         pairs_row(p, &r, divisor, dst, 4);
     else if (p->inner >= 2 * LANES)
         pairs_row(p, &r, divisor, dst, 2);
     else
         pairs_row(p, &r, divisor, dst, 1);
 }
-#endif
 
 /* ---- overlapping windows */
 
@@ -314,16 +312,16 @@ static step_fn pixels_for(const struct sn_pooling * p)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
     const size_t spare = sizeof(ELEMENT) < sizeof(float) || V32F_N > 8 ? 1 : 3;
-#if !COMPACT
     const bool usual = axis->pad < axis->kernel && covered(axis).count == axis->dst;
     switch (usual ? sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9) : 0) {
-    case 21: return overlap_2_1;
     case 22: return pairs_step;
+#if !COMPACT
+    case 21: return overlap_2_1;
     case 31: return overlap_3_1;
     case 32: return overlap_3_2;
     case 51: return overlap_5_1;
-    }
 #endif
+    }
     const bool shared = axis->dst > 1 && axis->kernel >= spare && (axis->kernel - spare) / 2 >= axis->stride;
     if (shared && axis->kernel <= RING && (p->inner >= 2 * LANES || !COMPACT))
         return ring_step;
