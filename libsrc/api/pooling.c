@@ -187,7 +187,8 @@ void SimdnetPooling(const SimdnetPoolingParameters * parameters)
     const sn_pooling_fn pooling = pooling_of(average, q->dataType, &element);
     SN_CHECK(q->type == SimdnetPoolingMax || q->type == SimdnetPoolingAverage, SN_VOID,
              "type is %d, expected SimdnetPoolingMax or SimdnetPoolingAverage", (int)q->type);
-    SN_CHECK(pooling, SN_VOID, "dataType is %s, expected SimdTensorData32f, SimdTensorData16b or, for maxima, SimdTensorData8u",
+    SN_CHECK(pooling, SN_VOID,
+             "dataType is %s, expected SimdTensorData32f, SimdTensorData16b or, for maxima, SimdTensorData8u",
              SN_NAME(sn_data_types, q->dataType));
     p.excludePad = average && q->excludePad == SimdTrue;
     if ((!average || flag_good(__func__, "excludePad", q->excludePad)) &&

@@ -11,10 +11,10 @@
  * Each kind of pooling is a source file that includes this one and defines
  *
  *   ELEMENT TYPE VECTOR LANES  the element of the arrays, and the vocabulary's suffix, vector and vector size for it
- *   CELL ARRAY                 if arrays are widened: the element of vectors and buffers, to which TYPE belongs then, and the
- *                              suffix of loads that widen ELEMENT and stores that round to it; else ELEMENT and TYPE
- *   COMPACT                    if defined as 1, few functions are specialised and rows of outputs are computed one at a time; arrays
- *                              that are widened need it
+ *   CELL ARRAY                 only if arrays are widened: the element of vectors and buffers, which TYPE then names, and the
+ *                              suffix of loads that widen ELEMENT and of stores that round to it
+ *   COMPACT                    1 for small code: few functions are specialised, and rows of outputs are computed one at a
+ *                              time. Widened arrays need it
  *   IDENTITY                   the identity of the reduction, a VECTOR
  *   REDUCTION REDUCE(a, b)     the type of intermediate values, and the reduction of two of them
  *   INIT(v) TERM(v)            vectors to reductions: the first term of each, and all others
@@ -292,7 +292,8 @@ SN_INLINE void reduce_rows_as(const struct input * given, size_t n, const sn_32f
         reduce_vectors(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two, cells);
 }
 
-/* Not inlined: the same code serves pixels, whole rows and the buffer. */
+/* Results are elements of an array, or with `cells` those of a buffer. Not inlined: the same code serves pixels, whole rows
+ * and the buffer. */
 static __attribute__((noinline)) void reduce_any(const struct input * r, size_t n, const sn_32f * divisor, void * dst0,
                                                  void * dst1, bool two, bool cells)
 {
@@ -302,7 +303,8 @@ static __attribute__((noinline)) void reduce_any(const struct input * r, size_t 
         reduce_rows_as(r, n, divisor, dst0, NULL, false, cells);
 }
 
-SN_INLINE void reduce_rows(const struct input * r, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1, bool two)
+SN_INLINE void reduce_rows(const struct input * r, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
+                           bool two)
 {
     reduce_any(r, n, divisor, dst0, dst1, two, false);
 }

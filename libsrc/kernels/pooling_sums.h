@@ -11,8 +11,8 @@ enum { CHAIN = 7, LEAF = 4 };
 
 static inline bool is_long(size_t rows, size_t planes) { return rows > CHAIN || planes > CHAIN; }
 
-/* `rows` rows of `planes` values each, `pitch` and `plane` numbers apart; n lanes of the vectors exist unless all do. They are
- * in an array, or with `cells` in a buffer of floats, with all lanes. */
+/* `rows` rows of `planes` values each, `pitch` and `plane` numbers apart; n lanes of the vectors exist unless all do. They
+ * are in an array, or with `cells` in a buffer of floats, with all lanes. */
 struct terms {
     const void * p;
     size_t rows, pitch, planes, plane;

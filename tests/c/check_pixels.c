@@ -20,7 +20,8 @@ enum { POOLINGS = sizeof(poolings) / sizeof(poolings[0]) };
 
 static SimdnetPoolingParameters pooling_of(size_t n)
 {
-    SimdnetPoolingParameters p = {.size = sizeof(p), .type = poolings[n % POOLINGS].type, .dataType = poolings[n % POOLINGS].data,
+    SimdnetPoolingParameters p = {.size = sizeof(p),
+        .type = poolings[n % POOLINGS].type, .dataType = poolings[n % POOLINGS].data,
         .format = SimdTensorFormatNhwc, .batch = check_few(3), .channels = check_few(150), .srcH = check_few(14),
         .srcW = check_few(14), .kernelY = check_few(6), .kernelX = check_few(6), .strideY = check_few(3),
         .strideX = check_few(3), .padY = check_random(0, 3), .padX = check_random(0, 3), .excludePad = SimdFalse};
