@@ -454,6 +454,10 @@ PEERS_ncnn        := ncnn
 $(PEERS_VENV)/%.stamp: | $(PEERS_VENV)/pysimd.stamp
 	$(PEERS_PIP) $(PEERS_$*) && touch $@ || echo "$*: not installed"
 
+# The program that converts ONNX files for ncnn; its package requires PyTorch, which the program does not use.
+$(PEERS_VENV)/pnnx.stamp: | $(PEERS_VENV)/pysimd.stamp
+	$(PEERS_PIP) --no-deps pnnx && touch $@ || echo "pnnx: not installed"
+
 # Without the libraries for graphics cards, which are gigabytes. PyTorch's own index has this build if the usual one does not.
 PEERS_torch := torch==2.13.0+cpu
 $(PEERS_VENV)/torch.stamp: | $(PEERS_VENV)/pysimd.stamp
@@ -461,7 +465,7 @@ $(PEERS_VENV)/torch.stamp: | $(PEERS_VENV)/pysimd.stamp
 	    if [ $$? = 0 ]; then touch $@; else echo "torch: not installed"; fi
 
 BENCH_PYTHON := $(if $(PEERS),$(PEERS_VENV)/bin/python,$(VENV)/bin/python)
-BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino ncnn torch),$(VENV)/bench.stamp)
+BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino ncnn pnnx torch),$(VENV)/bench.stamp)
 bench: all $(LIMITS) $(BENCH_STAMPS)
 	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(if $(PEERS),--peers) \
 	    --json $(BUILD)/bench.json $(BENCH_FLAGS)

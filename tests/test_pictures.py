@@ -39,6 +39,17 @@ def _row(number: int) -> dict[str, Any]:
     }
 
 
+def _model(number: int) -> dict[str, Any]:
+    """A model with two numbers of threads."""
+    times = {name: {"seconds": 0.0123, "version": "1.2.3"} for name in PEERS}
+    ratios = {name: (0.7 + 0.1 * ((number + k) % 9), 0.2) for k, name in enumerate(PEERS)}
+    run = {"title": "net", "isa": "avx512", "batch": 16, "ours": {"seconds": 0.01}, "peers": times, "ratios": ratios}
+    return {
+        "name": f"{number}: ch_ppocr_mobile_v2.0_cls_mobile",
+        "runs": [{**run, "threads": threads} for threads in (1, 2)],
+    }
+
+
 def figures_of(rows: int) -> dict[str, Any]:
     """The JSON of the benchmarks, with this many layers."""
     times = {name: {"seconds": 0.0123, "version": "1.2.3"} for name in PEERS}
@@ -50,6 +61,7 @@ def figures_of(rows: int) -> dict[str, Any]:
     return {
         "results": layers,
         "networks": [{**network, "title": title, "threads": threads} for title in NETWORKS for threads in (1, 2)],
+        "models": [_model(number) for number in range(rows // 4)],
         "peers": dict.fromkeys(PEERS, "1.2.3"),
         "machine": {"line": "simdnet 0.2.0, some processor", "limits": {"copy": copies, "flops": {"avx512": 1.2e11}}},
     }
@@ -73,7 +85,8 @@ def _texts(figure: Any) -> list[tuple[str, Any]]:
 def test_no_text_overlaps_another(rows: int) -> None:
     pictures = list(plots.draw(figures_of(rows)))
     names = [name for name, _, _ in pictures]
-    assert names == ["networks", "networks-scaling", "roofline", "limits-arithmetic", "limits-memory", "peers", "scaling"]
+    assert names[:5] == ["networks", "networks-scaling", "roofline", "limits-arithmetic", "limits-memory"]
+    assert names[5:] == ["peers", "scaling", "models"]
     for name, _, figure in pictures:
         texts = sorted(_texts(figure), key=lambda text: text[1].y0)
         assert len(texts) > 10
@@ -85,7 +98,9 @@ def test_no_text_overlaps_another(rows: int) -> None:
                 assert sum(word in text for text, _ in texts) == rows * 3 // 4
 
 
-@pytest.mark.parametrize("name", ["networks", "roofline", "limits-arithmetic", "limits-memory", "peers", "scaling"])
+@pytest.mark.parametrize(
+    "name", ["networks", "roofline", "limits-arithmetic", "limits-memory", "peers", "scaling", "models"]
+)
 def test_axes_have_names(name: str) -> None:
     [figure] = [figure for found, _, figure in plots.draw(figures_of(20)) if found == name]
     assert any(axes.get_xlabel() or axes.get_ylabel() for axes in figure.axes)

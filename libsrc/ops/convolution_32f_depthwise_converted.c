@@ -86,10 +86,8 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
         c->table->layout.image_32f(d.channels, p->srcH * p->srcW, from.src, SN_NCHW, image, SN_NHWC,
                                    needed.begin * p->srcW, needed.end * p->srcW);
     }
-    sn_depthwise_lines(c, &data_of(c)->rows, image, row, d.rows, d.srcPixel, work);
-    d.line = work;
     d.dst = sliced(c) ? dst + row * d.dstRow : result;
-    c->table->convolution_32f.depthwise_nhwc(&d);
+    sn_depthwise_compute(c, d, image, row, work);
     if (!sliced(c))
         c->table->layout.image_32f(d.channels, p->dstH * p->dstW, result - row * d.dstRow, SN_NHWC, dst,
                                    SN_NCHW, row * p->dstW, (row + d.rows) * p->dstW);

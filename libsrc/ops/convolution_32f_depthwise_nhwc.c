@@ -34,15 +34,13 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_convolution_parameters * p = &c->p;
     const size_t row = s->line * rows_of_unit(c), part = part_of(c);
     const size_t rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
-    sn_depthwise_lines(c, data_of(c), a->src, row, rows, a->at->srcPixel, a->work);
     for (size_t first = 0; first < p->dstC; first += part) {
         struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first),
                                                           a->at->srcPixel, a->at->dstPixel);
-        d.line = a->work;
         d.rows = rows;
         d.offset = first;
         d.dst = (sn_32f *)a->dst + row * d.dstRow + first;
-        c->table->convolution_32f.depthwise_nhwc(&d);
+        sn_depthwise_compute(c, d, a->src, row, a->work);
     }
 }
 

@@ -47,7 +47,9 @@ static const double GROUPED = 1.35, GROUPED_SINGLE = 1.17, GROUPED_ANY = 2.2, GR
 static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4; /* TILE_SHORT: divided by the inputs of a group */
 
 /* Depthwise NCHW, on all layers of MobileNets. */
-static const double DEPTHWISE_PLANES = 1.1;     /* cycles of 16 products */
+static const double DEPTHWISE_PLANES = 1.1;     /* cycles of 16 products, */
+static const double DEPTHWISE_DILATED = 1.6;    /* with dilation, */
+static const double DEPTHWISE_ANY = 2.4;        /* or with another kernel than 2x2, 3x3, 5x5 */
 static const double LINE = 16;                  /* cycles to copy a line, for each phase, */
 static const double LINE_COPIED = 3.5;          /* and for each 16 floats of it, */
 static const double LINE_SPLIT = 8;             /* or with a stride */
@@ -291,6 +293,14 @@ bool sn_sliced_preferred(const struct sn_convolution * c)
     return sn_pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
 
+/* The cycles of 16 products in planes: the kernel has an instance for some kernels, and for several rows without dilation. */
+static double depthwise_product(const struct sn_convolution_parameters * p)
+{
+    if (p->kernelY != p->kernelX || (p->kernelY != 2 && p->kernelY != 3 && p->kernelY != 5))
+        return DEPTHWISE_ANY;
+    return p->dilationY > 1 ? DEPTHWISE_DILATED : DEPTHWISE_PLANES;
+}
+
 /*
  * The direct algorithm has partial vectors of pixels at the end of each row, and copies every line first, which has a cost
  * for each line and phase and, if a stride sorts pixels into phases, also for each vector. So small images and strides are
@@ -303,7 +313,7 @@ double sn_depthwise_nchw_cycles(const struct sn_convolution * c)
     const double floats = of_vectors(c, vectors_of(c, p->dstW)); /* in units of 16 */
     const double phases = (double)sn_min(p->strideX, (p->kernelX - 1) * p->dilationX + 1);
     const double line = phases * (LINE + floats * (p->strideX == 1 ? LINE_COPIED : LINE_SPLIT));
-    return (double)p->dstC * ((double)p->dstH * DEPTHWISE_PLANES * floats * taps_of(c) + (double)p->srcH * line);
+    return (double)p->dstC * ((double)p->dstH * depthwise_product(p) * floats * taps_of(c) + (double)p->srcH * line);
 }
 
 double sn_depthwise_converted_cycles(const struct sn_convolution * c)

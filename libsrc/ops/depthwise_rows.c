@@ -42,14 +42,58 @@ struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, c
         .param = {c->param[0], c->param[1]}, .dstW = p->dstW, .dstRow = p->dstW * dstPixel, .dstPixel = dstPixel};
 }
 
-void sn_depthwise_lines(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const sn_32f * src, size_t row,
-                        size_t rows, size_t pixel, const sn_32f ** line)
+/* Sets the pointers to the lines that d->rows output rows need, of which the first is `row`; the rows lie `apart` rows from
+ * each other. Lines outside the image are NULL. */
+static void find_lines(const struct sn_convolution_parameters * p, const struct sn_depthwise_nhwc_32f * d, const sn_32f * src,
+                       size_t row, size_t apart, const sn_32f ** line)
+{
+    for (size_t y = 0; y < d->rows; ++y)
+        for (size_t ky = 0; ky < p->kernelY; ++ky) {
+            const size_t at = (row + y * apart) * p->strideY + ky * p->dilationY - p->padY; /* wraps for those above */
+            line[y * d->lineStep + ky] = at < p->srcH ? src + at * p->srcW * d->srcPixel : NULL;
+        }
+}
+
+/*
+ * Every dilationX-th pixel of the outputs, from pixel `first` on: a convolution without dilation of every dilationX-th pixel
+ * of the lines.
+ */
+static struct sn_depthwise_nhwc_32f columns_from(struct sn_depthwise_nhwc_32f d, size_t first)
+{
+    const size_t n = d.dilationX, before = d.padX > first ? sn_ceil_div(d.padX - first, n) : 0;
+    const size_t at = first + before * n - d.padX; /* the first pixel of a line that is read */
+    d.dst += first * d.dstPixel;
+    d.dstW = sn_ceil_div(d.dstW - first, n);
+    d.offset += at * d.srcPixel;
+    d.srcW = at < d.srcW ? sn_ceil_div(d.srcW - at, n) : 0;
+    d.srcPixel *= n;
+    d.dstPixel *= n;
+    d.padX = before;
+    d.dilationX = 1;
+    return d;
+}
+
+/* The least outputs in every dilationX-th pixel for which they are computed alone: those of a block of the kernel. */
+enum { COLUMNS = 4 };
+
+void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src, size_t row,
+                          const sn_32f ** line)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t step = r->step;
-    for (size_t y = 0; y < rows; ++y)
-        for (size_t ky = 0; ky < p->kernelY; ++ky) {
-            const size_t at = (row + y) * p->strideY + ky * p->dilationY - p->padY; /* wraps for those above */
-            line[y * step + ky] = at < p->srcH ? src + at * p->srcW * pixel : NULL;
+    const bool plain = p->strideY == 1 && p->strideX == 1 && p->dstW >= COLUMNS * p->dilationX;
+    const size_t apart = plain ? p->dilationY : 1, columns = plain ? p->dilationX : 1, rows = d.rows;
+    if (apart > 1)
+        d.lineStep = 1;
+    d.line = line;
+    for (size_t y = 0; y < sn_min(apart, rows); ++y) {
+        struct sn_depthwise_nhwc_32f e = d;
+        e.rows = sn_ceil_div(rows - y, apart);
+        find_lines(p, &e, src, row + y, apart, line);
+        e.dst += y * d.dstRow;
+        e.dstRow *= apart;
+        for (size_t x = 0; x < columns; ++x) {
+            const struct sn_depthwise_nhwc_32f f = columns > 1 ? columns_from(e, x) : e;
+            c->table->convolution_32f.depthwise_nhwc(&f);
         }
+    }
 }

@@ -16,13 +16,16 @@ size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, stru
 bool sn_depthwise_rows_weights(struct sn_convolution * c);
 void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight);
 
-/* A job for channels first .. first + count - 1, with the floats between pixels. Without line, rows, dst. */
+/* A job for channels first .. first + count - 1, with the floats between pixels. Without line, offset, rows, dst. */
 struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
                                               size_t first, size_t count, size_t srcPixel, size_t dstPixel);
 
-/* Sets the pointers to the lines that `rows` output rows from `row` on need; pixels of the image src have `pixel` floats.
- * Lines outside of it are NULL. */
-void sn_depthwise_lines(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const sn_32f * src, size_t row,
-                        size_t rows, size_t pixel, const sn_32f ** line);
+/*
+ * Computes d.rows output rows from `row` on, at d.dst, from the image src; `line` is memory for the pointers to lines. With
+ * dilation and stride 1, every dilationY-th row and every dilationX-th column is a convolution without dilation, for which
+ * the kernel has blocks of several rows and columns. The sums have the same order, so the bits are the same.
+ */
+void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src, size_t row,
+                          const sn_32f ** line);
 
 #endif

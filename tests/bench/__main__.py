@@ -7,7 +7,8 @@ import itertools
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pysimd
 from bench import compare, machine, pages, report, runner
 from bench.cases import CASES, FUNCTIONS, Case, of_networks
 from bench.models import MODELS
+from bench.onnx_files import PEERS as FILE_PEERS
+from bench.onnx_files import table as onnx_table
 from bench.peers import NAMES, workers
 from bench.progress import Progress
 from bench.whole import PEERS, USUAL, steps, table
@@ -46,6 +49,20 @@ def _counts(text: str) -> list[int]:
     return sorted({_count(part) for part in text.split(",")})
 
 
+def _path(text: str) -> Path:
+    if not Path(text).exists():
+        raise argparse.ArgumentTypeError(f"there is no {text}")
+    return Path(text)
+
+
+def _shape(text: str) -> tuple[str, tuple[int, ...]]:
+    """ "NAME:N,N" """
+    name, _, sizes = text.rpartition(":")
+    if not name:
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME:N,N")
+    return name, tuple(_count(size) for size in sizes.split(","))
+
+
 def _figures(text: str) -> dict[str, Any]:
     """The figures that ``--json`` wrote to this file."""
     try:
@@ -62,7 +79,7 @@ def _figures(text: str) -> dict[str, Any]:
     return dict(found)
 
 
-_KINDS = ("results", "networks", "steps")  # the tables of a file
+_KINDS = ("results", "networks", "steps", "models")  # the tables of a file
 
 # For each mode, the options that have an effect (_OF_USE), or that have none (_IDLE).
 _OF_USE = {"compare": {"compare"}, "load": {"load", "functions", "keep", "markdown", "plots", "html"}}
@@ -70,7 +87,9 @@ _IDLE = {
     "whole": {"functions", "only", "layout", "cold", "part"},
     "steps": {"functions", "only", "layout", "cold", "part"},
     "functions": {"network"},
+    "onnx": {"functions", "only", "layout", "cold", "part", "network", "isa", "all_levels", "whole", "steps"},
 }
+_ONNX_ONLY = {"shape", "seconds", "resume"}
 _OF_MAKE = {"json", "peers"}  # passed by `make bench` itself
 
 
@@ -82,9 +101,14 @@ def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> a
     for mode, options in {**idle, **{mode: given & options for mode, options in _IDLE.items()}}.items():
         if mode in given and options:
             parser.error(f"--{mode} has no use for {', '.join(sorted('--' + name.replace('_', '-') for name in options))}")
-    if arguments.batch != [1] and not (arguments.whole or arguments.steps or arguments.compare or arguments.load):
-        parser.error("--batch is of use only with --whole or --steps")
-    if not (arguments.compare or arguments.load or arguments.whole or arguments.steps):
+    timed = arguments.whole or arguments.steps or arguments.onnx
+    if arguments.batch != [1] and not (timed or arguments.compare or arguments.load):
+        parser.error("--batch is of use only with --whole, --steps or --onnx")
+    for name in sorted(given & _ONNX_ONLY if not arguments.onnx else ()):
+        parser.error(f"--{name} is of use only with --onnx")
+    if arguments.resume and not arguments.json:
+        parser.error("--resume needs --json, the file whose models are not timed again")
+    if not (arguments.compare or arguments.load or timed):
         for words in arguments.only or [""]:
             if not _cases(arguments, [words]):
                 layout = f" and layout {arguments.layout}" if arguments.layout else ""
@@ -98,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_argument_group("what is timed")
     what.add_argument("--whole", action="store_true", help="whole networks, from image to result, in place of layers")
     what.add_argument("--steps", action="store_true", help="whole networks step by step: in the network, alone, the bound")
+    what.add_argument("--onnx", type=_path, nargs="+", metavar="PATH", help="models: ONNX files, and those of folders")
     what.add_argument("--cold", action="store_true", help="each layer also cold, after other data went through the caches")
     what.add_argument(
         "--network",
@@ -126,11 +151,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--all-levels", action="store_true", help="every level of this machine, or up to SIMDNET_MAX_ISA")
     what.add_argument("--threads", type=_threads, default=[1], metavar="N,N", help="numbers of threads (default 1)")
-    what.add_argument("--batch", type=_counts, default=[1], metavar="N,N", help="images in a batch of whole networks")
+    what.add_argument("--batch", type=_counts, default=[1], metavar="N,N", help="images in a batch of networks and models")
     what.add_argument("--peers", action="store_true", help="other libraries beside, on the newest level")
     what.add_argument("--rounds", type=_count, default=9, help="samples of each case (default 9)")
+    what.add_argument(
+        "--shape",
+        type=_shape,
+        action="append",
+        default=[],
+        metavar="NAME:N,N",
+        help="of an input of an ONNX file whose dimensions are open, by its name or the file's; may be repeated",
+    )
+    what.add_argument("--seconds", type=_count, default=3, help="for a row of ONNX files, after two rounds (default 3)")
     written = parser.add_argument_group("what is written")
     written.add_argument("--json", type=Path, metavar="FILE", help="all figures, with the machine they were taken on")
+    written.add_argument("--resume", action="store_true", help="with --onnx: models that the JSON file has are kept")
     written.add_argument("--markdown", type=Path, metavar="FILE", help="the table as a page of Markdown")
     written.add_argument("--keep", type=Path, metavar="FOLDER", help="both, named by the processor")
     written.add_argument("--plots", type=Path, metavar="FOLDER", help="pictures as PNG; needs matplotlib")
@@ -227,22 +262,59 @@ def _time_steps(arguments: argparse.Namespace) -> dict[str, Any]:
     return steps.figures(results)
 
 
+def _time_models(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Writes the JSON file after each model, so that --resume can go on."""
+    others = FILE_PEERS if arguments.peers else ()
+    plan = onnx_table.Plan(
+        arguments.batch, arguments.threads, arguments.rounds, arguments.seconds, others, dict(arguments.shape)
+    )
+    known = onnx_table.read(_figures(str(arguments.json))) if arguments.resume and arguments.json.exists() else []
+    paths = onnx_table.files_of(arguments.onnx)
+    print(onnx_table.header(others), flush=True)
+    results: list[onnx_table.Model] = []
+    with Progress(len(paths)) as progress:
+        for result in onnx_table.run(paths, plan, known):
+            progress.step(onnx_table.text(result, others))
+            results.append(result)
+            if arguments.json:
+                report.write_json({**_origin(arguments), **onnx_table.figures(results)}, arguments.json)
+    print(onnx_table.footer(results))
+    return onnx_table.figures(results)
+
+
 # ---- what is written
 
 
-def _page(figures: dict[str, Any], source: str, functions: bool) -> str:
-    """All tables as a page of Markdown; `functions` has a form of its own for the rows."""
-    title = "Functions by speed" if functions else "Figures"
+@cache
+def _origin_of(command: str, levels: tuple[str, ...]) -> dict[str, Any]:
+    return {"command": command, "machine": machine.facts(levels)}
+
+
+def _origin(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The command, and the machine as it was the first time that this is called."""
+    return _origin_of(arguments.command, tuple(_levels(arguments)))
+
+
+def _page(figures: dict[str, Any], source: str, functions: bool, picture: str = "") -> str:
+    """All tables as a page of Markdown; `functions` has a form of its own for the rows. `picture` is that of models."""
+    title = "Functions by speed" if functions else "Models by speed" if _of_models(figures) else "Figures"
     where = ", ".join(str(figures["machine"][what]) for what in ("processor", "line", "date") if what in figures["machine"])
     parts = [f"# {title}\n\n{source}; [benchmarks.md](../benchmarks.md) describes how the times are taken.\n\n{where}\n"]
     if wholes := table.read(figures):
         parts.append(table.section(wholes, _named_peers(wholes)))
     if stepped := steps.read(figures):
         parts.append(steps.section(stepped))
+    if models := onnx_table.read(figures):
+        parts.append(onnx_table.section(models, picture))
     if layers := report.read(figures):
         section = report.section_of_functions if functions else report.section
         parts.append(section(layers, report.peers_of(figures), figures.get("skipped", {})))
     return "\n".join(parts)
+
+
+def _of_models(figures: Mapping[str, Any]) -> bool:
+    """Whether these are figures of models alone, which have a page of their own."""
+    return {kind for kind in _KINDS if figures.get(kind)} == {"models"}
 
 
 def _named_peers(wholes: Sequence[table.Whole]) -> list[str]:
@@ -260,8 +332,10 @@ def _write_all(figures: dict[str, Any], arguments: argparse.Namespace, source: s
     if arguments.markdown:
         _write(arguments.markdown, _page(figures, source, arguments.functions))
     if arguments.keep:
-        path = arguments.keep / (figures["machine"]["processor"] + ("-functions" if arguments.functions else ""))
-        _write(path.with_suffix(".md"), _page(figures, source, arguments.functions))
+        kind = "-functions" if arguments.functions else "-models" if _of_models(figures) else ""
+        path = arguments.keep / (figures["machine"]["processor"] + kind)
+        pictures = pages.write_picture(figures, "models", path.with_suffix(".png")) if kind == "-models" else []
+        _write(path.with_suffix(".md"), _page(figures, source, arguments.functions, "".join(p.name for p in pictures)))
         report.write_json(figures, path.with_suffix(".json"))
         print(f"written: {path.with_suffix('.json')}")
     if arguments.plots:
@@ -287,7 +361,18 @@ def _load(arguments: argparse.Namespace) -> None:
         print("\n".join([table.header(others), *(table.row(result, others) for result in wholes), table.footer(wholes)]))
     if stepped := steps.read(figures):
         print("\n".join([*map(steps.text, stepped), steps.footer()]))
+    if models := onnx_table.read(figures):
+        others = onnx_table.peers_of(models)
+        print(
+            "\n".join(
+                [onnx_table.header(others), *(onnx_table.text(model, others) for model in models), onnx_table.footer(models)]
+            )
+        )
     _write_all(figures, arguments, f"From `{figures['command']}`{runs}")
+
+
+# What is timed with these options; without any, layers.
+_MODES = {"onnx": _time_models, "steps": _time_steps, "whole": _time_networks, "": _time_layers}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -296,15 +381,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.compare:
         print(compare.text(*arguments.compare))
         return 0
-    command = " ".join(["python -m bench", *map(shlex.quote, sys.argv[1:] if argv is None else argv)])
+    arguments.command = command = " ".join(["python -m bench", *map(shlex.quote, sys.argv[1:] if argv is None else argv)])
     if arguments.load:
         _load(arguments)
         return 0
     if arguments.plots or arguments.html:
         pages.need_matplotlib()  # before spending minutes
     print(machine.line())
-    measured = (_time_steps if arguments.steps else _time_networks if arguments.whole else _time_layers)(arguments)
-    figures = {"command": command, "machine": machine.facts(_levels(arguments)), **measured}
+    measured = next(time for mode, time in _MODES.items() if not mode or getattr(arguments, mode))(arguments)
+    figures = {**_origin(arguments), **measured}
     if arguments.json:
         report.write_json(figures, arguments.json)
         print(f"written: {arguments.json}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Callable, Protocol, TypeVar
 
 import numpy as np
@@ -22,14 +22,21 @@ class Candidate(Protocol):
     @property
     def call(self) -> Callable[[], Any]: ...
     @property
-    def result(self) -> Callable[[], Array]: ...
+    def result(self) -> Callable[[], Any]: ...
 
 
 T = TypeVar("T", bound=Candidate)
 
 
-def error_of(result: Array, expected: Array) -> float:
-    """The largest difference, relative to the largest value."""
+def error_of(result: Any, expected: Any) -> float:
+    """The largest difference, relative to the largest value; of lists of arrays, the largest error of theirs."""
+    if isinstance(expected, list):
+        if len(result) != len(expected):
+            raise Unsupported(f"{len(result)} outputs instead of {len(expected)}")
+        return max(map(error_of, result, expected), default=0.0)
+    result, expected = np.asarray(result), np.asarray(expected)
+    if expected.size == result.size == 0:
+        return 0.0
     theirs, ours = (array.astype(np.float64) for array in (result.reshape(expected.shape), expected))
     return float(np.abs(theirs - ours).max() / max(np.abs(ours).max(), 1e-30))
 
@@ -37,7 +44,7 @@ def error_of(result: Array, expected: Array) -> float:
 def fastest(
     builders: Iterable[Callable[[], T]],
     trial: Callable[[Callable[[], Any]], float],
-    expected: Array | None,
+    expected: Array | Sequence[Array] | None,
     tolerance: float,
 ) -> T:
     """Each of `builders` is a function that builds an implementation. One that raises, or whose result differs from
@@ -47,7 +54,7 @@ def fastest(
     for build in _until_a_fault(builders, faults):
         try:
             made = build()
-            error = 0.0 if expected is None else error_of(np.asarray(made.result()), expected)
+            error = 0.0 if expected is None else error_of(made.result(), expected)
             if not error <= tolerance:
                 raise Unsupported(f"computes something else, error {error:.1e}")
             trials.append((trial(made.call), len(trials), made))

@@ -55,6 +55,18 @@ def write_plots(figures: Mapping[str, Any], folder: Path) -> list[Path]:
     return paths
 
 
+def write_picture(figures: Mapping[str, Any], name: str, path: Path) -> list[Path]:
+    """Writes the picture of this name, if there is one and matplotlib is installed; returns its path."""
+    try:
+        found = [data for title, _, data in _pictures(figures) if title == name]
+    except SystemExit:
+        return []
+    for data in found:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return [path] * len(found)
+
+
 def write_html(figures: Mapping[str, Any], path: Path) -> None:
     """One page with everything in it."""
     parts = [
@@ -69,6 +81,9 @@ def write_html(figures: Mapping[str, Any], path: Path) -> None:
         parts += [f"<h2>{html.escape(title)}</h2>", f'<img alt="{html.escape(title)}" src="data:image/png;base64,{source}">']
     if figures.get("networks"):
         parts += ["<h2>Whole networks, milliseconds</h2>", *_table(*_networks(figures))]
+    runs = [run for model in figures.get("models", ()) for run in model["runs"]]
+    if runs:
+        parts += ["<h2>Models, milliseconds</h2>", *_table(*_networks({"networks": runs}))]
     if figures.get("results"):
         parts += ["<h2>Layers</h2>", *_table(*_layers(figures))]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +111,8 @@ def _machine(figures: Mapping[str, Any]) -> Iterator[str]:
 
 def _versions(figures: Mapping[str, Any]) -> dict[str, str]:
     found = {**figures.get("machine", {}).get("versions", {}), **figures.get("peers", {})}
-    for network in figures.get("networks", ()):
+    runs = [run for model in figures.get("models", ()) for run in model["runs"]]
+    for network in [*figures.get("networks", ()), *runs]:
         found |= {name: time["version"] for name, time in network["peers"].items()}
     return found
 

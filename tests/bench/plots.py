@@ -32,6 +32,7 @@ def draw(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, Figure]]:
         ("limits-memory", "Layers as fractions of the speed of a copy", lambda: _limits(results, ("copy",))),
         ("peers", "Layers compared with other libraries", lambda: _peers(results)),
         ("scaling", "Layers: scaling by threads", lambda: _scaling(_of_layers(results))),
+        ("models", "Models compared with other libraries", lambda: _peers(_of_models(figures.get("models", [])))),
     ]
     for name, title, make in pictures:
         figure = make()
@@ -203,6 +204,19 @@ def _peers(results: Sequence[Mapping[str, Any]]) -> Figure | None:
     axes.minorticks_off()
     axes.set_xlabel("time of the other library over that of simdnet: right of the line, simdnet is faster")
     return _of_lines(figure, axes, [_name(r) for _, r in timed])
+
+
+def _of_models(models: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of models in the form of layers."""
+    return [
+        {
+            "layer": f"{model['name']}  batch {run['batch']}, threads {run['threads']}",
+            "layout": "-",
+            "peers": {name: {"ratio": ratio} for name, (ratio, _) in run["ratios"].items()},
+        }
+        for model in models
+        for run in model["runs"]
+    ]
 
 
 def _inside(tick: float, timed: Sequence[tuple[Mapping[str, float], Any]]) -> bool:

@@ -274,6 +274,28 @@ static void blocks(SimdTensorFormatType format)
     }
 }
 
+/* Depthwise: kernels with 7 and 9 columns and any number of rows, and dilations, with images of every size of blocks. */
+static void large_blocks(SimdTensorFormatType format)
+{
+    const size_t channels[] = {1, 7, 16, 24, 35};
+    for (size_t n = 0, count = check_count(600); n < count; ++n) {
+        const size_t group = channels[n / 4 % 5];
+        struct check_layer j = layer(format, group, 1 + n % 19, 1 + n / 3 % 29, group, 1, 1, 0, group);
+        j.own_buffer = n % 3 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        j.p->kernelX = n % 2 ? 7 + n / 2 % 2 * 2 : check_random(1, 6);
+        j.p->kernelY = n % 8 < 5 ? j.p->kernelX : check_random(1, 9);
+        j.p->dilationX = n % 2 ? check_random(1, 2) : check_random(2, 6);
+        j.p->dilationY = n % 5 ? j.p->dilationX : check_random(1, 6);
+        j.p->strideX = n % 11 ? 1 : 2, j.p->strideY = n % 13 ? 1 : 2;
+        const size_t reachY = (j.p->kernelY - 1) * j.p->dilationY, reachX = (j.p->kernelX - 1) * j.p->dilationX;
+        j.p->padY = check_random((reachY + 1) / 2, reachY), j.p->padX = check_random((reachX + 1) / 2, reachX);
+        j.p->padH = check_random((reachY + 1) / 2, reachY), j.p->padW = check_random((reachX + 1) / 2, reachX);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Groups of every width up to 32, with other numbers of outputs, and images of every size of blocks. */
 static void groups(SimdTensorFormatType format)
 {
@@ -528,6 +550,7 @@ CHECK_FAMILY(convolution_32f)
         tiles(formats[i], 2);
         dilated_tiles(formats[i]);
         blocks(formats[i]);
+        large_blocks(formats[i]);
         groups(formats[i]);
         channels(formats[i]);
         fills(formats[i]);

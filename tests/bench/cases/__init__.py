@@ -173,6 +173,13 @@ def _cases() -> list[Case]:
         convolution("nhwc", "64x28x28", 64, 5),
         convolution("nchw", "64x28x28", 64, 5),
         convolution("nhwc", "32x56x56", 32, 7),
+        *[
+            convolution(layout, shape, 0, kernel)
+            for layout in ("nhwc", "nchw")
+            for shape, kernel in (("96x56x56", 7), ("384x14x14", 7), ("32x112x112", 9))
+        ],
+        dilated("nhwc", "192x28x28", 0, 2),
+        dilated("nhwc", "64x56x56", 0, 4),
         convolution_8i("nhwc", "64x56x56", 64, 1, aim=0.80),
         convolution_8i("nhwc", "256x56x56", 64, 1, aim=0.80),
         convolution_8i("nhwc", "64x56x56", 256, 1, aim=0.80),

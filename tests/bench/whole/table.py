@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import statistics
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -96,16 +98,36 @@ def time_network(name: str, batch: int, threads: int, isa: str, rounds: int, pee
                 workers.append(worker)
             except Unsupported as error:
                 absent[peer] = str(error)
-        samples: dict[str, list[list[float]]] = {worker.name: [] for worker in workers}
-        for number in range(rounds):
-            for worker in workers if number % 2 == 0 else reversed(workers):
-                samples[worker.name].append([seconds / batch for seconds in worker.sample(round_)])
-        times = {worker.name: _time(worker, samples[worker.name]) for worker in workers}
+        times = times_of(workers, rounds, round_, batch)
     mine = times.pop(OURS)
     return Whole(name, graph.name, threads, isa, mine, times, absent, batch)
 
 
-def _time(worker: Worker, samples: list[list[float]]) -> Time:
+class Sampled(Protocol):
+    """A process with a network."""
+
+    name: str
+    version: str
+    how: str
+
+    def sample(self, round_: Round) -> list[float]: ...
+
+
+def times_of(
+    workers: Sequence[Sampled], rounds: int, round_: Round, batch: int, seconds: float = math.inf
+) -> dict[str, Time]:
+    """The times of all by name, of as many rounds as requested; fewer, but at least two, if they take that many seconds."""
+    samples: dict[str, list[list[float]]] = {worker.name: [] for worker in workers}
+    begin = time.perf_counter()
+    for number in range(rounds):
+        if number >= 2 and time.perf_counter() - begin > seconds:
+            break
+        for worker in workers if number % 2 == 0 else reversed(workers):
+            samples[worker.name].append([taken / batch for taken in worker.sample(round_)])
+    return {worker.name: _time(worker, samples[worker.name]) for worker in workers}
+
+
+def _time(worker: Sampled, samples: list[list[float]]) -> Time:
     rounds = tuple(statistics.median(times) for times in samples)
     return Time(worker.version, worker.how, statistics.median(rounds), min(map(min, samples)), rounds)
 

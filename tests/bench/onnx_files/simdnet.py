@@ -1,0 +1,42 @@
+"""This library: inputs and outputs as the file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Callable
+
+import pysimd
+from bench.onnx_files import Loaded
+from pysimd.network.convert import UnsupportedModel
+
+VERSION = pysimd.__version__
+
+
+def _refusal(error: UnsupportedModel) -> Exception:
+    """What is not supported, in one line: no more than three of the nodes."""
+    from bench.implementations import Unsupported  # which the process of a first answer does not need
+
+    head, *nodes, _ = str(error).splitlines()
+    more = f"; and {len(nodes) - 3} more" if len(nodes) > 3 else ""
+    return Unsupported(f"{head} {'; '.join(node.strip() for node in nodes[:3])}{more}")
+
+
+def build(path: str, inputs: Mapping[str, Any], threads: int) -> Iterator[Callable[[], Loaded]]:
+    """Yields one implementation."""
+
+    def load() -> Loaded:
+        pysimd.set_num_threads(threads)
+        try:
+            runner = pysimd.load(path).prepare({name: array.shape for name, array in inputs.items()})
+        except UnsupportedModel as error:
+            raise _refusal(error) from None
+        for name, array in inputs.items():
+            runner.inputs[name][...] = array
+
+        def result() -> Sequence[Any]:
+            return [array.copy() for array in runner.run().values()]
+
+        sizes = {"weights": runner.weight_bytes, "block": runner.block_bytes}
+        return Loaded(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result, sizes)
+
+    yield load
