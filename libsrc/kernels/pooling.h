@@ -11,8 +11,8 @@
  * Each kind of pooling is a source file that includes this one and defines
  *
  *   ELEMENT TYPE VECTOR LANES  the element of the arrays, and the vocabulary's suffix, vector and vector size for it
- *   CELL ARRAY                 only if arrays are widened: the element of vectors and buffers, which TYPE then names, and the
- *                              suffix of loads that widen ELEMENT and of stores that round to it
+ *   CELL ARRAY                 only if arrays are widened: the element of vectors and buffers, which TYPE then names, and
+ *                              the suffix of loads that widen ELEMENT and of stores that round to it
  *   COMPACT                    1 for small code: few functions are specialised, and rows of outputs are computed one at a
  *                              time. Widened arrays need it
  *   IDENTITY                   the identity of the reduction, a VECTOR

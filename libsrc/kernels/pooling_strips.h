@@ -97,8 +97,8 @@ SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor,
         o[0] = o[1];
 }
 
-/* One step. Unless a row is clipped, the numbers of rows are constants (not in compact code), and vectors inside the row need
- * no mask. */
+/* One step. Unless a row is clipped, the numbers of rows are constants (not in compact code), and vectors inside the row
+ * need no mask. */
 SN_INLINE void strip_step(const struct input * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
                           ELEMENT * dst1, int K, int S, struct constants k)
 {

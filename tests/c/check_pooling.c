@@ -306,7 +306,7 @@ static void averages_of_many(enum kind kind, SimdTensorFormatType format)
             average_of_many(kind, format, shapes[i], wasted);
 }
 
-/* Sums of integers are exact in any order: only the quotient is rounded, often from the middle between two bfloat16 numbers. */
+/* Sums of integers are exact in any order: only the quotient is rounded, often from the middle between two numbers. */
 static void averages_of_integers(enum kind kind)
 {
     for (size_t i = 0, n = check_count(500); i < n; ++i) {
