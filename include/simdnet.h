@@ -1469,7 +1469,8 @@ typedef struct SimdnetPoolingParameters {
  * between pixels are neither read nor written, and dst may be other channels of the memory of src. Maxima do not depend on
  * distances, nor do averages of at least as many channels as a vector has floats (16 at most).
  *
- * Averages of bfloat16 numbers are those of the numbers as floats, rounded to bfloat16 then: to nearest, ties to even.
+ * Averages of bfloat16 numbers are computed in floats, with the error of SimdSynetPoolingAverage(), and then rounded:
+ * to nearest, ties to even.
  */
 void SimdnetPooling(const SimdnetPoolingParameters * parameters);
 
