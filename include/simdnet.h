@@ -1453,7 +1453,7 @@ typedef enum {
 typedef struct SimdnetPoolingParameters {
     size_t size;                 /* sizeof(SimdnetPoolingParameters)                                               */
     SimdnetPoolingType type;     /* maximum or average                                                             */
-    SimdTensorDataType dataType; /* of src and dst: SimdTensorData32f; for maxima also SimdTensorData16b, 8u       */
+    SimdTensorDataType dataType; /* of src and dst: SimdTensorData32f, SimdTensorData16b; for maxima also 8u       */
     SimdTensorFormatType format; /* SimdTensorFormatNchw or SimdTensorFormatNhwc                                   */
     const void * src;            /* the source                                                                     */
     void * dst;                  /* the result                                                                     */
@@ -1468,6 +1468,9 @@ typedef struct SimdnetPoolingParameters {
  * The pooling of a batch of images, with pixels that may lie among others. Distances are as in SimdnetForward(): elements
  * between pixels are neither read nor written, and dst may be other channels of the memory of src. Maxima do not depend on
  * distances, nor do averages of at least as many channels as a vector has floats (16 at most).
+ *
+ * Averages of bfloat16 numbers are computed in floats, with the error of SimdSynetPoolingAverage(), and then rounded:
+ * to nearest, ties to even.
  */
 void SimdnetPooling(const SimdnetPoolingParameters * parameters);
 

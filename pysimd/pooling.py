@@ -31,11 +31,12 @@ from pysimd._geometry import (
 )
 from pysimd._library import ffi, lib
 from pysimd._pixels import Image, has_gaps, separate
-from pysimd.annotations import Array, FloatArray, Floats, ForeignArray, Layout, Padding, Pair, Shape
-from pysimd.calls import call
+from pysimd.annotations import Array, ForeignArray, Layout, Padding, Pair, Shape
+from pysimd.calls import call, call_struct
 
 _EACH = (1, 1, (0, 0))  # channels are pooled separately
 Pooled = TypeVar("Pooled", bound=np.generic)
+Averaged = TypeVar("Averaged", np.float32, np.uint16)
 
 
 class _Axis(NamedTuple):
@@ -159,9 +160,17 @@ def _run_pixels(kind: int, plan: _Plan, x: Array, out: Any, element: Element, ex
     out = np.empty(plan.dst_shape, x.dtype) if out is None else out
     dst = Image(out, "out", plan.dst_shape, element, element.ctype, True)
     separate(dst, src, "x")
+    _run_all(kind, plan, element, src.data, dst.data, exclude, src.pixel, dst.pixel)
+    return out
+
+
+def _run_all(
+    kind: int, plan: _Plan, element: Element, src: Any, dst: Any, exclude: int, src_pixel: int = 0, dst_pixel: int = 0
+) -> None:
+    """Calls C once, for all images of a batch. Pixels at a distance of 0 are dense."""
     parameters = ffi.new("SimdnetPoolingParameters *", {"size": ffi.sizeof("SimdnetPoolingParameters")})
     parameters.type, parameters.dataType, parameters.format = kind, element.tensor, plan.form
-    parameters.src, parameters.dst, parameters.srcPixel, parameters.dstPixel = src.data, dst.data, src.pixel, dst.pixel
+    parameters.src, parameters.dst, parameters.srcPixel, parameters.dstPixel = src, dst, src_pixel, dst_pixel
     parameters.batch, parameters.excludePad = plan.images, exclude
     parameters.channels, parameters.srcH, parameters.srcW = plan.head[:3]
     windows, axes = plan.head[3:], len(plan.tail)  # with or without the channels
@@ -170,8 +179,7 @@ def _run_pixels(kind: int, plan: _Plan, x: Array, out: Any, element: Element, ex
     parameters.strideY, parameters.strideX = stride
     parameters.padY, parameters.padX = pad
     parameters.dstH, parameters.dstW = plan.tail[-2:]
-    call(lib.SimdnetPooling, parameters)
-    return out
+    call_struct(lib.SimdnetPooling, parameters, held=(src, dst))
 
 
 @overload
@@ -263,8 +271,32 @@ def pooling_max(
     return out
 
 
+@overload
 def pooling_average(
-    x: Floats,
+    x: NDArray[Averaged],
+    *,
+    kernel: Pair,
+    stride: Pair | None = ...,
+    padding: Padding = ...,
+    layout: Layout = ...,
+    ceil_mode: bool = ...,
+    exclude_pad: bool = ...,
+    out: NDArray[Averaged] | None = ...,
+) -> NDArray[Averaged]: ...
+@overload
+def pooling_average(
+    x: ForeignArray,
+    *,
+    kernel: Pair,
+    stride: Pair | None = ...,
+    padding: Padding = ...,
+    layout: Layout = ...,
+    ceil_mode: bool = ...,
+    exclude_pad: bool = ...,
+    out: Array | None = ...,
+) -> Array: ...
+def pooling_average(
+    x: Any,
     *,
     kernel: Pair,
     stride: Pair | None = None,
@@ -272,47 +304,57 @@ def pooling_average(
     layout: Layout = "nhwc",
     ceil_mode: bool = False,
     exclude_pad: bool = False,
-    out: FloatArray | None = None,
-) -> FloatArray:
+    out: Any = None,
+) -> Any:
     """The mean of every window.
 
-    x : float32, contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) for "ncw"; or a batch.
+    x : float32 or bfloat16 (uint16 or ml_dtypes.bfloat16), contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C)
+        for "nwc", (C, W) for "ncw"; or a batch of them.
     kernel, stride, padding, ceil_mode : as for :func:`pooling_max`.
     exclude_pad : divides by the number of elements inside the image. By default the divisor is the number of elements inside
         the image and its padding: that of the kernel, except for the last row and column of `ceil_mode`, whose windows may
         extend beyond the padding.
-    out : float32 of the output's shape.
+    out : the array to write, of the output's shape and the dtype of `x`.
 
-    A window without any element of the image yields 0, or NaN with `exclude_pad`. Raises TypeError for another dtype,
-    ValueError for a shape or a window that does not fit.
+    Means of bfloat16 numbers are computed in float32, then rounded to nearest even. A window without any element of the
+    image yields 0, or NaN with `exclude_pad`. Raises TypeError for another dtype, ValueError for a shape or a window that
+    does not fit.
 
     >>> x = np.arange(16, dtype=np.float32).reshape(4, 4, 1)
     >>> pysimd.pooling_average(x, kernel=2)[:, :, 0]
     array([[ 2.5,  4.5],
            [10.5, 12.5]], dtype=float32)
 
-    Formula: SimdSynetPoolingAverage, which always divides by the size of the kernel unless padding is excluded.
+    Formula: SimdSynetPoolingAverage, or SimdnetPooling for bfloat16, which always divide by the size of the kernel unless
+    padding is excluded.
     """
     array = plain(x, "x")
-    element_of(array, "x", (FLOAT32,))
+    element = element_of(array, "x", (FLOAT32, BFLOAT16))
     plan = _planned(array.shape, kernel, stride, padding, layout, ceil_mode)
     exclude = exclude_pad or (plan.cuts and not plan.padded)  # without padding both divisors are the same
     try:
-        src = pointer(array, "x", FLOAT32)
-        out, dst = output(out, plan.dst_shape, (x,), ("x",))
-        _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude else 0)
+        src = pointer(array, "x", element)
+        out, dst = output(out, plan.dst_shape, (x,), ("x",), element=element, ctype=element.ctype, like=x)
+        _run_average(plan, element, src, dst, 1 if exclude else 0)
     except ValueError:
         if plan.form != NHWC or not has_gaps(array, out):
             raise
-        out = _run_pixels(lib.SimdnetPoolingAverage, plan, array, out, FLOAT32, 1 if exclude else 0)
+        out = _run_pixels(lib.SimdnetPoolingAverage, plan, array, out, element, 1 if exclude else 0)
     for cut in () if exclude else plan.cuts:
-        call(_average_cut, cut, array, plain(out, "out"))
+        call(_average_cut, cut, element, array, plain(out, "out"))
     return out
 
 
-def _average_cut(cut: _Cut, x: Array, out: Array) -> None:
+def _run_average(plan: _Plan, element: Element, src: Any, dst: Any, exclude: int) -> None:
+    if element is FLOAT32:
+        _run(lib.SimdSynetPoolingAverage, plan, src, dst, exclude)
+    else:
+        _run_all(lib.SimdnetPoolingAverage, plan, element, src, dst, exclude)
+
+
+def _average_cut(cut: _Cut, element: Element, x: Array, out: Array) -> None:
     """Computes the outputs of windows that are cut off again, with their own divisor."""
     src = np.ascontiguousarray(x[cut.src])
-    dst = np.empty(cut.plan.dst_shape, np.float32)
-    _run(lib.SimdSynetPoolingAverage, cut.plan, pointer(src, "x", FLOAT32), pointer(dst, "out", FLOAT32, True), 0)
+    dst = np.empty(cut.plan.dst_shape, x.dtype)
+    _run_average(cut.plan, element, pointer(src, "x", element), pointer(dst, "out", element, True), 0)
     out[cut.dst] = dst

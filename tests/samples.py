@@ -127,6 +127,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "minimum": ((x, z), {}),
         "multiply": ((planes, floats(rng, 3, 8, 1, 1)), {}),
         "pooling_average": ((x,), pool),
+        "pooling_average bfloat16": ((_bf16(rng, 2, 6, 5, 3),), pool),
         "pooling_max": ((planes,), {**pool, **nchw}),
         "pooling_max none": ((planes[:0],), {**pool, **nchw}),
         "pooling_max uint8": ((pixels,), pool),

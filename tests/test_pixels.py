@@ -114,6 +114,7 @@ def test_pooling(isa: str, options: dict[str, Any], batch: tuple[int, ...]) -> N
     check(pysimd.pooling_max, (x * 100 + 128).astype(np.uint8), **options)
     check(pysimd.pooling_average, x, **options)
     check(pysimd.pooling_average, x, exclude_pad=True, **options)
+    check(pysimd.pooling_average, pysimd.to_bfloat16(x), **options)
     check(pysimd.pooling_max, floats(*batch, 7, 6, 3), **options)
 
 

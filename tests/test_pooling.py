@@ -134,6 +134,25 @@ def test_average(isa: str, rng: np.random.Generator, layout: Any, exclude_pad: b
         check_average(floats(rng, channels, height, width), layout, kernel, stride, padding, ceil, exclude_pad)
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "bfloat16"])
+@pytest.mark.parametrize("exclude_pad", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_average_of_bfloat16(isa: str, rng: np.random.Generator, layout: Any, exclude_pad: bool, dtype: str) -> None:
+    for height, width, channels, kernel, stride, padding, ceil in GEOMETRIES:
+        image = draw(rng, dtype, channels, height, width)
+        check_average(image, layout, kernel, stride, padding, ceil, exclude_pad)
+
+
+def test_average_is_rounded_to_nearest_even(isa: str) -> None:
+    """Of pairs of neighbouring bfloat16 numbers, and of triples near the middle."""
+    pairs = np.arange(0x3F80, 0x3F80 + 200, dtype=np.uint16)[:, None] + np.array([[0, 1]], np.uint16)
+    even = pairs[:, :1] + (pairs[:, :1] & 1)
+    assert_same(pysimd.pooling_average(pairs[:, :, None], kernel=(1, 2)), even[:, :, None])
+    assert_same(pysimd.pooling_average(pairs[None], kernel=(1, 2), layout="nchw"), even[None])
+    triples = np.stack([pairs[:, 0], pairs[:, 0], pairs[:, 1]], 1)
+    assert_same(pysimd.pooling_average(triples[:, :, None], kernel=(1, 3)), pairs[:, :1, None])
+
+
 def check_average(image: Array, layout: Any, kernel: Any, stride: Any, padding: Any, ceil: bool, exclude_pad: bool) -> None:
     top, left, bottom, right = padding
     dst = (
@@ -141,7 +160,7 @@ def check_average(image: Array, layout: Any, kernel: Any, stride: Any, padding: 
         reference.window_count(image.shape[2], kernel[1], stride[1], left, right, ceil),
     )
     end = image.shape[1] + bottom, image.shape[2] + right
-    expected, bound = reference.pooling_average(image, kernel, stride, (top, left), dst, exclude_pad, end)
+    expected, bound = reference.pooling_average(decoded(image), kernel, stride, (top, left), dst, exclude_pad, end)
     y = pysimd.pooling_average(
         reference.from_chw(image, layout),
         kernel=kernel,
@@ -151,7 +170,19 @@ def check_average(image: Array, layout: Any, kernel: Any, stride: Any, padding: 
         ceil_mode=ceil,
         exclude_pad=exclude_pad,
     )
-    assert_within(reference.to_chw(y, layout), expected, bound)
+    assert y.dtype == image.dtype
+    if image.dtype == np.float32:
+        assert_within(reference.to_chw(y, layout), expected, bound)
+    else:
+        assert_rounded_within(decoded(reference.to_chw(y, layout)), expected, bound)
+
+
+def assert_rounded_within(actual: Array, expected: Array, bound: Array) -> None:
+    """bfloat16: what the numbers within the bound are rounded to. NaN equals NaN."""
+    limit = bound + np.abs(expected) * 2.0**-24
+    low, high = (decoded(reference.to_bfloat16((expected + d).astype(np.float32))) for d in (-limit, limit))
+    good = ((low <= actual) & (actual <= high)) | (np.isnan(actual) & np.isnan(expected))
+    assert good.all(), (actual[~good], low[~good], high[~good])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -162,10 +193,11 @@ def test_average_of_a_large_map_is_near_the_sum(isa: str, rng: np.random.Generat
     assert_within(reference.to_chw(y, layout), mean, (np.log2(640 * 640) + 8) * 2.0**-24 * mean)
 
 
-@given(geometry=geometries(), layout=st.sampled_from(LAYOUTS), exclude_pad=st.booleans())
-def test_average_any_geometry(isa: str, geometry: Any, layout: Any, exclude_pad: bool) -> None:
+@given(geometry=geometries(), layout=st.sampled_from(LAYOUTS), exclude_pad=st.booleans(), rounded=st.booleans())
+def test_average_any_geometry(isa: str, geometry: Any, layout: Any, exclude_pad: bool, rounded: bool) -> None:
     height, width, channels, kernel, stride, padding, ceil = geometry
     image = floats(np.random.default_rng(2), channels, height, width)
+    image = reference.to_bfloat16(image) if rounded else image
     check_average(image, layout, kernel, stride, padding, ceil, exclude_pad)
 
 
@@ -195,9 +227,12 @@ def test_average_divides_by_what_lies_inside_the_padded_image(isa: str, layout: 
         if layout == "nhwc":
             x, y = np.moveaxis(x, 1, -1).copy(), np.moveaxis(y, 1, -1)
         options: dict[str, Any] = {"kernel": kernel, "stride": stride, "padding": padding, "layout": layout}
-        np.testing.assert_array_max_ulp(pysimd.pooling_average(x, **options, ceil_mode=True), y, 1)
-        np.testing.assert_array_max_ulp(pysimd.pooling_average(x[0], **options, ceil_mode=True), y[0], 1)
-        prepared = pysimd.prepare(pysimd.pooling_average, x, **options, ceil_mode=True)
+        average: Any = pysimd.pooling_average
+        np.testing.assert_array_max_ulp(average(x, **options, ceil_mode=True), y, 1)
+        np.testing.assert_array_max_ulp(average(x[0], **options, ceil_mode=True), y[0], 1)
+        rounded = average(pysimd.to_bfloat16(x), **options, ceil_mode=True)
+        np.testing.assert_array_equal(rounded, pysimd.to_bfloat16(y))
+        prepared = pysimd.prepare(average, x, **options, ceil_mode=True)
         for factor in (1, 0.5):
             x *= factor
             prepared.result.fill(7)
@@ -209,9 +244,10 @@ def test_batch_is_image_by_image(isa: str, rng: np.random.Generator, layout: Any
     x = floats(rng, 3, 9, 14, 5)
     options: dict[str, Any] = {"kernel": 3, "stride": 2, "padding": 1, "layout": layout}
     for function in (pysimd.pooling_max, pysimd.pooling_average):
-        batch = function(x, **options)
-        assert np.array_equal(batch, np.stack([function(image, **options) for image in x]))
-        assert function(x[:0], **options).shape == (0, *batch.shape[1:])
+        for images in (x, pysimd.to_bfloat16(x)):
+            batch = function(images, **options)
+            assert np.array_equal(batch, np.stack([function(image, **options) for image in images]))
+            assert function(images[:0], **options).shape == (0, *batch.shape[1:])
 
 
 def test_out_is_written_and_given_back(rng: np.random.Generator) -> None:
@@ -293,9 +329,9 @@ def test_refused_out(function: Any) -> None:
 
 
 def test_refused_element_types() -> None:
+    with pytest.raises(TypeError, match="x has dtype uint8, expected float32 or bfloat16"):
+        pysimd.pooling_average(np.zeros((4, 4, 3), np.uint8), kernel=2)  # type: ignore[type-var]
     for dtype in (np.uint16, np.uint8):
-        with pytest.raises(TypeError, match="expected float32"):
-            pysimd.pooling_average(np.zeros((4, 4, 3), dtype), kernel=2)
         with pytest.raises(TypeError, match="expected float32 for a window across channels"):
             pysimd.pooling_max(np.zeros((4, 4, 3), dtype), kernel=2, kernel_c=2)
     swapped = np.dtype(ml_dtypes.bfloat16).newbyteorder()

@@ -119,11 +119,10 @@ static bool flag_good(const char * function, const char * name, SimdBool flag)
     return true;
 }
 
-static void average(const char * function, struct sn_pooling * p, size_t batch, SimdBool excludePad,
-                    SimdTensorFormatType format)
+static void average(const char * function, struct sn_pooling * p, SimdBool excludePad, SimdTensorFormatType format)
 {
     p->excludePad = excludePad == SimdTrue;
-    if (flag_good(function, "excludePad", excludePad) && prepare(function, p, batch, sizeof(float), format))
+    if (flag_good(function, "excludePad", excludePad) && prepare(function, p, 1, sizeof(float), format))
         sn_pooling(sn_table()->pooling.average_32f, p);
 }
 
@@ -134,7 +133,7 @@ void SimdSynetPoolingAverage(const sn_32f * src, size_t srcC, size_t srcH, size_
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    average(__func__, &p, 1, excludePad, format);
+    average(__func__, &p, excludePad, format);
 }
 
 void SimdSynetPoolingForwardAverage(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY,
@@ -144,7 +143,7 @@ void SimdSynetPoolingForwardAverage(const sn_32f * src, size_t srcC, size_t srcH
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    average(__func__, &p, 1, excludePad, format);
+    average(__func__, &p, excludePad, format);
 }
 
 void SimdSynetPoolingForwardMax(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
@@ -159,15 +158,17 @@ void SimdSynetPoolingForwardMax(const sn_32f * src, size_t srcC, size_t srcH, si
         sn_pooling(sn_table()->pooling.max_32f, &p);
 }
 
-/* The maxima of a data type, and the bytes of its elements; NULL for another one. */
-static sn_pooling_fn max_of(SimdTensorDataType type, size_t * element)
+/* The kernel of a data type, and the bytes of its elements; NULL if there is none. */
+static sn_pooling_fn pooling_of(bool average, SimdTensorDataType type, size_t * element)
 {
     const struct sn_pooling_slots * slots = &sn_table()->pooling;
     *element = type == SimdTensorData32f ? sizeof(float) : type == SimdTensorData16b ? sizeof(uint16_t) : sizeof(uint8_t);
-    return type == SimdTensorData32f   ? slots->max_32f
-           : type == SimdTensorData16b ? slots->max_16b
-           : type == SimdTensorData8u  ? slots->max_8u
-                                       : NULL;
+    switch (type) {
+    case SimdTensorData32f: return average ? slots->average_32f : slots->max_32f;
+    case SimdTensorData16b: return average ? slots->average_16b : slots->max_16b;
+    case SimdTensorData8u: return average ? NULL : slots->max_8u;
+    default: return NULL;
+    }
 }
 
 void SimdnetPooling(const SimdnetPoolingParameters * parameters)
@@ -181,15 +182,16 @@ void SimdnetPooling(const SimdnetPoolingParameters * parameters)
     struct sn_pooling p = {.src = q->src, .dst = q->dst, .srcPixel = q->srcPixel, .dstPixel = q->dstPixel,
                            .axis = {each(q->channels), {q->srcH, q->dstH, q->kernelY, q->strideY, q->padY},
                                     {q->srcW, q->dstW, q->kernelX, q->strideX, q->padX}}};
+    const bool average = q->type == SimdnetPoolingAverage;
     size_t element;
-    const sn_pooling_fn max = max_of(q->dataType, &element);
+    const sn_pooling_fn pooling = pooling_of(average, q->dataType, &element);
     SN_CHECK(q->type == SimdnetPoolingMax || q->type == SimdnetPoolingAverage, SN_VOID,
              "type is %d, expected SimdnetPoolingMax or SimdnetPoolingAverage", (int)q->type);
-    SN_CHECK(q->type == SimdnetPoolingMax ? max != NULL : q->dataType == SimdTensorData32f, SN_VOID,
-             "dataType is %s, expected SimdTensorData32f or, for maxima, SimdTensorData16b or SimdTensorData8u",
+    SN_CHECK(pooling, SN_VOID,
+             "dataType is %s, expected SimdTensorData32f, SimdTensorData16b or, for maxima, SimdTensorData8u",
              SN_NAME(sn_data_types, q->dataType));
-    if (q->type == SimdnetPoolingAverage)
-        average(__func__, &p, q->batch, q->excludePad, q->format);
-    else if (prepare(__func__, &p, q->batch, element, q->format))
-        sn_pooling(max, &p);
+    p.excludePad = average && q->excludePad == SimdTrue;
+    if ((!average || flag_good(__func__, "excludePad", q->excludePad)) &&
+        prepare(__func__, &p, q->batch, element, q->format))
+        sn_pooling(pooling, &p);
 }

@@ -37,6 +37,7 @@ struct sn_pooling_slots {
     sn_pooling_fn max_16b;
     sn_pooling_fn max_8u;
     sn_pooling_fn average_32f;
+    sn_pooling_fn average_16b;
 };
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Pooling: maxima of floats, bfloat16 and bytes, and averages, over windows of rows and columns.
+ * Pooling: maxima of floats, bfloat16 and bytes, averages of floats and bfloat16, over windows of rows and columns.
  *
  * A tensor is planes of rows of pixels of `inner` elements (see contract/pooling.h). A window is reduced in two steps, first
  * over its rows (and planes), element by element, then over its columns. Both use vectors of neighbouring outputs. Two rows
@@ -11,6 +11,10 @@
  * Each kind of pooling is a source file that includes this one and defines
  *
  *   ELEMENT TYPE VECTOR LANES  the element of the arrays, and the vocabulary's suffix, vector and vector size for it
+ *   CELL ARRAY                 only if arrays are widened: the element of vectors and buffers, which TYPE then names, and
+ *                              the suffix of loads that widen ELEMENT and of stores that round to it
+ *   COMPACT                    1 for small code: few functions are specialised, and rows of outputs are computed one at a
+ *                              time. Widened arrays need it
  *   IDENTITY                   the identity of the reduction, a VECTOR
  *   REDUCTION REDUCE(a, b)     the type of intermediate values, and the reduction of two of them
  *   INIT(v) TERM(v)            vectors to reductions: the first term of each, and all others
@@ -20,6 +24,21 @@
  *   HAS_DIVISOR                1 if FINISH uses the divisor
  */
 #include <string.h>
+
+#ifdef CELL
+#define WIDENS 1
+#else
+#define WIDENS 0
+#define CELL ELEMENT
+#define ARRAY TYPE
+#endif
+
+#ifndef COMPACT
+#define COMPACT 0
+#endif
+
+#define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
+#define ARRAY_WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, ARRAY))
 
 #include "kernels/pooling_plan.h"
 #if HAS_DIVISOR
@@ -32,8 +51,6 @@ struct constants {
     bool two, flat; /* it has two rows of outputs; windows have one plane */
 };
 
-#define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
-
 #define BITS(v) SN_JOIN3(v_cast_, TYPE, _32i)(v)
 #define FROM_BITS(v) SN_JOIN2(v_cast_32i_, TYPE)(v)
 
@@ -45,9 +62,9 @@ static const int8_t first_bytes[128] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 };
 
-/* Elements of the buffer, and of a row in it. RING: columns of overlapping windows, a power of two. NARROW: elements of a
+/* Cells of the buffer, and of a row in it. RING: columns of overlapping windows, a power of two. NARROW: elements of a
  * pixel. RUN: vectors of a run of channels (overlap_run()). */
-enum { BUFFER = 16384 / sizeof(ELEMENT), ROW = BUFFER / 2, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
+enum { BUFFER = 16384 / sizeof(CELL), ROW = BUFFER / 2, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
 
 /* Independent accumulators in the reduction of single elements. */
 enum { ACCUMULATORS = 4 };
@@ -55,9 +72,9 @@ enum { ACCUMULATORS = 4 };
 SN_INLINE VECTOR load(const ELEMENT * p, int i, size_t n, bool full)
 {
     if (full)
-        return WORD(load)(p + i * LANES);
+        return ARRAY_WORD(load)(p + i * LANES);
     const size_t at = sn_min((size_t)i * LANES, n);
-    return WORD(load_tail)(p + at, sn_min(n - at, LANES));
+    return ARRAY_WORD(load_tail)(p + at, sn_min(n - at, LANES));
 }
 
 /* Lanes outside the mask become IDENTITY. */
@@ -70,9 +87,9 @@ SN_INLINE VECTOR masked(VECTOR v, v32i mask)
 static void fill(ELEMENT * p, size_t n, VECTOR v)
 {
     for (; n >= LANES; n -= LANES, p += LANES)
-        WORD(store)(p, v);
+        ARRAY_WORD(store)(p, v);
     if (n)
-        WORD(store_tail)(p, v, n);
+        ARRAY_WORD(store_tail)(p, v, n);
 }
 
 /* The results of empty windows. */
@@ -128,9 +145,9 @@ SN_INLINE void fold(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t
 
 #if HAS_DIVISOR
 /* Adds `rows` rows of all planes at p to v; rows may be 0. */
-static void add_terms(v32f * v, int u, const struct input * r, const sn_32f * p, size_t rows, size_t n, bool full)
+static void add_terms(v32f * v, int u, const struct input * r, const ELEMENT * p, size_t rows, size_t n, bool full)
 {
-    const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n};
+    const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n, false};
     v32f w[4];
     if (rows == 0)
         return;
@@ -140,12 +157,12 @@ static void add_terms(v32f * v, int u, const struct input * r, const sn_32f * p,
 }
 
 /* Adds `rows` rows of all planes at p, few of each, to v. */
-SN_INLINE void add_chain(v32f * v, int u, const struct input * r, const sn_32f * p, size_t rows, size_t n, bool full)
+SN_INLINE void add_chain(v32f * v, int u, const struct input * r, const ELEMENT * p, size_t rows, size_t n, bool full)
 {
     v32f w[4];
     if (rows == 0)
         return;
-    sum_chain(w, u, &(struct terms){p, rows, r->pitch, r->planes, r->plane, n}, full);
+    sum_chain(w, u, &(struct terms){p, rows, r->pitch, r->planes, r->plane, n, false}, full);
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v[i] = v_add_32f(v[i], w[i]);
@@ -154,7 +171,7 @@ SN_INLINE void add_chain(v32f * v, int u, const struct input * r, const sn_32f *
 /* reduce() of several planes: each is summed separately, so that chains do not grow with their number. */
 SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n, bool full, bool two)
 {
-    sum_chain(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
+    sum_chain(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n, false}, full);
     if (!two)
         return;
     SN_UNROLL
@@ -168,7 +185,7 @@ SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct input * r
 static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n,
                                                   bool full, bool two)
 {
-    sum_terms(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
+    sum_terms(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n, false}, full);
     if (!two)
         return;
     for (int i = 0; i < u; ++i)
@@ -220,26 +237,43 @@ SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct input 
     }
 }
 
+/* Stores the result of a reduction at x of an array, or with `cells` of a buffer, not yet divided. */
+SN_INLINE void store(void * p, size_t x, REDUCTION r, v32f divisor, bool cells)
+{
+    (void)divisor;
+    if (WIDENS && cells)
+        WORD(store)((CELL *)p + x, PACK(r));
+    else
+        ARRAY_WORD(store)((ELEMENT *)p + x, FINISH(r, divisor));
+}
+
+SN_INLINE void store_tail(void * p, REDUCTION r, v32f divisor, size_t n, bool cells)
+{
+    (void)divisor;
+    if (WIDENS && cells)
+        WORD(store_tail)(p, PACK(r), n);
+    else
+        ARRAY_WORD(store_tail)(p, FINISH(r, divisor), n);
+}
+
 /* u vectors of results of one or two rows at x. */
-SN_INLINE void reduce_vectors(const struct input * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0, ELEMENT * dst1,
-                              bool two)
+SN_INLINE void reduce_vectors(const struct input * r, size_t x, int u, v32f d0, v32f d1, void * dst0, void * dst1, bool two,
+                              bool cells)
 {
     REDUCTION v0[4], v1[4];
     reduce(v0, v1, u, r, x, 0, true, (struct constants){0, 0, two, false});
-    (void)d0;
-    (void)d1;
     SN_UNROLL
     for (int i = 0; i < u; ++i) {
-        WORD(store)(dst0 + x + i * LANES, FINISH(v0[i], d0));
+        store(dst0, x + (size_t)i * LANES, v0[i], d0, cells);
         if (two)
-            WORD(store)(dst1 + x + i * LANES, FINISH(v1[i], d1));
+            store(dst1, x + (size_t)i * LANES, v1[i], d1, cells);
     }
 }
 
 /* n results of one or two rows. The last vectors overlap those before if possible: a window of 28x28 pixels of 120 channels,
  * whose sums are recursive, takes 0.75 to 0.87 of the time so. */
-SN_INLINE void reduce_rows_as(const struct input * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
-                              bool two)
+SN_INLINE void reduce_rows_as(const struct input * given, size_t n, const sn_32f * divisor, void * dst0, void * dst1,
+                              bool two, bool cells)
 {
     const struct input copy = *given, * r = &copy;
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
@@ -247,29 +281,41 @@ SN_INLINE void reduce_rows_as(const struct input * given, size_t n, const sn_32f
     if (n < LANES) {
         REDUCTION v0, v1;
         reduce(&v0, &v1, 1, r, 0, n, false, (struct constants){0, 0, two, false});
-        WORD(store_tail)(dst0, FINISH(v0, d0), n);
+        store_tail(dst0, v0, d0, n, cells);
         if (two)
-            WORD(store_tail)(dst1, FINISH(v1, d1), n);
+            store_tail(dst1, v1, d1, n, cells);
         return;
     }
     for (; n >= 4 * LANES && x + LANES < n; x += 4 * LANES)
-        reduce_vectors(r, sn_min(x, n - 4 * LANES), 4, d0, d1, dst0, dst1, two);
+        reduce_vectors(r, sn_min(x, n - 4 * LANES), 4, d0, d1, dst0, dst1, two, cells);
     for (; x < n; x += LANES)
-        reduce_vectors(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two);
+        reduce_vectors(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two, cells);
 }
 
-/* Not inlined: the same code serves pixels, whole rows and the buffer. */
-static __attribute__((noinline)) void reduce_rows(const struct input * r, size_t n, const sn_32f * divisor, ELEMENT * dst0,
-                                                  ELEMENT * dst1, bool two)
+/* Results are elements of an array, or with `cells` those of a buffer. Not inlined: the same code serves pixels, whole rows
+ * and the buffer. */
+static __attribute__((noinline)) void reduce_any(const struct input * r, size_t n, const sn_32f * divisor, void * dst0,
+                                                 void * dst1, bool two, bool cells)
 {
-    if (two)
-        reduce_rows_as(r, n, divisor, dst0, dst1, true);
+    if (two && !COMPACT)
+        reduce_rows_as(r, n, divisor, dst0, dst1, true, cells);
     else
-        reduce_rows_as(r, n, divisor, dst0, NULL, false);
+        reduce_rows_as(r, n, divisor, dst0, NULL, false, cells);
+}
+
+SN_INLINE void reduce_rows(const struct input * r, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
+                           bool two)
+{
+    reduce_any(r, n, divisor, dst0, dst1, two, false);
 }
 
 /* Rows in the buffer are divided when results are computed from them. */
 static const float no_divisor[2] = {1, 1};
+
+SN_INLINE void reduce_cells(const struct input * r, size_t n, CELL * dst0, CELL * dst1, bool two)
+{
+    reduce_any(r, n, no_divisor, dst0, dst1, two, WIDENS);
+}
 
 #include "kernels/pooling_pixels.h"
 #include "kernels/pooling_rows.h"
@@ -324,7 +370,7 @@ static void do_units(const struct algorithm * algorithm, const struct sn_pooling
     struct plan plan;
     for (size_t first = 0; first < pairs; first += PLAN) {
         const size_t count = sn_min(pairs - first, PLAN);
-        plan_pairs(&plan, p, first, first + count, algorithm->single);
+        plan_pairs(&plan, p, first, first + count, COMPACT || algorithm->single);
         for (size_t plane = begin / pairs; plane * pairs < end; ++plane) {
             const size_t unit = plane * pairs + first;
             const size_t from = sn_max(begin, unit), to = sn_min(end, unit + count);

@@ -43,7 +43,6 @@ SN_INLINE void pairs_row(const struct sn_pooling * p, const struct input * r, v3
 {
     const struct constants k = {2, 0, false, true};
     const size_t inner = p->inner, step = (size_t)u * LANES;
-    (void)divisor;
     for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->dstPixel)
         for (size_t c = 0; c < inner; c += step) {
             const size_t at = sn_min(c, inner - step), x = 2 * o * p->srcPixel + at;
@@ -52,7 +51,7 @@ SN_INLINE void pairs_row(const struct sn_pooling * p, const struct input * r, v3
             reduce(w, none, u, r, x + p->srcPixel, 0, true, k);
             SN_UNROLL
             for (int i = 0; i < u; ++i)
-                WORD(store)(dst + at + i * LANES, FINISH(REDUCE(v[i], w[i]), divisor));
+                store(dst, at + (size_t)i * LANES, REDUCE(v[i], w[i]), divisor, false);
         }
 }
 
@@ -67,7 +66,7 @@ static void pairs_step(const struct sn_pooling * p, const struct step * t, const
     }
     const struct input r = input_of(t, src, pitches_of(p).row, 1, 0);
     const v32f divisor = v_set_32f(divisor_of(p, 2, 2) * t->divisor[0]);
-    if (p->inner >= 4 * LANES)
+    if (p->inner >= 4 * LANES && !COMPACT)
         pairs_row(p, &r, divisor, dst, 4);
     else if (p->inner >= 2 * LANES)
         pairs_row(p, &r, divisor, dst, 2);
@@ -83,9 +82,9 @@ static __attribute__((noinline)) void ring_sum(v32f (*ring)[4], int u, struct sp
 {
     const size_t at = x.begin % RING, first = sn_min(x.count, RING - at);
     v32f w[4];
-    sum_terms(v, u, &(struct terms){(const sn_32f *)ring[at], first, 4 * V32F_N, 1, 0, 0}, true);
+    sum_terms(v, u, &(struct terms){ring[at], first, 4 * V32F_N, 1, 0, 0, true}, true);
     if (first < x.count) {
-        sum_terms(w, u, &(struct terms){(const sn_32f *)ring[0], x.count - first, 4 * V32F_N, 1, 0, 0}, true);
+        sum_terms(w, u, &(struct terms){ring[0], x.count - first, 4 * V32F_N, 1, 0, 0, true}, true);
         for (int i = 0; i < u; ++i)
             v[i] = v_add_32f(v[i], w[i]);
     }
@@ -98,7 +97,6 @@ SN_INLINE void ring_store(REDUCTION (*ring)[4], int u, struct span x, float divi
     const v32f d = v_set_32f(divisor);
     REDUCTION v[4];
     size_t c = x.begin + 1;
-    (void)d;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v[i] = UNPACK(IDENTITY);
@@ -120,7 +118,7 @@ SN_INLINE void ring_store(REDUCTION (*ring)[4], int u, struct span x, float divi
     }
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        WORD(store)(dst + i * LANES, FINISH(v[i], d));
+        store(dst, (size_t)i * LANES, v[i], d, false);
 }
 
 /* One or two rows of outputs for u vectors of channels; windows have at most RING columns. Column x is kept at x % RING. */
@@ -150,7 +148,7 @@ SN_INLINE void ring_blocks(const struct sn_pooling * p, const struct step * t, c
     for (size_t c = 0; c < inner; c += block) {
         const size_t at = sn_min(c, inner - block);
         const struct input r = input_of(t, src + at, pitches_of(p).row, 1, 0);
-        if (t->two)
+        if (t->two && !COMPACT)
             ring_rows(p, &r, t->divisor, dst + at, u, true);
         else
             ring_rows(p, &r, t->divisor, dst + at, u, false);
@@ -161,9 +159,9 @@ static void ring_step(const struct sn_pooling * p, const struct step * t, const 
                       ELEMENT * dst)
 {
     (void)planes;
-    if (p->inner >= 4 * LANES)
+    if (p->inner >= 4 * LANES && !COMPACT)
         ring_blocks(p, t, src, dst, 4);
-    else if (p->inner >= 2 * LANES)
+    else if (p->inner >= 2 * LANES || COMPACT)
         ring_blocks(p, t, src, dst, 2);
     else
         ring_blocks(p, t, src, dst, 1);
@@ -173,7 +171,6 @@ static void ring_step(const struct sn_pooling * p, const struct step * t, const 
 SN_INLINE void overlap_store(REDUCTION (*w)[2][2], int row, int u, int K, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
-    (void)d;
     SN_UNROLL
     for (int i = 0; i < u; ++i) {
         REDUCTION v = w[0][row][i];
@@ -181,7 +178,7 @@ SN_INLINE void overlap_store(REDUCTION (*w)[2][2], int row, int u, int K, float 
         for (int c = 1; c < 5; ++c)
             if (c < K)
                 v = REDUCE(v, w[c][row][i]);
-        WORD(store)(dst + i * LANES, FINISH(v, d));
+        store(dst, (size_t)i * LANES, v, d, false);
     }
 }
 
@@ -297,10 +294,12 @@ SN_INLINE void overlap_step(const struct sn_pooling * p, const struct step * t, 
         overlap_step(p, t, src, planes, dst, K, S);                                                                         \
     }
 
+#if !COMPACT
 OVERLAP(2, 1)
 OVERLAP(3, 1)
 OVERLAP(3, 2)
 OVERLAP(5, 1)
+#endif
 
 #undef OVERLAP
 
@@ -312,17 +311,19 @@ typedef void (*step_fn)(const struct sn_pooling * p, const struct step * t, cons
 static step_fn pixels_for(const struct sn_pooling * p)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
-    const bool usual = axis->pad < axis->kernel && covered(axis).count == axis->dst;
     const size_t spare = sizeof(ELEMENT) < sizeof(float) || V32F_N > 8 ? 1 : 3;
+    const bool usual = axis->pad < axis->kernel && covered(axis).count == axis->dst;
     switch (usual ? sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9) : 0) {
-    case 21: return overlap_2_1;
     case 22: return pairs_step;
+#if !COMPACT
+    case 21: return overlap_2_1;
     case 31: return overlap_3_1;
     case 32: return overlap_3_2;
     case 51: return overlap_5_1;
+#endif
     }
     const bool shared = axis->dst > 1 && axis->kernel >= spare && (axis->kernel - spare) / 2 >= axis->stride;
-    if (shared && axis->kernel <= RING)
+    if (shared && axis->kernel <= RING && (p->inner >= 2 * LANES || !COMPACT))
         return ring_step;
     return pixels_step;
 }

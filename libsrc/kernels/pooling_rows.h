@@ -8,7 +8,8 @@
 
 /* A row of outputs whose columns are in the buffer. */
 struct pending_row {
-    ELEMENT * row, * dst;
+    CELL * row;
+    ELEMENT * dst;
     float divisor;
 };
 
@@ -33,13 +34,13 @@ struct row_buffer {
     float columns[HAS_DIVISOR ? ROW + LANES : 1];     /* divisors, see divide_columns() */
     float outputs[HAS_DIVISOR ? ROW / 2 + LANES : 1];
     int32_t index[BY_PERMUTATION ? ROW + LANES : 1]; /* index of each output among the results, if selected */
-    ELEMENT buffer[BUFFER] __attribute__((aligned(64)));
-    ELEMENT mask[ROW + LANES] __attribute__((aligned(64)));
+    CELL buffer[BUFFER] __attribute__((aligned(64)));
+    CELL mask[ROW + LANES] __attribute__((aligned(64)));
 };
 
-/* The elements of the buffer that one row of results is computed from. */
+/* The cells of the buffer that one row of results is computed from. */
 struct taps {
-    const ELEMENT * p;  /* the first tap */
+    const CELL * p;  /* the first tap */
     size_t count, step;
 };
 
@@ -48,7 +49,7 @@ SN_INLINE void reduce_taps(REDUCTION * v, int u, const struct taps * t, size_t x
 {
 #if HAS_DIVISOR
     if (is_long(t->count, 1)) {
-        sum_terms(v, u, &(struct terms){t->p + x, t->count, t->step, 1, 0, 0}, true);
+        sum_terms(v, u, &(struct terms){t->p + x, t->count, t->step, 1, 0, 0, true}, true);
         return;
     }
 #endif
@@ -80,11 +81,11 @@ static void reduce_columns(const struct taps * t, size_t n, const sn_32f * colum
         reduce_taps(v, U, t, x);
         SN_UNROLL
         for (int i = 0; i < U; ++i)
-            WORD(store)(dst + x + i * LANES, FINISH(v[i], DIVISOR(x + i * LANES)));
+            store(dst, x + (size_t)i * LANES, v[i], DIVISOR(x + i * LANES), false);
     }
     for (; x < n; x += LANES) {
         reduce_taps(v, 1, t, x);
-        WORD(store_tail)(dst + x, FINISH(v[0], DIVISOR(x)), sn_min(n - x, LANES));
+        store_tail(dst + x, v[0], DIVISOR(x), sn_min(n - x, LANES), false);
     }
 #undef DIVISOR
 }
@@ -130,7 +131,8 @@ static void gather_floats(const sn_32f * t, const int32_t * index, size_t n, sn_
     }
 }
 
-/* Results to be selected overwrite the row, including its left border, until all rows are complete. */
+/* Results to be selected overwrite the row, including its left border, until all rows are complete. They are elements, so
+ * that none lies behind the cells that it is computed from. */
 static void flush_rows(struct row_buffer * d)
 {
     const struct sn_pool_axis * axis = &d->p->axis[2];
@@ -141,10 +143,10 @@ static void flush_rows(struct row_buffer * d)
     for (size_t i = 0; i < d->pending_rows; ++i) {
         const struct pending_row * w = &d->pending[i];
         const struct taps t = {w->row + l->origin, axis->kernel, inner};
-        reduce_columns(&t, n, d->columns, w->divisor, gathered ? w->row + l->origin : w->dst);
+        reduce_columns(&t, n, d->columns, w->divisor, gathered ? (void *)(w->row + l->origin) : w->dst);
     }
     for (size_t i = 0; gathered && i < d->pending_rows; ++i) {
-        const ELEMENT * results = d->pending[i].row + l->origin;
+        const ELEMENT * results = (const void *)(d->pending[i].row + l->origin);
         if (BY_PERMUTATION && inner <= NARROW)
             gather_floats((const void *)results, d->index, outputs * inner, (void *)d->pending[i].dst);
         else
@@ -197,10 +199,10 @@ static void begin_chunk(struct row_buffer * d, size_t output, size_t outputs)
 }
 
 /* Prepares the next row of the buffer, with its left border. */
-static ELEMENT * next_buffer_row(struct row_buffer * d, ELEMENT * dst, float divisor)
+static CELL * next_buffer_row(struct row_buffer * d, ELEMENT * dst, float divisor)
 {
     const struct layout * l = &d->layout;
-    ELEMENT * row = d->buffer + d->pending_rows * l->pitch;
+    CELL * row = d->buffer + d->pending_rows * l->pitch;
     if (d->pending_rows == d->bordered) {
         ++d->bordered;
         for (size_t x = l->origin / LANES * LANES; x < l->data; x += LANES)
@@ -218,7 +220,7 @@ static void buffer_step(struct row_buffer * d, const struct step * t, const ELEM
     const struct input r = input_of(t, src + d->chunk.column * p->inner, pitch.row, planes.count, pitch.plane);
     const size_t count = t->two ? 2 : 1, behind = d->covered.begin + d->covered.count;
     const struct layout * l = &d->layout;
-    ELEMENT * row[2];
+    CELL * row[2];
     if (d->pending_rows + count > d->rows)
         flush_rows(d);
     row[1] = d->buffer;
@@ -229,7 +231,7 @@ static void buffer_step(struct row_buffer * d, const struct step * t, const ELEM
         }
         row[i] = next_buffer_row(d, dst + d->chunk.output * p->inner, divisor_of(p, 0, planes.count) * t->divisor[i]);
     }
-    reduce_rows(&r, l->count, no_divisor, row[0] + l->data, row[1] + l->data, t->two);
+    reduce_cells(&r, l->count, row[0] + l->data, row[1] + l->data, t->two);
     for (size_t i = 0; i < count; ++i) {
         for (size_t x = l->data + l->count; x < l->end; x += LANES)
             WORD(store)(row[i] + x, IDENTITY);

@@ -14,7 +14,7 @@
 /* The parameters of a strip in addition to struct input; also in registers. */
 struct strip {
     size_t outputs, vectors;                /* the latter: that overlap the image */
-    const ELEMENT * mask;                   /* of the image's columns */
+    const CELL * mask;                      /* of the image's columns */
     const sn_32f * columns;                 /* the column factors of the divisors */
 };
 
@@ -82,19 +82,23 @@ SN_INLINE REDUCTION reduce_slides(const VECTOR * e, const VECTOR * o, int K, int
 SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor, ELEMENT * dst, size_t x, size_t n, int K,
                    int S)
 {
-    const VECTOR v = FINISH(reduce_slides(e, o, K, S), v_mul_32f(divisor, v_load_32f(s->columns + x)));
+    const REDUCTION v = reduce_slides(e, o, K, S);
+#if HAS_DIVISOR
+    divisor = v_mul_32f(divisor, v_load_32f(s->columns + x));
+#else
     (void)s;
-    (void)divisor;
+#endif
     if (n == LANES)
-        WORD(store)(dst + x, v);
+        store(dst, x, v, divisor, false);
     else
-        WORD(store_tail)(dst + x, v, n);
+        store_tail(dst + x, v, divisor, n, false);
     e[0] = e[1];
     if (S == 2)
         o[0] = o[1];
 }
 
-/* One step. If neither row is clipped, the numbers of rows are constants, and vectors inside the row need no mask. */
+/* One step. Unless a row is clipped, the numbers of rows are constants (not in compact code), and vectors inside the row
+ * need no mask. */
 SN_INLINE void strip_step(const struct input * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
                           ELEMENT * dst1, int K, int S, struct constants k)
 {
@@ -102,7 +106,7 @@ SN_INLINE void strip_step(const struct input * r, const struct strip * s, const 
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t j = (size_t)S, x = 0;
     fetch(e, o, 0, r, s, 0, S, k, true);
-    for (; k.common && j + (size_t)S < s->vectors; j += (size_t)S, x += LANES) {
+    for (; (k.common || COMPACT) && j + (size_t)S < s->vectors; j += (size_t)S, x += LANES) {
         fetch(e, o, 1, r, s, j, S, k, false);
         put(s, e[0], o[0], d0, dst0, x, LANES, K, S);
         if (k.two)
@@ -122,39 +126,48 @@ SN_INLINE void strip(const struct row_buffer * d, const struct step * t, const s
                      ELEMENT * dst, int K, int S)
 {
     const int common = K > S ? K - S : K;
-    const struct constants k = {common, S, K > S, true}, any = {0, 0, true, true};
+    const struct constants k = {common, S, K > S, true}, any = {0, 0, !COMPACT, true};
     const size_t pitch = d->p->axis[2].src, dstPitch = d->p->axis[2].dst;
     const struct strip s = {d->chunk.outputs, d->vectors, d->mask, S > 1 ? d->outputs : d->columns};
     for (; t < end; ++t) {
         const struct input r = input_of(t, src, pitch, 1, 0);
         ELEMENT * row = dst + t->y * dstPitch;
         const bool own = r.own_rows[0] == (size_t)S && r.own_rows[1] == (size_t)S;
-        if (t->two == k.two && r.rows == (size_t)common && (own || !k.two))
+        if (!COMPACT && t->two == k.two && r.rows == (size_t)common && (own || !k.two))
             strip_step(&r, &s, t->divisor, row, row + dstPitch, K, S, k);
         else /* one row is computed as two equal ones */
             strip_step(&r, &s, t->divisor, row, t->two ? row + dstPitch : row, K, S, any);
     }
 }
 
+/* K is 0 for any kernel up to 5. */
 #define STRIP(K, S)                                                                                                         \
     static void strip_##K##_##S(const struct row_buffer * d, const struct step * t, const struct step * end,                \
                                 const ELEMENT * src, ELEMENT * dst)                                                         \
     {                                                                                                                       \
-        strip(d, t, end, src, dst, K, S);                                                                                   \
+        strip(d, t, end, src, dst, K ? K : (int)d->p->axis[2].kernel, S);                                                   \
     }
 
+#if COMPACT
+STRIP(0, 1)
+STRIP(0, 2)
+#else
 STRIP(1, 2)
 STRIP(2, 1)
 STRIP(2, 2)
 STRIP(3, 1)
 STRIP(3, 2)
 STRIP(5, 1)
+#endif
 
 #undef STRIP
 
 /* The strip for windows of `kernel` columns and `stride`, or NULL if there is none. */
 static strip_fn strip_for(size_t kernel, size_t stride)
 {
+#if COMPACT
+    return kernel > 5 || stride > 2 ? NULL : stride == 1 ? strip_0_1 : strip_0_2;
+#else
     switch (sn_min(kernel, 9) * 10 + sn_min(stride, 9)) {
     case 12: return strip_1_2;
     case 21: return strip_2_1;
@@ -164,6 +177,7 @@ static strip_fn strip_for(size_t kernel, size_t stride)
     case 51: return strip_5_1;
     default: return NULL;
     }
+#endif
 }
 
 static void begin_strips(struct row_buffer * d)
@@ -178,8 +192,8 @@ static void begin_strips(struct row_buffer * d)
         return;
     d->min_before = c->lead - sn_min(c->lead, c->column);
     d->max_before = total + c->lead - end - c->column;
-    memset(d->mask, 0, end * sizeof(ELEMENT));
-    memset(d->mask + c->lead, 0xFF, c->columns * sizeof(ELEMENT));
+    memset(d->mask, 0, end * sizeof(CELL));
+    memset(d->mask + c->lead, 0xFF, c->columns * sizeof(CELL));
 }
 
 /* Finds the steps *strip .. *rest - 1, of those up to `end`, that may load whole vectors, for a plane at offset `at` in the

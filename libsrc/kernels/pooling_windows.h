@@ -7,11 +7,11 @@
 SN_INLINE VECTOR reduce_packed(VECTOR a, VECTOR b) { return PACK(REDUCE(UNPACK(a), TERM(b))); }
 
 /* Reduces `pixels` pixels at b to one, the first, in place: the second half is repeatedly combined with the first. */
-static void fold_pixels(ELEMENT * b, size_t pixels, size_t inner)
+static void fold_pixels(CELL * b, size_t pixels, size_t inner)
 {
     while (pixels > 1) {
         const size_t half = pixels / 2, n = half * inner;
-        const ELEMENT * other = b + (pixels - half) * inner;
+        const CELL * other = b + (pixels - half) * inner;
         for (size_t x = 0; x < n; x += LANES) {
             const size_t left = sn_min(n - x, LANES);
             WORD(store_tail)(b + x, reduce_packed(WORD(load_tail)(b + x, left), WORD(load_tail)(other + x, left)), left);
@@ -23,8 +23,8 @@ static void fold_pixels(ELEMENT * b, size_t pixels, size_t inner)
 /* A run of columns that fits in a buffer. */
 static __attribute__((noinline)) VECTOR reduce_run(const struct input * r, size_t pixels, size_t inner)
 {
-    ELEMENT part[ROW + LANES] __attribute__((aligned(64)));
-    reduce_rows(r, pixels * inner, no_divisor, part, NULL, false);
+    CELL part[ROW + LANES] __attribute__((aligned(64)));
+    reduce_cells(r, pixels * inner, part, NULL, false);
     fold_pixels(part, pixels, inner);
     return WORD(load_tail)(part, inner);
 }
@@ -45,7 +45,7 @@ SN_INLINE REDUCTION reduce_elements(const ELEMENT * p, size_t rows, size_t pitch
 {
     REDUCTION w[ACCUMULATORS] = {v, UNPACK(IDENTITY), UNPACK(IDENTITY), UNPACK(IDENTITY)};
     const size_t tail = n % LANES;
-    const v32i mask = v_load_32i(first_bytes + 64 - tail * sizeof(ELEMENT));
+    const v32i mask = v_load_32i(first_bytes + 64 - tail * sizeof(CELL));
     for (; rows; --rows, p += pitch) {
         size_t x = 0;
         for (; x + ACCUMULATORS * LANES <= n; x += ACCUMULATORS * LANES) {
@@ -69,7 +69,7 @@ SN_INLINE bool is_short(size_t rows, size_t n)
 }
 
 /* reduce_elements() of halves, recursively until they are short. */
-static __attribute__((noinline)) v32f reduce_halves(const sn_32f * p, size_t rows, size_t pitch, size_t n)
+static __attribute__((noinline)) v32f reduce_halves(const ELEMENT * p, size_t rows, size_t pitch, size_t n)
 {
     const size_t block = ACCUMULATORS * LANES;
     if (is_short(rows, n))
@@ -99,9 +99,9 @@ SN_INLINE VECTOR reduce_lanes(VECTOR v)
         const v32f x = v_cast_32i_32f(BITS(v));
         v = reduce_packed(FROM_BITS(v_cast_32f_32i(v_even_32f(x, x))), FROM_BITS(v_cast_32f_32i(v_odd_32f(x, x))));
     }
-    if (sizeof(ELEMENT) < 4)
+    if (sizeof(CELL) < 4)
         v = reduce_packed(v, FROM_BITS(v_shr_32i(BITS(v), 16)));
-    if (sizeof(ELEMENT) < 2)
+    if (sizeof(CELL) < 2)
         v = reduce_packed(v, FROM_BITS(v_shr_32i(BITS(v), 8)));
     return v;
 }
@@ -112,7 +112,6 @@ static void windows_step(const struct sn_pooling * p, const struct step * t, con
 {
     const struct pitches pitch = pitches_of(p);
     const float of_row = divisor_of(p, 0, planes.count) * t->divisor[0];
-    (void)of_row;
     for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->inner) {
         const struct span x = window_of(&p->axis[2], o);
         const struct input r = input_of(t, src + x.begin * p->inner, pitch.row, planes.count, pitch.plane);
@@ -127,7 +126,7 @@ static void windows_step(const struct sn_pooling * p, const struct step * t, con
             v = reduce_single(r.common + i * pitch.plane, r.rows, pitch.row, x.count, v);
         if (p->inner == 1)
             v = UNPACK(REDUCE_LANES(PACK(v)));
-        WORD(store_tail)(dst, FINISH(v, v_set_32f(of_row * divisor_of(p, 2, x.count))), p->inner);
+        store_tail(dst, v, v_set_32f(of_row * divisor_of(p, 2, x.count)), p->inner, false);
     }
 }
 
@@ -140,13 +139,13 @@ static void global_planes(const struct sn_pooling * p, size_t begin, size_t end)
     const v32f divisor = v_set_32f(divisor_of(p, 1, p->axis[1].src) * divisor_of(p, 2, p->axis[2].src));
     for (; begin < end; begin += V32F_N) {
         const size_t planes = sn_min(end - begin, V32F_N);
-        const sn_32f * src = (const sn_32f *)p->src + begin * n;
+        const ELEMENT * src = (const ELEMENT *)p->src + begin * n;
         v32f sum[V32F_N];
         for (size_t i = 0; i < V32F_N; ++i)
             sum[i] = i >= planes  ? v_zero_32f()
                      : is_short(1, n) ? reduce_elements(src + i * n, 1, n, n, v_zero_32f())
                                       : reduce_halves(src + i * n, 1, n, n);
-        v_store_tail_32f((sn_32f *)p->dst + begin, v_div_32f(sums_of_lanes(sum), divisor), planes);
+        store_tail((ELEMENT *)p->dst + begin, sums_of_lanes(sum), divisor, planes, false);
     }
 }
 #else
@@ -157,7 +156,7 @@ static void global_planes(const struct sn_pooling * p, size_t begin, size_t end)
     ELEMENT * dst = p->dst;
     for (; begin < end; ++begin, src += n) {
         const VECTOR rest = PACK(reduce_single(src, 1, n, n, UNPACK(IDENTITY)));
-        WORD(store_tail)(dst + begin, FINISH(UNPACK(REDUCE_LANES(rest)), v_zero_32f()), 1);
+        store_tail(dst + begin, UNPACK(REDUCE_LANES(rest)), v_zero_32f(), 1, false);
     }
 }
 #endif

@@ -84,17 +84,34 @@ static void max_8u(const struct sn_pooling * p, const struct window * w, size_t 
     ((uint8_t *)p->dst)[output] = max;
 }
 
+static double divisor_of(const struct sn_pooling * p, const struct window * w)
+{
+    double divisor = 1;
+    for (int a = 0; a < 3; ++a)
+        divisor *= (double)(p->excludePad ? w[a].end - w[a].begin : p->axis[a].kernel);
+    return divisor;
+}
+
 static void average_32f(const struct sn_pooling * p, const struct window * w, size_t c, size_t output)
 {
     const sn_32f * src = p->src;
-    double sum = 0, divisor = 1;
+    double sum = 0;
     for (size_t i0 = w[0].begin; i0 < w[0].end; ++i0)
         for (size_t i1 = w[1].begin; i1 < w[1].end; ++i1)
             for (size_t i2 = w[2].begin; i2 < w[2].end; ++i2)
                 sum += src[input(p, i0, i1, i2, c)];
-    for (int a = 0; a < 3; ++a)
-        divisor *= (double)(p->excludePad ? w[a].end - w[a].begin : p->axis[a].kernel);
-    ((sn_32f *)p->dst)[output] = (float)(sum / divisor);
+    ((sn_32f *)p->dst)[output] = (float)(sum / divisor_of(p, w));
+}
+
+static void average_16b(const struct sn_pooling * p, const struct window * w, size_t c, size_t output)
+{
+    const sn_16b * src = p->src;
+    double sum = 0;
+    for (size_t i0 = w[0].begin; i0 < w[0].end; ++i0)
+        for (size_t i1 = w[1].begin; i1 < w[1].end; ++i1)
+            for (size_t i2 = w[2].begin; i2 < w[2].end; ++i2)
+                sum += sn_16b_to_32f(src[input(p, i0, i1, i2, c)]);
+    ((sn_16b *)p->dst)[output] = sn_32f_to_16b((float)(sum / divisor_of(p, w)));
 }
 
 static void pooling_max_32f(const struct sn_pooling * p, size_t begin, size_t end)
@@ -114,10 +131,16 @@ static void pooling_average_32f(const struct sn_pooling * p, size_t begin, size_
     for_each_output(p, begin, end, average_32f);
 }
 
+static void pooling_average_16b(const struct sn_pooling * p, size_t begin, size_t end)
+{
+    for_each_output(p, begin, end, average_16b);
+}
+
 SN_INSTALL(pooling, pooling)
 {
     slots->max_32f = pooling_max_32f;
     slots->max_16b = pooling_max_16b;
     slots->max_8u = pooling_max_8u;
     slots->average_32f = pooling_average_32f;
+    slots->average_16b = pooling_average_16b;
 }

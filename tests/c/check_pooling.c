@@ -1,17 +1,19 @@
 /*
  * Pooling. Maxima are exact except for the sign of a zero, and any result is accepted where the window has a NaN. Averages
  * have an error of at most (log2(n) + 8) * 2^-24 * sum|x| / divisor (plus the smallest denormal), n being the number of
- * cells of the window: any order of summation is allowed.
+ * cells of the window: any order of summation is allowed. Those of bfloat16 numbers are rounded then: near the middle
+ * between two numbers, that may give another one than base's. Averages of small integers are exact, since no sum is rounded.
  */
 #include "check.h"
 
 __extension__ typedef __int128 wide;
 
-enum kind { MAX_32F, MAX_16B, MAX_8U, AVERAGE, FORWARD_MAX, FORWARD_AVERAGE, KINDS };
+enum kind { MAX_32F, MAX_16B, MAX_8U, AVERAGE, AVERAGE_16B, FORWARD_MAX, FORWARD_AVERAGE, KINDS };
 
 static const char * const names[KINDS] = {
     "SimdSynetPoolingMax32f",  "SimdSynetPoolingMax16b",     "SimdSynetPoolingMax8u",
-    "SimdSynetPoolingAverage", "SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"};
+    "SimdSynetPoolingAverage", "SimdnetPooling",             "SimdSynetPoolingForwardMax",
+    "SimdSynetPoolingForwardAverage"};
 
 enum axis { C, Y, X };
 
@@ -21,6 +23,16 @@ struct pool {
     SimdBool exclude;
     SimdTensorFormatType format;
 };
+
+static void average_16b(const struct pool * p, void * const * a)
+{
+    const size_t * s = p->src, * k = p->kernel, * t = p->stride, * m = p->pad, * d = p->dst;
+    SimdnetPooling(&(SimdnetPoolingParameters){
+        .size = sizeof(SimdnetPoolingParameters), .type = SimdnetPoolingAverage, .dataType = SimdTensorData16b,
+        .format = p->format, .src = a[0], .dst = a[1], .batch = 1, .channels = s[C], .srcH = s[Y], .srcW = s[X],
+        .dstH = d[Y], .dstW = d[X], .kernelY = k[Y], .kernelX = k[X], .strideY = t[Y], .strideX = t[X], .padY = m[Y],
+        .padX = m[X], .excludePad = p->exclude});
+}
 
 static void call(const void * job, void * context, void * const * a)
 {
@@ -42,6 +54,7 @@ static void call(const void * job, void * context, void * const * a)
         SimdSynetPoolingAverage(a[0], s[C], s[Y], s[X], k[Y], k[X], t[Y], t[X], m[Y], m[X], a[1], d[Y], d[X], p->exclude,
                                 p->format);
         break;
+    case AVERAGE_16B: average_16b(p, a); break;
     case FORWARD_MAX:
         SimdSynetPoolingForwardMax(a[0], s[C], s[Y], s[X], k[Y], k[X], t[Y], t[X], m[Y], m[X], a[1], d[Y], d[X],
                                    (SimdBool)p->format);
@@ -52,7 +65,28 @@ static void call(const void * job, void * context, void * const * a)
     }
 }
 
-static bool is_average(enum kind kind) { return kind == AVERAGE || kind == FORWARD_AVERAGE; }
+static bool is_average(enum kind kind) { return kind == AVERAGE || kind == AVERAGE_16B || kind == FORWARD_AVERAGE; }
+
+static enum check_type type_of(enum kind kind)
+{
+    return kind == MAX_8U ? CHECK_8U : kind == MAX_16B || kind == AVERAGE_16B ? CHECK_16B : CHECK_32F;
+}
+
+/* Number i of src. */
+static double number(const struct pool * p, const void * src, size_t i)
+{
+    if (type_of(p->kind) == CHECK_16B)
+        return (double)sn_16b_to_32f(((const sn_16b *)src)[i]);
+    return (double)((const float *)src)[i];
+}
+
+static void set_number(const struct pool * p, void * src, size_t i, float x)
+{
+    if (type_of(p->kind) == CHECK_16B)
+        ((sn_16b *)src)[i] = sn_32f_to_16b(x);
+    else
+        ((float *)src)[i] = x;
+}
 
 static size_t size_of(const size_t * n) { return n[C] * n[Y] * n[X]; }
 
@@ -78,7 +112,7 @@ static struct window window_of(const struct pool * p, const size_t * o)
 }
 
 /* The error bound of one output, from the sum of absolute values in its window; NaN if one of them is NaN. */
-static double allowed(const struct pool * p, const size_t * o, const float * src)
+static double allowed(const struct pool * p, const size_t * o, const void * src)
 {
     const struct window w = window_of(p, o);
     double sum = 0, cells = 1, divisor = 1;
@@ -86,7 +120,7 @@ static double allowed(const struct pool * p, const size_t * o, const float * src
     for (i[C] = w.begin[C]; i[C] < w.end[C]; ++i[C])
         for (i[Y] = w.begin[Y]; i[Y] < w.end[Y]; ++i[Y])
             for (i[X] = w.begin[X]; i[X] < w.end[X]; ++i[X])
-                sum += fabs((double)src[offset(p, p->src, i)]);
+                sum += fabs(number(p, src, offset(p, p->src, i)));
     for (int a = C; a <= X; ++a) {
         cells *= (double)(w.end[a] - w.begin[a]);
         divisor *= p->exclude ? (double)(w.end[a] - w.begin[a]) : (double)p->kernel[a];
@@ -98,7 +132,7 @@ static double allowed(const struct pool * p, const size_t * o, const float * src
     return isnan(sum) ? NAN : 0;
 }
 
-static void allow(const struct pool * p, const float * src, double * bound)
+static void allow(const struct pool * p, const void * src, double * bound)
 {
     size_t o[3];
     for (o[C] = 0; o[C] < p->dst[C]; ++o[C])
@@ -107,10 +141,9 @@ static void allow(const struct pool * p, const float * src, double * bound)
                 bound[offset(p, p->dst, o)] = allowed(p, o, src);
 }
 
-/* Returns the content of src, NULL if the case is left out. */
-static void * declare(const struct pool * p, enum check_fill fill)
+/* Returns the content of src, NULL if the case is left out. The comparison is exact but for the freedoms. */
+static void * declare_exact(const struct pool * p, enum check_fill fill, int freedoms)
 {
-    const enum check_type type = p->kind == MAX_8U ? CHECK_8U : p->kind == MAX_16B ? CHECK_16B : CHECK_32F;
     if (!check_case(names[p->kind],
                     "%s C=%zu H=%zu W=%zu kernel=%zu,%zu,%zu stride=%zu,%zu,%zu pad=%zu,%zu,%zu dst=%zu,%zu,%zu "
                     "exclude=%d %s",
@@ -118,14 +151,23 @@ static void * declare(const struct pool * p, enum check_fill fill)
                     p->stride[C], p->stride[Y], p->stride[X], p->pad[C], p->pad[Y], p->pad[X], p->dst[C], p->dst[Y],
                     p->dst[X], (int)p->exclude, check_fill_name(fill)))
         return NULL;
-    void * src = check_in("src", type, size_of(p->src), fill);
-    check_out("dst", type, size_of(p->dst));
-    check_exact(CHECK_ZERO_FREE);
+    void * src = check_in("src", type_of(p->kind), size_of(p->src), fill);
+    check_out("dst", type_of(p->kind), size_of(p->dst));
+    check_exact(freedoms);
     if ((float)p->kernel[C] * (float)p->kernel[Y] * (float)p->kernel[X] > FLT_MAX) /* cells, counted as a float */
         check_raises();
+    return src;
+}
+
+/* The same, with the bounds of the kind and of NaNs. */
+static void * declare(const struct pool * p, enum check_fill fill)
+{
+    void * src = declare_exact(p, fill, CHECK_ZERO_FREE);
+    if (!src)
+        return NULL;
     if (p->kind == MAX_16B && fill == CHECK_NAN)
         check_anything();
-    else if (type == CHECK_32F && (is_average(p->kind) || fill == CHECK_NAN))
+    else if (is_average(p->kind) || (p->kind != MAX_8U && fill == CHECK_NAN))
         allow(p, src, check_bound());
     return src;
 }
@@ -155,7 +197,7 @@ static void widths(enum kind kind, SimdTensorFormatType format)
 {
     static const size_t kernels[][3] = {{1, 1, 0}, {1, 2, 0}, {2, 2, 0}, {2, 1, 1}, {3, 1, 1}, {3, 2, 1}, {3, 2, 0},
                                         {3, 3, 1}, {2, 3, 0}, {5, 1, 2}, {5, 2, 1}, {4, 4, 0}, {7, 3, 3}, {3, 5, 1}};
-    const size_t last = check_quick() ? 40 : kind == MAX_8U ? 140 : kind == MAX_16B ? 80 : 45;
+    const size_t last = check_quick() ? 40 : kind == MAX_8U ? 140 : type_of(kind) == CHECK_16B ? 80 : 45;
     for (size_t w = 1; w <= last; ++w)
         for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); ++k) {
             if (check_quick() && (w + k) % 3)
@@ -240,11 +282,13 @@ static void average_of_many(enum kind kind, SimdTensorFormatType format, const s
 {
     struct pool p = square(kind, format, s[0], s[1], s[2], s[3], s[4], s[5]);
     p.exclude = SimdTrue;
-    float * src = declare(&p, CHECK_RANDOM);
+    void * src = declare(&p, CHECK_RANDOM);
     if (!src)
         return;
-    for (size_t i = 0; i < size_of(p.src); ++i)
-        src[i] = !wasted ? fabsf(src[i]) : i / s[0] % (s[2] * 7) ? 0x1.FFp-25f : 1;
+    for (size_t i = 0; i < size_of(p.src); ++i) {
+        const float x = !wasted ? fabsf((float)number(&p, src, i)) : i / s[0] % (s[2] * 7) ? 0x1.FFp-25f : 1;
+        set_number(&p, src, i, x);
+    }
     allow(&p, src, check_bound());
     check_run(call, &p);
 }
@@ -260,6 +304,20 @@ static void averages_of_many(enum kind kind, SimdTensorFormatType format)
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
         for (int wasted = 0; wasted < 2 && !(check_quick() && i < 3); ++wasted)
             average_of_many(kind, format, shapes[i], wasted);
+}
+
+/* Sums of integers are exact in any order: only the quotient is rounded, often from the middle between two numbers. */
+static void averages_of_integers(enum kind kind)
+{
+    for (size_t i = 0, n = check_count(500); i < n; ++i) {
+        const struct pool p = random_pool(kind, i % 10 ? 24 : 90);
+        void * src = declare_exact(&p, CHECK_RANDOM, CHECK_ZERO_FREE | CHECK_NAN_FREE); /* NaN: of nothing */
+        if (!src)
+            continue;
+        for (size_t j = 0; j < size_of(p.src); ++j)
+            set_number(&p, src, j, (float)check_random(0, 200) - 100);
+        check_run(call, &p);
+    }
 }
 
 static void refusals(enum kind kind)
@@ -301,7 +359,7 @@ static void refusals(enum kind kind)
 static void time_of(enum kind kind, SimdTensorFormatType format, const size_t * s)
 {
     const struct pool p = square(kind, format, s[0], s[1], s[2], s[3], s[4], s[5]);
-    const size_t bytes = kind == MAX_8U ? 1 : kind == MAX_16B ? 2 : 4;
+    const size_t bytes = kind == MAX_8U ? 1 : type_of(kind) == CHECK_16B ? 2 : 4;
     declare(&p, CHECK_RANDOM);
     check_bench(call, &p, 0, (double)(bytes * (size_of(p.src) + size_of(p.dst))));
 }
@@ -320,7 +378,7 @@ static void bench(void)
                                        {5, 224, 224, 2, 3, 0},  {8, 224, 224, 2, 2, 0}, {16, 160, 160, 3, 2, 1},
                                        {17, 160, 160, 3, 2, 1}, {3, 600, 800, 600, 600, 0}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
-        for (int kind = MAX_32F; kind <= AVERAGE; ++kind)
+        for (int kind = MAX_32F; kind <= AVERAGE_16B; ++kind)
             for (int format = 0; format <= 1; ++format)
                 time_of((enum kind)kind, (SimdTensorFormatType)format, shapes[i]);
 }
@@ -338,6 +396,8 @@ CHECK_FAMILY(pooling)
                 averages_of_many((enum kind)kind, (SimdTensorFormatType)format);
         }
         refusals((enum kind)kind);
+        if (is_average((enum kind)kind))
+            averages_of_integers((enum kind)kind);
         for (size_t i = 0, n = check_count(1000); i < n; ++i) {
             const struct pool p = random_pool((enum kind)kind, i % 10 ? 24 : 90);
             run(&p, any_fill());

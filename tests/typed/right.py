@@ -35,6 +35,7 @@ def run(x: NDArray[np.float32], other: Tensor) -> None:
     context = pysimd.Convolution8i((5, 6, 8), 4, kernel=3, padding=(1, 1), activation="relu6", src_dtype="float32")
     context.set_params(weight, 1.0, None, pysimd.statistics([x]), pysimd.statistics(y))
     halves: NDArray[np.uint16] = pysimd.pooling_max(pysimd.to_bfloat16(x), kernel=(3, 3), layout="nchw")
+    halves = pysimd.pooling_average(halves, kernel=2)
     pysimd.Convolution16b((5, 6, 8), 4, kernel=3, dst_dtype="float32").forward(halves)
     with pysimd.Convolution32f((5, 6, 8), 8, kernel=3, padding="same", group=8) as depthwise:
         y = depthwise(x, add=x, out=y)

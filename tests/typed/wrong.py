@@ -23,7 +23,7 @@ pysimd.convolution(x, weight, layout="nwc")
 pysimd.pooling_max(x, kernel=2, layout="nchw8c")  # wrong
 pysimd.pooling_max(x, kernel=2.5)  # wrong
 pysimd.pooling_max(x, kernel="2")  # wrong
-pysimd.pooling_average(pysimd.to_bfloat16(x), kernel=2)  # wrong
+pysimd.pooling_average(np.zeros((5, 6, 8), np.uint8), kernel=2)  # wrong
 pysimd.fused8(x, x, src2=weight)  # wrong
 pysimd.Convolution32f((5, 6, 8), 4, kernal=3)  # wrong
 pysimd.Convolution8i((5, 6, 8), 4, kernel=3, strides=2)  # wrong

@@ -1,4 +1,4 @@
-"""Layers of bytes and of bfloat16 numbers: convolutions and maxima."""
+"""Layers of bytes and of bfloat16 numbers: convolutions and pooling."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bench import arrays
 from bench.cases.case import FORMATS, MAKERS, Case, Prepared, at, bfloats, bind, floats, parameters, placed_in
 from bench.cases.layers import of_layer, square
 from bench.layers import (
+    AVERAGE,
     Block,
     Layer,
     from_layout,
@@ -74,16 +75,24 @@ def convolution_16b(layout: str, shape: str, o: int, kernel: int, stride: int = 
 
 
 def _small_pooling_prepare(kind: str, layer: Layer, layout: str) -> Prepared:
-    """Maxima of bfloat16 or bytes."""
+    """bfloat16 or bytes; excludes padding."""
     make, ctype = MAKERS[kind]
-    (_, h, w), function = layer.dst, {"16b": lib.SimdSynetPoolingMax16b, "8u": lib.SimdSynetPoolingMax8u}[kind]
     src, dst = make(*layer.src), make(*layer.dst)
-    window = (layer.kernel, layer.kernel, layer.stride, layer.stride, layer.before, layer.before)
+    (c, h, w), (_, dst_h, dst_w) = layer.src, layer.dst
 
     def bound(rows: int) -> Callable[[], Any]:
-        return bind(function, at(src, ctype), *layer.src, *window, at(dst, ctype), rows, w, FORMATS[layout])
+        sizes = {"channels": c, "srcH": h, "srcW": w, "dstH": rows, "dstW": dst_w}
+        p = ffi.new("SimdnetPoolingParameters *", {"batch": 1, **sizes})
+        p.size = ffi.sizeof("SimdnetPoolingParameters")
+        p.type = lib.SimdnetPoolingAverage if layer.kind == AVERAGE else lib.SimdnetPoolingMax
+        p.dataType = lib.SimdTensorData16b if kind == "16b" else lib.SimdTensorData8u
+        p.format, p.src, p.dst, p.excludePad = FORMATS[layout], at(src, ctype), at(dst, ctype), 1
+        p.kernelY = p.kernelX = layer.kernel
+        p.strideY = p.strideX = layer.stride
+        p.padY = p.padX = layer.before
+        return bind(lib.SimdnetPooling, p)
 
-    return Prepared(bound(h), bound(0), traffic=src.nbytes + dst.nbytes, keep=(src, dst))
+    return Prepared(bound(dst_h), bound(0), traffic=src.nbytes + dst.nbytes, keep=(src, dst))
 
 
 def pooling(

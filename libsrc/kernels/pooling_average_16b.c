@@ -1,0 +1,29 @@
+/*
+ * Averages of bfloat16 numbers: the arithmetic is that of floats, and results are rounded when they are stored. The code is
+ * compact, of 30 KB for each level: with all specialised functions it had 90 KB, and took 0.8 of the time (avx512, Emerald
+ * Rapids; the geometric mean of shapes; 0.5 at best). The one for windows of 2 x 2, of 1 KB, is kept: with 16 to 512
+ * channels these take 0.44 to 0.91 of the time by it, 0.32 to 1.00 on avx2.
+ */
+#include "contract/pooling.h"
+#include "kernels/install.h"
+
+#define ELEMENT sn_16b
+#define CELL sn_32f
+#define ARRAY 16b_32f
+#define VECTOR v32f
+#define LANES V32F_N
+#define TYPE 32f
+#define COMPACT 1
+#define IDENTITY v_zero_32f()
+#define REDUCTION v32f
+#define INIT(v) (v)
+#define TERM(v) (v)
+#define REDUCE(a, b) v_add_32f(a, b)
+#define PACK(r) (r)
+#define UNPACK(v) (v)
+#define FINISH(r, divisor) v_div_32f(r, divisor)
+#define REDUCE_LANES(v) v_set_32f(v_reduce_add_32f(v))
+#define HAS_DIVISOR 1
+#include "kernels/pooling.h"
+
+SN_INSTALL(pooling_average_16b, pooling) { slots->average_16b = pooling; }
