@@ -209,6 +209,13 @@ def test_shapes_that_do_not_fit(path: Path) -> None:
         model.prepare({"x": (1, 3, 8, 8)}, layout="hwc")
 
 
+@pytest.mark.parametrize("name", ["?", "-1", "None", ""])
+def test_dimensions_without_a_name_may_differ(name: str, tmp_path: Path) -> None:
+    """As Paddle's exporter writes them."""
+    onnx.save(_model([helper.make_node("Relu", ["x"], ["y"])], {}, (name, 3, name, name)), tmp_path / "net.onnx")
+    assert pysimd.load(tmp_path / "net.onnx").prepare({"x": (1, 3, 4, 5)}).outputs["y"].shape == (1, 3, 4, 5)
+
+
 def _with_own_operator() -> Any:
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),

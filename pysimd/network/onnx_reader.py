@@ -320,7 +320,8 @@ def _value(value: Any) -> Value:
 
 
 def _dimension(dim: Any) -> Dimension:
-    """A number; some exporters write -1 for an open dimension."""
+    """A number, a name, or None for an open dimension, which some exporters write as -1, or as "?" for all of them."""
     if dim.HasField("dim_value"):
         return int(dim.dim_value) if dim.dim_value >= 0 else None
-    return _text(dim.dim_param) or None
+    name = _text(dim.dim_param)
+    return None if name in ("", "?", "-1", "None") else name
