@@ -29,7 +29,7 @@ struct sn_depthwise_nhwc {
     enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];
     void * dst;
-    bool narrow;                /* results are rounded to bfloat16; only from bfloat16, and not with an activation by exp */
+    bool narrow;                /* results are rounded to bfloat16; only if inputs are such numbers */
     size_t rows, dstW;
     size_t dstRow, dstPixel;    /* results between rows and between pixels */
 };

@@ -12,7 +12,7 @@
 struct depthwise {
     struct sn_depthwise_rows rows;
     bool copied;
-    size_t copy, floats, result; /* bytes from the workspace, which begins with the pointers to lines, to its other parts */
+    size_t copy, result; /* bytes from the workspace, which begins with the pointers to lines, to its other parts */
 };
 SN_FITS_ALGORITHM_DATA(struct depthwise);
 
@@ -20,36 +20,25 @@ static const struct depthwise * data_of(const struct sn_convolution * c) { retur
 
 static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
 
-/* Results that the kernel does not round: activations by exp are applied to floats in a second pass. */
-static bool rounds_later(const struct sn_convolution * c)
-{
-    const enum sn_activation type = c->p.activation;
-    return c->p.dstT == SN_DATA_16B && (type == SN_ACTIVATION_ELU || type > SN_ACTIVATION_HSWISH);
-}
-
-/* The workspace: pointers to lines, lines that are converted, floats to be rounded, results to be converted to planes; in
- * bands of rows that fit into the L2 cache. */
+/* The workspace: pointers to lines, converted lines, results to be converted to planes; in bands of rows that fit into the
+ * L2 cache. */
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     struct depthwise * d = (void *)c->algorithmData;
     const bool nchw = p->srcF == SN_NCHW;
-    size_t line, floats, result, size = 0;
+    size_t line, result, size = 0;
     d->copied = nchw || p->srcT == SN_DATA_32F;
     if (!sn_product(&line, d->copied, p->srcW, p->srcC, sizeof(sn_16b)) ||
-        !sn_product(&floats, rounds_later(c), p->dstW, p->dstC, sizeof(sn_32f)) ||
         !sn_product(&result, nchw, p->dstW, p->dstC, sn_element(p->dstT)))
         return false;
-    struct sn_band band = {.line = sn_max(line + floats + result, 1), .strideY = p->strideY};
-    sn_band_rows(&band, p, line + floats + result ? sn_cpu()->cacheL2 / 2 : SIZE_MAX);
+    struct sn_band band = {.line = sn_max(line + result, 1), .strideY = p->strideY};
+    sn_band_rows(&band, p, line + result ? sn_cpu()->cacheL2 / 2 : SIZE_MAX);
     d->copy = sn_depthwise_rows_plan(c, band.rows, &d->rows);
     const size_t rows = d->rows.rows, lines = sn_min(sn_used(rows, p->strideY, p->kernelY, p->dilationY), p->srcH);
     if (!sn_depthwise_rows_weights(c) || !sn_product(&size, lines, line))
         return false;
-    d->floats = d->copy + sn_align(size, SN_ALIGN);
-    if (!sn_product(&size, rows, floats))
-        return false;
-    d->result = d->floats + sn_align(size, SN_ALIGN);
+    d->result = d->copy + sn_align(size, SN_ALIGN);
     return sn_product(&size, rows, result) && sn_product(&c->workSize, d->result + size, 1);
 }
 
@@ -89,20 +78,16 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_convolution_parameters * p = &c->p;
     const struct depthwise * o = data_of(c);
     const size_t unit = rows_of_unit(c), row = s->line * unit, rows = sn_min(s->lines * unit, p->dstH - row);
-    const bool later = rounds_later(c);
     uint8_t * work = a->work;
     size_t step;
     uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work + o->result, a, &step);
     const void * src = o->copied ? convert(c, a, row, rows, work + o->copy) : a->src;
     struct sn_depthwise_nhwc d = sn_depthwise_job(c, &o->rows, 0, p->dstC, o->copied ? p->srcC : a->at->srcPixel,
-                                                  later ? p->dstC : step / sn_element(p->dstT));
+                                                  step / sn_element(p->dstT));
     d.rows = rows;
-    d.dst = later ? work + o->floats : to;
-    d.narrow = p->dstT == SN_DATA_16B && !later;
+    d.dst = to;
+    d.narrow = p->dstT == SN_DATA_16B;
     sn_depthwise_compute(c, d, src, row, a->work);
-    if (later)
-        sn_dot_of(c)->pixels(&(struct sn_pixels){.src = d.dst, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
-            .channels = p->dstC, .pixels = rows * p->dstW, .dst = to, .dstPixel = step});
     sn_dot_result_store(c, work + o->result, 0, p->dstC, row, rows, a);
 }
 
