@@ -65,9 +65,10 @@ SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { _mm512_mask_storeu_ep
 /* One instruction: an extension and a shift would be two, on the ports of multiply-adds. */
 SN_INLINE v32f vx_widen_16b(__m256i x)
 {
-    const __m512i order = _mm512_cvtepu16_epi32(_mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    return _mm512_castsi512_ps(
-        _mm512_maskz_permutexvar_epi16(0xAAAAAAAA, _mm512_slli_epi32(order, 16), _mm512_castsi256_si512(x)));
+    const int next = 0x10000; /* one more, in the upper half of a lane */
+    const __m512i order = _mm512_setr_epi32(0, next, 2 * next, 3 * next, 4 * next, 5 * next, 6 * next, 7 * next, 8 * next,
+                                            9 * next, 10 * next, 11 * next, 12 * next, 13 * next, 14 * next, 15 * next);
+    return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xAAAAAAAA, order, _mm512_castsi256_si512(x)));
 }
 
 /*
