@@ -62,13 +62,9 @@ SN_INLINE v8u v_load_tail_8u(const void *p, size_t n) { return _mm512_maskz_load
 SN_INLINE void v_store_8u(void *p, v8u v) { _mm512_storeu_si512(p, v); }
 SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { _mm512_mask_storeu_epi8(p, vx_first_64(n), v); }
 
-/* One instruction: an extension and a shift would be two, on the ports of multiply-adds. */
 SN_INLINE v32f vx_widen_16b(__m256i x)
 {
-    const int next = 0x10000; /* one more, in the upper half of a lane */
-    const __m512i order = _mm512_setr_epi32(0, next, 2 * next, 3 * next, 4 * next, 5 * next, 6 * next, 7 * next, 8 * next,
-                                            9 * next, 10 * next, 11 * next, 12 * next, 13 * next, 14 * next, 15 * next);
-    return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xAAAAAAAA, order, _mm512_castsi256_si512(x)));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
 }
 
 /*
