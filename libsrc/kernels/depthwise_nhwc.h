@@ -1,7 +1,7 @@
 /*
  * Depthwise convolution of NHWC pixels, as defined in contract/depthwise.h. The files that include this one define ELEMENT,
- * the type of inputs: sn_32f, or sn_16b for bfloat16 numbers, which become floats as they are loaded. Results are floats; for
- * sn_16b they may be rounded as they are stored.
+ * the type of inputs: sn_32f, or sn_16b for bfloat16 numbers, which become floats as they are loaded. Results are floats;
+ * for sn_16b they may be rounded as they are stored.
  *
  * A block is several neighbouring pixels in several rows: their sums stay in registers while the input lines that they need
  * are read in order, for one vector of channels after the other. An input is loaded once for all sums of a row of taps, a
@@ -325,7 +325,8 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
         SN_UNROLL for (int k = 0; k < 9; ++k) registers[k] = v_keep_32f(v_load_32f(weight + k * V32F_N));
         SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
             if (SN_LIKELY(line[l]))
-                add_line_in_registers(&in, (const ELEMENT *)line[l] + first, l, registers, sum, rows, columns, taps, stride, inside, whole);
+                add_line_in_registers(&in, (const ELEMENT *)line[l] + first, l, registers, sum, rows, columns, taps, stride,
+                                      inside, whole);
     } else if (ROLLED(taps, rows)) {
         const sn_32f * weight = opaque_pointer(d->weight + c * (size_t)(taps * taps));
         for (int l = 0; l < taps; ++l, weight += taps * V32F_N)
@@ -387,7 +388,7 @@ typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
     {                                                                                                                       \
         blocks(d, line, x, end, dst, rows, columns, taps, stride, false);                                                   \
     }                                                                                                                       \
-    static __attribute__((noinline, unused)) void name##_inside(BLOCKS_ARGUMENTS)                                                   \
+    static __attribute__((noinline, unused)) void name##_inside(BLOCKS_ARGUMENTS)                                           \
     {                                                                                                                       \
         blocks(d, line, x, end, dst, rows, columns, taps, stride, true);                                                    \
     }
@@ -437,14 +438,17 @@ BLOCK(pixel_any, 1, 1, 0, 0)
 
 #define INSTANCE(rows, columns, taps, stride, name, tail)                                                                   \
     {                                                                                                                       \
-        rows, columns, taps, stride, INSIDE(taps) ? name##_inside : NULL, name##_edge, OWN_TAIL(taps) ? NULL : tail                               \
+        rows, columns, taps, stride, INSIDE(taps) ? name##_inside : NULL, name##_edge,                                      \
+            OWN_TAIL(taps) ? NULL : tail                                                                                    \
     }
 
 /* With 0 rows there is no instance. */
-#define MANY_REGISTERS_ONLY(rows, columns, taps, stride, name, tail)                                                              \
+#define MANY_REGISTERS_ONLY(rows, columns, taps, stride, name, tail)                                                        \
     {                                                                                                                       \
-        MANY_REGISTERS ? rows : 0, columns, taps, stride, MANY_REGISTERS && INSIDE(taps) ? name##_inside : NULL,                            \
-            MANY_REGISTERS ? name##_edge : NULL, OWN_TAIL(taps) || !MANY_REGISTERS ? NULL : tail                                                                   \
+        MANY_REGISTERS ? rows : 0, columns, taps, stride,                                                                   \
+            MANY_REGISTERS && INSIDE(taps) ? name##_inside : NULL,                                                          \
+            MANY_REGISTERS ? name##_edge : NULL,                                                                            \
+            OWN_TAIL(taps) || !MANY_REGISTERS ? NULL : tail                                                                 \
     }
 
 /* Instances, by pixels of a block and kernel. */
@@ -486,7 +490,8 @@ static bool is_applicable(const struct instance * i, const struct sn_depthwise_n
     const bool kernel = i->taps == d->kernelX && (i->taps == d->kernelY || LARGE(i->taps)) && d->dilationX == 1 &&
                         i->stride == d->strideX && i->stride == d->lineStep;
     const size_t least = i->columns == 2 ? PAIRS : i->columns;
-    const bool spaced = !i->taps || (i->columns == 1 ? d->srcPixel * sizeof(ELEMENT) % 2048 == 0 : i->columns > 2 || d->channels > 2 * V32F_N);
+    const bool clash = d->srcPixel * sizeof(ELEMENT) % 2048 == 0;
+    const bool spaced = !i->taps || (i->columns == 1 ? clash : i->columns > 2 || d->channels > 2 * V32F_N);
     return (kernel || !i->taps) && spaced && i->rows && i->rows <= rows && least <= d->dstW;
 }
 
@@ -520,11 +525,12 @@ static void row_of_blocks(const struct sn_depthwise_nhwc * d, const struct insta
         end = x + ((last - x) / i->columns + 1) * i->columns;
         (inside && i->inside ? i->inside : i->edge)(d, line, x, end, dst);
         if (i->tail && d->channels % V32F_N)
-            for (size_t y = 0; y < i->rows; ++y) i->tail(d, line + y * d->lineStep, x, end, result_at(d, dst, y * d->dstRow));
+            for (size_t y = 0; y < i->rows; ++y)
+                i->tail(d, line + y * d->lineStep, x, end, result_at(d, dst, y * d->dstRow));
         if (!SMALL && activates_rows(d->activation))
             for (size_t y = 0; y < i->rows; ++y)
-                ACTIVATE_ROWS(result_at(d, dst, y * d->dstRow + x * d->dstPixel), end - x, d->channels, d->dstPixel, d->activation,
-                              d->param);
+                ACTIVATE_ROWS(result_at(d, dst, y * d->dstRow + x * d->dstPixel), end - x, d->channels, d->dstPixel,
+                              d->activation, d->param);
     }
 }
 

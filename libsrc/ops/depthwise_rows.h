@@ -1,4 +1,4 @@
-/* Some output rows of a depthwise NHWC convolution of floats or bfloat16 numbers: the kernel's job and its pointers to lines. */
+/* Some output rows of a depthwise NHWC convolution of floats or bfloat16 numbers: the kernel's job, its pointers to lines. */
 #ifndef SN_OPS_DEPTHWISE_ROWS_H
 #define SN_OPS_DEPTHWISE_ROWS_H
 

@@ -710,9 +710,11 @@ static void compare_bf16(const union block *in)
     for (size_t i = 0; i < V32F_N; i++)
     {
         uint16_t a = sn_32f_to_16b(in[0].f[i]), b = sn_32f_to_16b(in[1].f[i]);
-        if (fails(stored.u16[i] == a && tail.u16[i] == a && sum.u16[i] == a && joined.u16[2 * i] == a && joined.u16[2 * i + 1] == b))
+        if (fails(stored.u16[i] == a && tail.u16[i] == a && sum.u16[i] == a && joined.u16[2 * i] == a &&
+            joined.u16[2 * i + 1] == b))
             printf("FAIL %s (%s): lane %zu of %#x, %#x: got %#x %#x %#x %#x, %#x, want %#x, %#x\n", word_now, ISA, i,
-                in[0].u32[i], in[1].u32[i], stored.u16[i], tail.u16[i], sum.u16[i], joined.u16[2 * i], joined.u16[2 * i + 1], a, b);
+                in[0].u32[i], in[1].u32[i], stored.u16[i], tail.u16[i], sum.u16[i], joined.u16[2 * i], joined.u16[2 * i + 1],
+                a, b);
     }
 }
 

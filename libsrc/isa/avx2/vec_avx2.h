@@ -83,8 +83,8 @@ SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { vx_store_first_256(p,
 /* A broadcast from memory needs no execution port, unlike an extension before a shift. */
 SN_INLINE v32f vx_widen_16b(__m128i x)
 {
-    const __m256i order = _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7, -1, -1, 8, 9, -1, -1, 10, 11,
-                                           -1, -1, 12, 13, -1, -1, 14, 15);
+    const __m256i order = _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7,
+                                           -1, -1, 8, 9, -1, -1, 10, 11, -1, -1, 12, 13, -1, -1, 14, 15);
     return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(x), order));
 }
 
@@ -107,8 +107,9 @@ SN_INLINE __m256i vx_round_nan_16b(v32f v)
 /* The upper halves of 32-bit lanes. */
 SN_INLINE __m128i vx_upper_halves(__m256i v)
 {
-    const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 6, 7, 10, 11, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1));
-    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_shuffle_epi8(v, order), 0x08));
+    const __m128i order = _mm_setr_epi8(2, 3, 6, 7, 10, 11, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m256i halves = _mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(order));
+    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(halves, 0x08));
 }
 
 SN_INLINE __m128i vx_narrow_16b(v32f v)
