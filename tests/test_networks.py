@@ -273,6 +273,14 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
         run({"x0": good.astype(np.float64)})
 
 
+def test_inputs_of_float16_are_converted() -> None:
+    net = Network("inputs", (3, 8, 8))
+    run = Runner(net.graph(net.relu(net.image)))
+    image = np.random.default_rng(1).standard_normal((1, 3, 8, 8)).astype(np.float16)
+    (found,) = run({"x0": image}).values()
+    assert found.dtype == np.float32 and np.array_equal(found, np.maximum(image, 0))
+
+
 def test_copies_of_a_runner_are_independent() -> None:
     graph = _without_end("mobilenetv2", 64)
     first = Runner(graph)

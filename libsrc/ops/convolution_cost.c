@@ -21,6 +21,7 @@ static const double LOW = 4.5, LOW_ROWS = 3; /* fewer rows than LOW make low til
 /* Weights that are read from the L3 cache, or from memory. */
 static const double L3_BYTES = 9e6;                       /* from memory if there are more bytes */
 static const double L3_SPEED = 20, MEMORY_SPEED = 5.5;    /* bytes per cycle */
+static const double WAITED_BYTES = 1e6, WAITED_SPEED = 10; /* weights of a single pass, which are waited for */
 
 /* Winograd's algorithm, on 3x3 layers, but for rows and columns. */
 static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */
@@ -134,7 +135,9 @@ static double direct_cycles(const struct sn_convolution * c)
  * share weights with an earlier one. While there are several passes over a plane, the next one is fetched; a plane of a
  * single pass that comes from memory is waited for, then used. So 512x7x7 to 512 channels is F(2,3), whose 16 tiles are two
  * passes of avx512: on Emerald Rapids, cold, F(3,3) takes 1.99 times as long, on Zen 4 0.84 times. From 7 to 9.4 MB of
- * L3_BYTES and from 5.5 to 6 of MEMORY_SPEED, regrets by docs/figures are the same.
+ * L3_BYTES and from 5.5 to 6 of MEMORY_SPEED, regrets by docs/figures are the same. Smaller weights of a single pass are waited
+ * for likewise, unless the L2 cache keeps them: 256x10x10 to 64 channels by F(4,3) (2.4 MB) takes 1.2 times as long as by
+ * F(2,3) warm and 2.5 times cold, 256x8x8 1.6 and 2.7 times (Emerald Rapids).
  *
  * Not built: weights that are transformed a panel ahead of their use, 1.8, 2.8 and 4 times fewer bytes from memory. Counted
  * for 512x7x7, for 16 filters, in ns, without calls and waits: on Zen 4 (3.7 GHz, 28 GB/s) F(2,3) multiplies for 69, reads
@@ -157,7 +160,8 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const double passes = ceil(tiles / (double)c->table->gemm.tile_32f.rows);
     const double first = products / passes * own / planes;
     const double bytes = 4 * filters * width * (double)p->srcC, fetch = fetched(bytes) * own / filters;
-    const double weighted = passes == 1 && bytes >= L3_BYTES ? first + fetch : fmax(first, fetch);
+    const double waited = bytes < L3_BYTES ? fmax(fetch, bytes / WAITED_SPEED * own / filters) : fetch;
+    const double weighted = passes == 1 && bytes >= WAITED_BYTES ? first + waited : fmax(first, fetch);
     const bool row = s.kernelY == 1 || s.kernelX == 1;
     const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4
                              : s.stride == 2         ? TRANSFORM_STRIDED

@@ -28,7 +28,8 @@ class Runner:
     contexts : of runners of the same weights for other shapes, to share them.
     progress : is called with the part of the weights that is packed, from 0 to 1.
 
-    ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name. Alternatively,
+    ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name; inputs of float32
+    may be given as float16, which is converted. Alternatively,
     write the inputs into the arrays of :attr:`inputs` and call ``runner()``, which returns :attr:`outputs`: arrays that the
     next call overwrites.
 
@@ -128,7 +129,7 @@ class Runner:
         given = {name: np.asarray(array) for name, array in inputs.items()}
         for name, array in given.items():
             target = self.inputs[name]
-            if array.dtype != target.dtype:
+            if array.dtype != target.dtype and not (array.dtype == np.float16 and target.dtype == np.float32):
                 raise TypeError(
                     f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype(np.{target.dtype})"
                 )
