@@ -41,8 +41,8 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
  * An instance is kept if it gains 3% on a layer of the benchmarks, and is unrolled if that gains as much:
  *   - the lines of one row are a loop for 5x5, which is as fast; for one row of 3x3 it took 1.05 times as long (960x7x7,
  *     AVX2);
- *   - channels after the last whole vector have loops of their own in each instance if vectors are long: with one loop
- *     shared by all instances, row by row, 72x56x56 took 1.05 times as long. With short vectors these networks have no such
+ *   - channels after the last whole vector have loops of their own in each instance if vectors are long, except for large
+ *     kernels (35 KB less): with one loop shared by all instances, row by row, 72x56x56 by 3x3 took 1.05 times as long. With short vectors these networks have no such
  *     channels, so the shared loop is used, except for 3x3: without that second loop gcc 12 made the first one 1.03 to 1.06
  *     times as slow (1024x7x7, AVX2; 96x112x112 of stride 2, SSE4.1);
  *   - blocks of 7 pixels, of 1 and of 2: see above;
@@ -52,7 +52,7 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
  */
 #define ROLLED(taps, rows) ((taps) == 5 && (rows) == 1)
 #define INSIDE(taps) (!SMALL || V32F_N == 8 || (MANY_REGISTERS && (taps) >= 5))
-#define OWN_TAIL(taps) ((MANY_REGISTERS && !SMALL) || (taps) == 3)
+#define OWN_TAIL(taps) ((MANY_REGISTERS && !SMALL && !LARGE(taps)) || (taps) == 3)
 
 /*
  * Kernels of 7 and 9 columns with any number of rows, of stride 1, in one or two rows of outputs. The lines are a loop: the
