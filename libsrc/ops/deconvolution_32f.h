@@ -13,6 +13,6 @@
 extern const struct sn_convolution_family sn_deconvolution_32f;
 
 extern const struct sn_convolution_algorithm sn_deconvolution_32f_base, sn_deconvolution_32f_depthwise,
-    sn_deconvolution_32f_nhwc, sn_deconvolution_32f_converted, sn_deconvolution_32f_nchw;
+    sn_deconvolution_32f_depthwise_nhwc, sn_deconvolution_32f_nhwc, sn_deconvolution_32f_converted, sn_deconvolution_32f_nchw;
 
 #endif

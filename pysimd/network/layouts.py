@@ -227,8 +227,10 @@ def _plain(p: _Placement, node: Node) -> None:
 def _image(p: _Placement, node: Node) -> None:
     """A function of images; weights stay as they are, and an addend is stored like the result."""
     layout, order = p.images(node.inputs[0])
-    if node.operator == "ConvTranspose" and node.attributes["group"] > 1:  # depthwise is slow in NHWC
-        layout, order = "nchw", (0, 1, 2, 3)
+    if node.operator == "ConvTranspose":
+        group, (inputs, outputs, *_) = node.attributes["group"], p.shape(node.inputs[1])
+        if group > 1 and not (group == inputs and outputs == 1):  # other groups are slow in NHWC
+            layout, order = "nchw", (0, 1, 2, 3)
     given = [p.stored(node.inputs[0], order), *(p.stored(name) for name in node.inputs[1:])]
     if node.operator == "Conv" and len(given) > 3:
         given[3] = p.stored(node.inputs[3], order)
