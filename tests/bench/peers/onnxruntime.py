@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -188,8 +189,9 @@ def _without_conversions(model: Any) -> Any:
     model = _optimized(model)
     graph, nodes = model.graph, list(model.graph.node)
     convolutions = [node for node in nodes if node.op_type == "Conv" and node.domain == _BLOCKED]
-    if len(convolutions) + sum(node.op_type.startswith("Reorder") for node in nodes) < len(nodes) or not convolutions:
-        return None
+    reorders = Counter(node.op_type for node in nodes if node.op_type.startswith("Reorder"))
+    if len(convolutions) + sum(reorders.values()) < len(nodes) or not convolutions or max(reorders.values(), default=0) > 1:
+        return None  # or convert between two of them
     source, target = ([d.dim_value for d in end[0].type.tensor_type.shape.dim] for end in (graph.input, graph.output))
     inner = {}  # names that replace those of converted inputs and outputs
     for node in nodes:
