@@ -165,6 +165,13 @@ def test_a_sweep(few: list[Drawn], tmp_path: Path, capsys: pytest.CaptureFixture
     assert Counter(result.draw[1] for result in third) == dict.fromkeys((0, 1, 2, 3, 5), 1)
     assert third[0] == first[0] and third[1] != first[1] and third[2:4] == second[2:]
     assert "The smallest fractions of the limit:" in capsys.readouterr().out
+    old = json.loads(written.read_text())
+    old["results"][2]["layer"] = "2: a layer that was drawn before a change"
+    written.write_text(json.dumps(old))
+    assert main([*line, "--count", "4"]) == 0
+    fourth = report.read(json.loads(written.read_text()))
+    assert [result.layer for result in fourth] == [result.layer for result in third[:4]]
+    assert fourth[:2] == third[:2] and fourth[2] != third[2] and fourth[3] == third[3]
     assert main(["--load", str(written)]) == 0
     assert "The smallest fractions of the limit:" in capsys.readouterr().out
 

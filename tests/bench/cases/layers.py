@@ -36,19 +36,20 @@ _WEIGHTED: dict[str, tuple[str, tuple[int, ...]]] = {
 
 
 def _weighted_prepare(block: Block, layout: str) -> Prepared:
-    """A convolution or deconvolution, or several equal ones one after the other, which pack the same weights each."""
+    """A convolution or deconvolution, or several equal ones one after the other. Each has weights of its own: a library might
+    keep equal ones once, and find them in the caches."""
     layer, values = block.layers[0], values_of(block.layers[0])
+    each = (values, *(replace(values_of(other), src=values.src) for other in block.layers[1:]))
     src = placed_in(values.src, layout)
     dst = placed_in(np.zeros(block.images(block.dst), np.float32), layout)
     name, axes = _WEIGHTED[layer.kind]
     init, set_params, forward = (getattr(lib, name + what) for what in ("Init", "SetParams", "Forward"))
-    weight = arrays.placed(values.weight.transpose(axes) if layout == "nhwc" else values.weight)
-    bias = arrays.placed(values.bias)
 
     def bound(batch: int) -> tuple[Any, Callable[[], Any]]:
         contexts = [ffi.gc(init(batch, parameters(layer, layout), ffi.NULL), lib.SimdRelease) for _ in block.layers]
-        for context in contexts:
-            set_params(context, at(weight), ffi.NULL, at(bias), ffi.NULL)
+        for context, its in zip(contexts, each):
+            weight = arrays.placed(its.weight.transpose(axes) if layout == "nhwc" else its.weight)
+            set_params(context, at(weight), ffi.NULL, at(arrays.placed(its.bias)), ffi.NULL)
         calls = [lambda x, y, its=context: bind(forward, its, at(x), ffi.NULL, at(y)) for context in contexts]
         return contexts[0], chain(calls, src, dst)
 
@@ -59,7 +60,7 @@ def _weighted_prepare(block: Block, layout: str) -> Prepared:
         flops=2 * sum(layer.multiplications for layer in block.layers),
         info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
         keep=(src, dst),
-        values=(values,) * len(block.layers),
+        values=each,
         result=lambda: from_layout(dst, layout),
     )
 

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
 from bench import report, runner
+from bench.cases import Case
 from bench.peers.workers import Peer
 from bench.runner import Result
 from bench.sweep.draw import Drawn
@@ -28,10 +29,13 @@ def run(
     threads: Sequence[int] = (1,),
     known: Iterable[Result] = (),
 ) -> Iterator[Result]:
-    """The results in the order of the layers; those that are known are not timed again."""
+    """The results in the order of the layers; those that are known are not timed again, unless another layer is drawn now for
+    their seed and index, as after a change of ``draw``."""
+    names = {(layer.seed, layer.index): _name(layer.case) for layer in layers}
     found: dict[tuple[int, ...], list[Result]] = {}
     for result in known:
-        found.setdefault(result.draw, []).append(result)
+        if names.get((result.draw[0], result.draw[1])) == _name(result) and result.isa in levels:
+            found.setdefault(result.draw, []).append(result)
     for start in range(0, len(layers), _TOGETHER):
         some = layers[start : start + _TOGETHER]
         cases = [layer.case for layer in some if (layer.seed, layer.index) not in found]
@@ -39,6 +43,10 @@ def run(
             found.setdefault(result.draw, []).append(result)
         for layer in some:
             yield from found[layer.seed, layer.index]
+
+
+def _name(row: Case | Result) -> tuple[str, str, str]:
+    return row.family, row.layer, row.layout
 
 
 def footer(results: Sequence[Result]) -> str:
