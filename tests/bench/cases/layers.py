@@ -36,8 +36,8 @@ _WEIGHTED: dict[str, tuple[str, tuple[int, ...]]] = {
 
 
 def _weighted_prepare(block: Block, layout: str) -> Prepared:
-    """A convolution or deconvolution, or several equal ones one after the other. Each has weights of its own: a library might
-    keep equal ones once, and find them in the caches."""
+    """A convolution or deconvolution, or several equal ones one after the other. Each has weights of its own: a library
+    might keep equal ones once, and find them in the caches."""
     layer, values = block.layers[0], values_of(block.layers[0])
     each = (values, *(replace(values_of(other), src=values.src) for other in block.layers[1:]))
     src = placed_in(values.src, layout)
@@ -49,7 +49,8 @@ def _weighted_prepare(block: Block, layout: str) -> Prepared:
         contexts = [ffi.gc(init(batch, parameters(layer, layout), ffi.NULL), lib.SimdRelease) for _ in block.layers]
         for context, its in zip(contexts, each):
             weight = arrays.placed(its.weight.transpose(axes) if layout == "nhwc" else its.weight)
-            set_params(context, at(weight), ffi.NULL, at(arrays.placed(its.bias)), ffi.NULL)
+            bias = arrays.placed(its.bias)  # with a name: the pointers do not keep the arrays alive
+            set_params(context, at(weight), ffi.NULL, at(bias), ffi.NULL)
         calls = [lambda x, y, its=context: bind(forward, its, at(x), ffi.NULL, at(y)) for context in contexts]
         return contexts[0], chain(calls, src, dst)
 

@@ -29,8 +29,8 @@ def run(
     threads: Sequence[int] = (1,),
     known: Iterable[Result] = (),
 ) -> Iterator[Result]:
-    """The results in the order of the layers; those that are known are not timed again, unless another layer is drawn now for
-    their seed and index, as after a change of ``draw``."""
+    """The results in the order of the layers; those that are known are not timed again, unless another layer is drawn now
+    for their seed and index, as after a change of ``draw``."""
     names = {(layer.seed, layer.index): _name(layer.case) for layer in layers}
     found: dict[tuple[int, ...], list[Result]] = {}
     for result in known:
