@@ -7,6 +7,7 @@
 #   accuracy   measures exp, log and similar functions over all floats and writes docs/accuracy.md (minutes); with STEP=1000 it
 #              takes every 1000th float and only prints
 #   operators  writes docs/operators.md, the operators that models may have, from the cases of the package onnx
+#   models     fetches published models into build/models/, for tests and benchmarks: tests/real_models.py lists them
 #   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO, ncnn
 #              and PyTorch, which it installs in .venv-peers; with SWEEP=1 layers drawn at random; see docs/benchmarks.md
 #   calibrate  compares the cost models of convolutions with this machine (minutes); CALIBRATE_FLAGS are its options, see
@@ -373,6 +374,10 @@ $(VENV)/%.stamp: pyproject.toml setup.py | $(VENV)/bin/python $(PROJECT)/setup.p
 .PHONY: operators
 operators: $(VENV)/test.stamp
 	cd tests && $(abspath $(VENV))/bin/python operators_table.py
+
+.PHONY: models
+models: $(VENV)/models.stamp
+	PYTHONPATH=. $(VENV)/bin/python tests/real_models.py $(BUILD)/models
 
 # ---- examples: the compiled ones are linked with the shared library like any program; run.py runs all of them and compares their
 # output with that in their sources. The default C++ compiler is the one that belongs to the C compiler.

@@ -216,6 +216,24 @@ def test_dimensions_without_a_name_may_differ(name: str, tmp_path: Path) -> None
     assert pysimd.load(tmp_path / "net.onnx").prepare({"x": (1, 3, 4, 5)}).outputs["y"].shape == (1, 3, 4, 5)
 
 
+def test_what_is_copied_within_one_result(tmp_path: Path) -> None:
+    """Halves along the channels of a part along the width of the same result: found by test_network_random.py."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("Split", ["r"], ["a", "b"], axis=1, num_outputs=2),
+        helper.make_node("Elu", ["b"], ["c"]),
+        helper.make_node("Concat", ["a", "c"], ["d"], axis=1),
+        helper.make_node("Concat", ["d", "r"], ["e"], axis=3),
+        helper.make_node("Neg", ["e"], ["y"]),
+    ]
+    onnx.save(_model(nodes, {}, (2, 6, 2, 5), opset=18), tmp_path / "net.onnx")
+    x = _weights(2, 6, 2, 5)
+    r = np.maximum(x, 0)
+    for layout, order in (("nchw", (0, 1, 2, 3)), ("nhwc", (0, 2, 3, 1))):
+        y = pysimd.load(tmp_path / "net.onnx").prepare(layout=layout)({"x": x.transpose(order)})["y"]
+        assert np.array_equal(y, -np.concatenate([r, r], 3).transpose(order))
+
+
 def _with_own_operator() -> Any:
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),

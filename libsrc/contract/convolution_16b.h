@@ -3,6 +3,7 @@
 #define SN_CONTRACT_CONVOLUTION_16B_H
 
 #include "contract/convolution.h"
+#include "contract/depthwise.h"
 #include "contract/dot.h"
 #include "runtime/common.h"
 
@@ -25,6 +26,7 @@ struct sn_convolution_16b_slots {
     struct sn_dot_tile tile;
     sn_pixels_fn pixels;
     sn_planes_fn planes;
+    sn_depthwise_nhwc_fn depthwise_nhwc;
 };
 
 #endif

@@ -3,37 +3,9 @@
 #define SN_CONTRACT_CONVOLUTION_32F_H
 
 #include "contract/convolution.h"
+#include "contract/depthwise.h"
 #include "contract/gemm.h"
 #include "runtime/common.h"
-
-/*
- * Some rows of a depthwise convolution of NHWC pixels. Output (y, x, c), y < rows, x < dstW, c < channels, is
- *
- *     activation(bias[c] + sum over ky, kx of weight(ky, kx, c) * input)
- *
- * where input is channel c of pixel x * strideX + kx * dilationX - padX of line[y * lineStep + ky]: so lines that several
- * rows share are listed once, in order. A NULL line is outside the image and adds nothing; pixels to the left or right of
- * the srcW pixels of a line are 0. Only these channels are read and written. Weights are packed: for each vector of channels
- * (table->alignment bytes) all taps in order; the last vector may hold any values after the last channel. bias and slope
- * also have whole vectors.
- */
-struct sn_depthwise_nhwc_32f {
-    const sn_32f * const * line; /* (rows - 1) * lineStep + kernelY of them */
-    size_t lineStep;
-    size_t offset;              /* floats from the address of a line to the first channel to compute, in the first pixel */
-    size_t srcW, srcPixel;      /* pixels of a line, and floats from one to the next */
-    size_t kernelY, kernelX, strideX, dilationX, padX;
-    size_t channels;
-    const sn_32f * weight;
-    const sn_32f * bias;
-    const sn_32f * slope;       /* for Prelu */
-    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
-    float param[2];
-    sn_32f * dst;
-    size_t rows, dstW;
-    size_t dstRow, dstPixel;    /* floats between rows and between pixels */
-};
-typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d);
 
 /*
  * Some rows of a convolution of NHWC pixels with few channels a group. Its lanes are output channels, of several groups side
@@ -43,7 +15,7 @@ typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d)
  * ky, parts of kx, step < inputs and the kx of a part, in this order; parts are SN_GROUPED_TAPS taps, the last one may be
  * shorter. The input channel of a step in a unit of one group is `step`, in others lookup[step * V32F_N + l].
  *
- * Lines, pixels and activations are those of struct sn_depthwise_nhwc_32f. Weights are packed: those of all lanes for each
+ * Lines, pixels and activations are those of struct sn_depthwise_nhwc. Weights are packed: those of all lanes for each
  * unit, vector, ky, part of kx, step and kx in this order; bias and slope have a value for each lane.
  */
 enum {
@@ -176,7 +148,7 @@ typedef void (*sn_convolution_32f_fn)(const struct sn_convolution_parameters * p
 /* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_32f_slots {
     sn_convolution_32f_fn plain;
-    sn_depthwise_nhwc_32f_fn depthwise_nhwc;
+    sn_depthwise_nhwc_fn depthwise_nhwc;
     sn_depthwise_nchw_32f_fn depthwise_nchw;
     sn_grouped_nhwc_32f_fn grouped_nhwc;
     sn_gemm_32f_fn few_nhwc;

@@ -19,6 +19,8 @@
  *   v_stream_32f(p, v)      non-temporal store                v_fence()   orders streamed stores before later ones
  *   v_load_16b_32f(p)  v_load_tail_16b_32f(p, n)              V32F_N bfloat16 values, widened to float in order
  *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      exactly as sn_32f_to_16b of runtime/numeric.h
+ *   v_store_sum_16b_32f(p, v)   the same in fewer instructions; a NaN must be quiet and have 0 in its lower half, as in
+ *                           v_join_16b_32f
  *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in order
  *   v_load_8u_16i(p)  v_load_tail_8u_16i(p, n)                V16I_N bytes, widened to 16 bits in order
  *   v_load_24_32i(p)  v_load_tail_24_32i(p, n)                V32F_N numbers of 3 bytes, the lowest first, likewise

@@ -1,51 +1,48 @@
 /*
- * Depthwise convolution of bfloat16 numbers, by the kernel of floats: there are no sums over channels, for which products of
- * pairs would be useful. The band and the weights hold bfloat16 numbers as floats; results that are to be rounded are first
- * written to the workspace as floats.
+ * Depthwise convolution of bfloat16 numbers, by the kernel that reads them as floats: there are no sums over channels, for
+ * which products of pairs would be useful. NHWC images of bfloat16 numbers are read in place. Lines of others are first
+ * converted to such pixels; results for NCHW are pixels in the workspace, from where they are copied to planes.
  */
 #include "ops/convolution_16b.h"
+#include "ops/convolution_cost.h"
+#include "ops/depthwise_rows.h"
+#include "runtime/cpu.h"
 #include "runtime/numeric.h"
 
 struct depthwise {
-    struct sn_dot_band band;
-    size_t floats, lines; /* bytes from the end of the band to the floats to be rounded, and to the pointers to lines */
+    struct sn_depthwise_rows rows;
+    bool copied;
+    size_t copy, result; /* bytes from the workspace, which begins with the pointers to lines, to its other parts */
 };
 SN_FITS_ALGORITHM_DATA(struct depthwise);
 
 static const struct depthwise * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
-/* Lines from one output row to the next if rows share lines; otherwise each row has its own. */
-static size_t line_step(const struct sn_convolution * c)
-{
-    const size_t strideY = data_of(c)->band.band.strideY;
-    return c->p.dilationY == 1 && strideY < c->p.kernelY ? strideY : c->p.kernelY;
-}
-
 static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
 
-/* The workspace after the band: results to be converted to planes, floats to be rounded, pointers to lines. */
+/* The workspace: pointers to lines, converted lines, results to be converted to planes; in bands of rows that fit into the
+ * L2 cache. */
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     struct depthwise * d = (void *)c->algorithmData;
-    const struct sn_band * band = &d->band.band;
-    size_t floats, lines;
-    c->segments = 0;
-    c->channels = sn_align(p->dstC, sn_lanes(c));
-    c->runStep = 1;
-    d->band.number = sizeof(float);
-    d->band.inputs = 1;
-    if (!sn_floats(&c->weightSize, p->kernelY, p->kernelX, c->channels) ||
-        !sn_dot_band_plan(c, &d->band, SN_READS_COPY, p->dstC * sn_element(p->dstT)) ||
-        !sn_product(&floats, p->dstT == SN_DATA_16B, band->rows, p->dstW, p->dstC, sizeof(float)) ||
-        !sn_product(&lines, (band->rows - 1) * line_step(c) + p->kernelY, sizeof(sn_32f *)))
+    const bool nchw = p->srcF == SN_NCHW;
+    size_t line, result, size = 0;
+    d->copied = nchw || p->srcT == SN_DATA_32F;
+    if (!sn_product(&line, d->copied, p->srcW, p->srcC, sizeof(sn_16b)) ||
+        !sn_product(&result, nchw, p->dstW, p->dstC, sn_element(p->dstT)))
         return false;
-    d->floats = sn_align(c->workSize - d->band.bytes, SN_ALIGN);
-    d->lines = d->floats + sn_align(floats, SN_ALIGN);
-    return sn_product(&c->workSize, d->band.bytes + d->lines + lines, 1);
+    struct sn_band band = {.line = sn_max(line + result, 1), .strideY = p->strideY};
+    sn_band_rows(&band, p, line + result ? sn_cpu()->cacheL2 / 2 : SIZE_MAX);
+    d->copy = sn_depthwise_rows_plan(c, band.rows, &d->rows);
+    const size_t rows = d->rows.rows, lines = sn_min(sn_used(rows, p->strideY, p->kernelY, p->dilationY), p->srcH);
+    if (!sn_depthwise_rows_weights(c) || !sn_product(&size, lines, line))
+        return false;
+    d->result = d->copy + sn_align(size, SN_ALIGN);
+    return sn_product(&size, rows, result) && sn_product(&c->workSize, d->result + size, 1);
 }
 
-/* For each vector of channels all taps, see struct sn_depthwise_nhwc_32f. */
+/* For each vector of channels all taps, see struct sn_depthwise_nhwc. */
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -57,45 +54,49 @@ static void pack(const struct sn_convolution * c, const void * weight)
             packed[(o / lanes * taps + t) * lanes + o % lanes] = sn_16b_to_32f(small[sn_weight_at(p, o, 0, 0, t)]);
 }
 
-static void find_lines(const struct sn_convolution * c, const uint8_t * lines, size_t rows, const sn_32f ** line)
+/* Units of work are output rows, in groups of four, which the kernel computes together. */
+static size_t rows_of_unit(const struct sn_convolution * c) { return data_of(c)->rows.rows >= 4 ? 4 : 1; }
+
+/* Converts the lines that some rows need to pixels at `copy`; returns the address that line 0 would have there. */
+static const void * convert(const struct sn_convolution * c, const struct sn_arrays * a, size_t row, size_t rows,
+                            uint8_t * copy)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band band = data_of(c)->band.band;
-    const size_t step = line_step(c);
-    for (size_t y = 0; y < rows; ++y)
-        for (size_t ky = 0; ky < p->kernelY; ++ky)
-            line[y * step + ky] = (const sn_32f *)(const void *)(lines + (y * band.strideY + ky * p->dilationY) * band.line);
+    const struct sn_lines needed = sn_lines_of(p, row, rows);
+    const bool nchw = p->srcF == SN_NCHW;
+    const size_t pixel = nchw ? 1 : a->at->srcPixel, first = needed.begin * p->srcW, small = p->srcC * sizeof(sn_16b);
+    if (needed.begin < needed.end)
+        sn_dot_of(c)->pixels(&(struct sn_pixels){.floats = p->srcT == SN_DATA_32F, .srcPixel = pixel,
+            .srcChannel = nchw ? p->srcH * p->srcW : 1, .channels = p->srcC,
+            .src = (const uint8_t *)a->src + first * pixel * sn_element(p->srcT),
+            .pixels = (needed.end - needed.begin) * p->srcW, .dst = copy, .dstPixel = small});
+    return copy - first * small;
 }
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &data_of(c)->band.band;
-    const struct sn_dot_lines lines = sn_dot_lines_of(c, &data_of(c)->band, s, a);
-    uint8_t * work = (uint8_t *)a->work + data_of(c)->band.bytes;
-    const sn_32f ** line = (const sn_32f **)(void *)(work + data_of(c)->lines);
-    const bool narrow = p->dstT == SN_DATA_16B;
+    const struct depthwise * o = data_of(c);
+    const size_t unit = rows_of_unit(c), row = s->line * unit, rows = sn_min(s->lines * unit, p->dstH - row);
+    uint8_t * work = a->work;
     size_t step;
-    uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, a, &step);
-    sn_32f * floats = (sn_32f *)(void *)(narrow ? work + data_of(c)->floats : to);
-    const size_t pixel = narrow ? p->dstC : step / sizeof(float); /* of the floats */
-    find_lines(c, lines.first, rows, line);
-    const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = line_step(c), .srcW = band->columns,
-        .srcPixel = band->pixel / sizeof(float), .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = band->strideX,
-        .dilationX = p->dilationX, .channels = p->dstC, .weight = c->weight, .bias = c->bias, .slope = c->slope,
-        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .dst = floats, .rows = rows, .dstW = p->dstW,
-        .dstRow = p->dstW * pixel, .dstPixel = pixel};
-    c->table->convolution_32f.depthwise_nhwc(&d);
-    if (narrow)
-        sn_dot_of(c)->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
-            .channels = p->dstC, .pixels = rows * p->dstW, .dst = to, .dstPixel = step});
-    sn_dot_result_store(c, work, 0, p->dstC, row, rows, a);
+    uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work + o->result, a, &step);
+    const void * src = o->copied ? convert(c, a, row, rows, work + o->copy) : a->src;
+    struct sn_depthwise_nhwc d = sn_depthwise_job(c, &o->rows, 0, p->dstC, o->copied ? p->srcC : a->at->srcPixel,
+                                                  step / sn_element(p->dstT));
+    d.rows = rows;
+    d.dst = to;
+    d.narrow = p->dstT == SN_DATA_16B;
+    sn_depthwise_compute(c, d, src, row, a->work);
+    sn_dot_result_store(c, work + o->result, 0, p->dstC, row, rows, a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_dot_run(c, &data_of(c)->band, a, 0, compute);
+    const size_t unit = rows_of_unit(c);
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
+        .time = sn_convolution_dot_time(c),
+        .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = data_of(c)->rows.rows / unit}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_16b_depthwise = {.name = "depthwise", .supports = supports,

@@ -69,7 +69,7 @@ static void pack_converted(const struct sn_convolution * c, const void * weight)
 }
 
 /* Output rows row .. row + d->rows - 1 of the channels of d; src and dst are the first of their planes (or pixels). */
-static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, struct sn_nhwc_image from,
+static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nhwc d, struct sn_nhwc_image from,
                          size_t row, void * work, sn_32f * dst)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -100,7 +100,7 @@ static void compute_channels(const struct sn_convolution * c, size_t first, cons
     const size_t count = sn_min(data_of(c)->pixel, p->dstC - first);
     const sn_32f * src = a->src;
     sn_32f * dst = a->dst;
-    struct sn_depthwise_nhwc_32f d =
+    struct sn_depthwise_nhwc d =
         sn_depthwise_job(c, &data_of(c)->rows, first, count, count, sliced(c) ? a->at->dstPixel : count);
     src += first * (sliced(c) ? 1 : p->srcH * p->srcW);
     dst += first * (sliced(c) ? 1 : p->dstH * p->dstW);

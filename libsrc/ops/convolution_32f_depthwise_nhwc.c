@@ -35,7 +35,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t row = s->line * rows_of_unit(c), part = part_of(c);
     const size_t rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
     for (size_t first = 0; first < p->dstC; first += part) {
-        struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first),
+        struct sn_depthwise_nhwc d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first),
                                                           a->at->srcPixel, a->at->dstPixel);
         d.rows = rows;
         d.offset = first;

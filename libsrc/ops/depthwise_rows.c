@@ -31,11 +31,11 @@ void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight
             memcpy(packed, w + k * channels + o, sn_min(channels - o, lanes) * sizeof(float));
 }
 
-struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
+struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
                                               size_t first, size_t count, size_t srcPixel, size_t dstPixel)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    return (struct sn_depthwise_nhwc_32f){.lineStep = r->step, .srcW = p->srcW, .srcPixel = srcPixel,
+    return (struct sn_depthwise_nhwc){.lineStep = r->step, .srcW = p->srcW, .srcPixel = srcPixel,
         .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
         .channels = count, .weight = sn_weights(c) + first * p->kernelY * p->kernelX, .bias = c->bias + first,
         .slope = c->slope ? c->slope + first : NULL, .activation = sn_activation_of(c),
@@ -44,25 +44,33 @@ struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, c
 
 /* Sets the pointers to the lines that d->rows output rows need, of which the first is `row`; the rows lie `apart` rows from
  * each other. Lines outside the image are NULL. */
-static void find_lines(const struct sn_convolution_parameters * p, const struct sn_depthwise_nhwc_32f * d, const sn_32f * src,
-                       size_t row, size_t apart, const sn_32f ** line)
+static void find_lines(const struct sn_convolution * c, const struct sn_depthwise_nhwc * d, const void * src, size_t row,
+                       size_t apart, const void ** line)
 {
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t size = p->srcW * d->srcPixel * sn_element(c->family->smallType);
     for (size_t y = 0; y < d->rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky) {
             const size_t at = (row + y * apart) * p->strideY + ky * p->dilationY - p->padY; /* wraps for those above */
-            line[y * d->lineStep + ky] = at < p->srcH ? src + at * p->srcW * d->srcPixel : NULL;
+            line[y * d->lineStep + ky] = at < p->srcH ? (const uint8_t *)src + at * size : NULL;
         }
+}
+
+/* The address of result i from d->dst on. */
+static void * result_at(const struct sn_depthwise_nhwc * d, size_t i)
+{
+    return (uint8_t *)d->dst + i * (d->narrow ? sizeof(sn_16b) : sizeof(sn_32f));
 }
 
 /*
  * Every dilationX-th pixel of the outputs, from pixel `first` on: a convolution without dilation of every dilationX-th pixel
  * of the lines.
  */
-static struct sn_depthwise_nhwc_32f columns_from(struct sn_depthwise_nhwc_32f d, size_t first)
+static struct sn_depthwise_nhwc columns_from(struct sn_depthwise_nhwc d, size_t first)
 {
     const size_t n = d.dilationX, before = d.padX > first ? sn_ceil_div(d.padX - first, n) : 0;
     const size_t at = first + before * n - d.padX; /* the first pixel of a line that is read */
-    d.dst += first * d.dstPixel;
+    d.dst = result_at(&d, first * d.dstPixel);
     d.dstW = sn_ceil_div(d.dstW - first, n);
     d.offset += at * d.srcPixel;
     d.srcW = at < d.srcW ? sn_ceil_div(d.srcW - at, n) : 0;
@@ -76,24 +84,26 @@ static struct sn_depthwise_nhwc_32f columns_from(struct sn_depthwise_nhwc_32f d,
 /* The least outputs in every dilationX-th pixel for which they are computed alone: those of a block of the kernel. */
 enum { COLUMNS = 4 };
 
-void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src, size_t row,
-                          const sn_32f ** line)
+void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc d, const void * src, size_t row,
+                          const void ** line)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const bool plain = p->strideY == 1 && p->strideX == 1 && p->dstW >= COLUMNS * p->dilationX;
     const size_t apart = plain ? p->dilationY : 1, columns = plain ? p->dilationX : 1, rows = d.rows;
+    const sn_depthwise_nhwc_fn kernel = c->family->smallType == SN_DATA_16B ? c->table->convolution_16b.depthwise_nhwc
+                                                                            : c->table->convolution_32f.depthwise_nhwc;
     if (apart > 1)
         d.lineStep = 1;
     d.line = line;
     for (size_t y = 0; y < sn_min(apart, rows); ++y) {
-        struct sn_depthwise_nhwc_32f e = d;
+        struct sn_depthwise_nhwc e = d;
         e.rows = sn_ceil_div(rows - y, apart);
-        find_lines(p, &e, src, row + y, apart, line);
-        e.dst += y * d.dstRow;
+        find_lines(c, &e, src, row + y, apart, line);
+        e.dst = result_at(&d, y * d.dstRow);
         e.dstRow *= apart;
         for (size_t x = 0; x < columns; ++x) {
-            const struct sn_depthwise_nhwc_32f f = columns > 1 ? columns_from(e, x) : e;
-            c->table->convolution_32f.depthwise_nhwc(&f);
+            const struct sn_depthwise_nhwc f = columns > 1 ? columns_from(e, x) : e;
+            kernel(&f);
         }
     }
 }

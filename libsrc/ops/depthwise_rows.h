@@ -1,4 +1,4 @@
-/* Some output rows of a depthwise NHWC convolution of floats: the kernel's job and its pointers to lines. */
+/* Some output rows of a depthwise NHWC convolution of floats or bfloat16 numbers: the kernel's job, its pointers to lines. */
 #ifndef SN_OPS_DEPTHWISE_ROWS_H
 #define SN_OPS_DEPTHWISE_ROWS_H
 
@@ -16,8 +16,8 @@ size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, stru
 bool sn_depthwise_rows_weights(struct sn_convolution * c);
 void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight);
 
-/* A job for channels first .. first + count - 1, with the floats between pixels. Without line, offset, rows, dst. */
-struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
+/* A job for channels first .. first + count - 1, with the elements between pixels. Without line, offset, rows, dst. */
+struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
                                               size_t first, size_t count, size_t srcPixel, size_t dstPixel);
 
 /*
@@ -25,7 +25,7 @@ struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, c
  * dilation and stride 1, every dilationY-th row and every dilationX-th column is a convolution without dilation, for which
  * the kernel has blocks of several rows and columns. The sums have the same order, so the bits are the same.
  */
-void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src, size_t row,
-                          const sn_32f ** line);
+void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc d, const void * src, size_t row,
+                          const void ** line);
 
 #endif

@@ -184,13 +184,14 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const struct s
     const struct sn_convolution_parameters * p = &c->p;
     const bool ring = m->first == SN_EXPANSION;
     const size_t pixel = ring ? m->pixel : a->at->srcPixel;
-    const sn_32f * src = a->src, * work = a->work, * line[MOST_LINES];
+    const sn_32f * src = a->src, * work = a->work;
+    const void * line[MOST_LINES];
     const size_t lines = lines_of(m, rows);
     for (size_t i = 0; i < lines; ++i) {
         const size_t y = row * p->strideY + i - p->padY; /* wraps for a line above the image */
         line[i] = y >= p->srcH ? NULL : ring ? work + y % m->lines * m->line : src + y * p->srcW * pixel;
     }
-    const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = p->strideY,
+    const struct sn_depthwise_nhwc d = {.line = line, .lineStep = p->strideY,
         .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
         .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c),

@@ -64,6 +64,15 @@ class Place:
                 step = stride * n
         return True
 
+    def interleaves(self, other: Place) -> bool:
+        """Whether both are in one root, and one begins before the other ends; parts of the same pixels are apart."""
+        within = self.root == other.root and self.offset < other._end and other.offset < self._end
+        return within and not (self.has_pixels and other.has_pixels)
+
+    @property
+    def _end(self) -> int:
+        return self.offset + sum((n - 1) * stride for n, stride in zip(self.shape, self.strides)) + self.itemsize
+
     def part(self, starts: Sequence[int], steps: Sequence[int], sizes: Shape) -> Place:
         """Some elements of each dimension."""
         offset = self.offset + sum(start * stride for start, stride in zip(starts, self.strides))
@@ -149,7 +158,7 @@ class _Places:
     def _place(self, node: Node) -> None:
         if node.operator in ("Reshape", "Slice") and node.output not in self._own and node.output not in self.found:
             place = self._viewed(node)
-            if place is not None and self._fits(node.output, place):
+            if place is not None and self._fits(node.output, place) and not self._copied_within(node.output, place, None):
                 self.found[node.output] = place
                 self.idle.add(node)
                 return
@@ -207,8 +216,19 @@ class _Places:
             place = _place(place.root, place.offset, self._graph.types[source])
         if producer is None or producer.operator in ("Reshape", "Slice", "Host", "TopK", "Lstm", "Gru"):
             return
+        if self._copied_within(name, place, node):
+            return
         if place.is_dense or (accepts_gaps(self._graph, producer, name) and place.has_pixels):
             self.found[name] = place
+
+    def _copied_within(self, name: str, place: Place, join: Node | None) -> bool:
+        """Whether a node other than `join` would copy elements between this place and another one among which they lie,
+        which the copying functions refuse."""
+        producer = self._graph.producer(name)
+        others = [user.output for user in self._graph.users(name) if user.operator in _COPIES and user is not join]
+        if producer is not None and producer.operator in _COPIES and join is not None:
+            others += producer.given
+        return any(place.interleaves(self.found[other]) for other in others if other in self.found)
 
     def _is_view(self, node: Node) -> bool:
         return node.operator in ("Reshape", "Slice") and node.output not in self._own

@@ -702,16 +702,19 @@ static v32f joinable(const union block *x)
 
 static void compare_bf16(const union block *in)
 {
-    union block stored, tail, joined;
+    union block stored, tail, sum, joined;
     v_store_16b_32f(stored.u16, get_32f(in));
     v_store_tail_16b_32f(tail.u16, get_32f(in), V32F_N);
+    v_store_sum_16b_32f(sum.u16, joinable(in));
     put_16i(&joined, v_join_16b_32f(joinable(in), joinable(in + 1)));
     for (size_t i = 0; i < V32F_N; i++)
     {
         uint16_t a = sn_32f_to_16b(in[0].f[i]), b = sn_32f_to_16b(in[1].f[i]);
-        if (fails(stored.u16[i] == a && tail.u16[i] == a && joined.u16[2 * i] == a && joined.u16[2 * i + 1] == b))
-            printf("FAIL %s (%s): lane %zu of %#x, %#x: got %#x %#x %#x, %#x, want %#x, %#x\n", word_now, ISA, i,
-                in[0].u32[i], in[1].u32[i], stored.u16[i], tail.u16[i], joined.u16[2 * i], joined.u16[2 * i + 1], a, b);
+        if (fails(stored.u16[i] == a && tail.u16[i] == a && sum.u16[i] == a && joined.u16[2 * i] == a &&
+            joined.u16[2 * i + 1] == b))
+            printf("FAIL %s (%s): lane %zu of %#x, %#x: got %#x %#x %#x %#x, %#x, want %#x, %#x\n", word_now, ISA, i,
+                in[0].u32[i], in[1].u32[i], stored.u16[i], tail.u16[i], sum.u16[i], joined.u16[2 * i], joined.u16[2 * i + 1],
+                a, b);
     }
 }
 
@@ -720,7 +723,7 @@ static void check_float_to_bf16(void)
 {
     static const uint32_t lower[] = {0, 1, 0x7FFF, 0x8000, 0x8001, 0xC000, 0xFFFF, 0x1234};
     union block in[2];
-    begin("v_store_16b_32f, v_store_tail_16b_32f, v_join_16b_32f");
+    begin("v_store_16b_32f, v_store_tail_16b_32f, v_store_sum_16b_32f, v_join_16b_32f");
     for (uint32_t k = 0; k < 65536 * COUNT(lower); k++)
     {
         for (size_t i = 0; i < V32F_N; i++)

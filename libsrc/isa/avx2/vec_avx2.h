@@ -80,9 +80,12 @@ SN_INLINE v8u v_load_tail_8u(const void *p, size_t n) { return vx_load_first_256
 SN_INLINE void v_store_8u(void *p, v8u v) { _mm256_storeu_si256(p, v); }
 SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { vx_store_first_256(p, v, n); }
 
+/* A broadcast from memory needs no execution port, unlike an extension before a shift. */
 SN_INLINE v32f vx_widen_16b(__m128i x)
 {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
+    const __m256i order = _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7,
+                                           -1, -1, 8, 9, -1, -1, 10, 11, -1, -1, 12, 13, -1, -1, 14, 15);
+    return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(x), order));
 }
 
 /* The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined; a NaN may become another value. */
@@ -101,15 +104,23 @@ SN_INLINE __m256i vx_round_nan_16b(v32f v)
     return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(vx_round_16b(v)), quiet, nan));
 }
 
+/* The upper halves of 32-bit lanes. */
+SN_INLINE __m128i vx_upper_halves(__m256i v)
+{
+    const __m128i order = _mm_setr_epi8(2, 3, 6, 7, 10, 11, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m256i halves = _mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(order));
+    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(halves, 0x08));
+}
+
 SN_INLINE __m128i vx_narrow_16b(v32f v)
 {
-    __m256i x = _mm256_srli_epi32(vx_round_nan_16b(v), 16);
-    return _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    return vx_upper_halves(vx_round_nan_16b(v));
 }
 
 SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(_mm_loadu_si128(p)); }
 SN_INLINE v32f v_load_tail_16b_32f(const void *p, size_t n) { return vx_widen_16b(vx_load_first_128(p, 2 * n)); }
 SN_INLINE void v_store_16b_32f(void *p, v32f v) { _mm_storeu_si128(p, vx_narrow_16b(v)); }
+SN_INLINE void v_store_sum_16b_32f(void *p, v32f v) { _mm_storeu_si128(p, vx_upper_halves(vx_round_16b(v))); }
 SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first_128(p, vx_narrow_16b(v), 2 * n); }
 
 SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm256_cvtepu8_epi32(vx_load_8(p)); }

@@ -62,6 +62,7 @@ SN_INLINE v8u v_load_tail_8u(const void *p, size_t n) { return _mm512_maskz_load
 SN_INLINE void v_store_8u(void *p, v8u v) { _mm512_storeu_si512(p, v); }
 SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { _mm512_mask_storeu_epi8(p, vx_first_64(n), v); }
 
+/* One vpermw with a mask of zeros made depthwise convolutions by 3x3 and 5x5 take 1.03 to 1.09 times as long. */
 SN_INLINE v32f vx_widen_16b(__m256i x)
 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
@@ -79,11 +80,18 @@ SN_INLINE __m512i vx_round_16b(v32f v)
     return _mm512_mask_sub_epi32(rounded, odd, rounded, _mm512_set1_epi32(-1));
 }
 
+/* The upper halves of 32-bit lanes; a shift and vpmovdw take three operations of the processor. */
+SN_INLINE __m256i vx_upper_halves(__m512i v)
+{
+    const __m256i order = _mm256_setr_epi16(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_castsi512_si256(_mm512_permutexvar_epi16(_mm512_castsi256_si512(order), v));
+}
+
 SN_INLINE __m256i vx_narrow_16b(v32f v)
 {
     __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
     __m512i quiet = _mm512_mask_or_epi32(vx_round_16b(v), nan, _mm512_castps_si512(v), _mm512_set1_epi32(0x00400000));
-    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(quiet, 16));
+    return vx_upper_halves(quiet);
 }
 
 SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(_mm256_loadu_si256(p)); }
@@ -92,6 +100,7 @@ SN_INLINE v32f v_load_tail_16b_32f(const void *p, size_t n)
     return vx_widen_16b(_mm256_maskz_loadu_epi16(vx_first_16(n), p));
 }
 SN_INLINE void v_store_16b_32f(void *p, v32f v) { _mm256_storeu_si256(p, vx_narrow_16b(v)); }
+SN_INLINE void v_store_sum_16b_32f(void *p, v32f v) { _mm256_storeu_si256(p, vx_upper_halves(vx_round_16b(v))); }
 SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n)
 {
     _mm256_mask_storeu_epi16(p, vx_first_16(n), vx_narrow_16b(v));

@@ -150,6 +150,10 @@ SN_INLINE v8u vx_narrow_16b(v32f v) { return vx_low(vreinterpret_u8_u16(vshrn_n_
 SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(vx_load_8(p)); }
 SN_INLINE v32f v_load_tail_16b_32f(const void *p, size_t n) { return vx_widen_16b(vx_load_first(p, 2 * n)); }
 SN_INLINE void v_store_16b_32f(void *p, v32f v) { vx_store_8(p, vx_narrow_16b(v)); }
+SN_INLINE void v_store_sum_16b_32f(void *p, v32f v)
+{
+    vx_store_8(p, vx_low(vreinterpret_u8_u16(vshrn_n_u32(vx_round_16b(v), 16))));
+}
 SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first(p, vx_narrow_16b(v), 2 * n); }
 
 /* The low four bytes, widened. */

@@ -80,6 +80,11 @@ SN_INLINE __m128i vx_narrow_16b(v32f v)
 SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(vx_load_8(p)); }
 SN_INLINE v32f v_load_tail_16b_32f(const void *p, size_t n) { return vx_widen_16b(vx_load_first_128(p, 2 * n)); }
 SN_INLINE void v_store_16b_32f(void *p, v32f v) { vx_store_8(p, vx_narrow_16b(v)); }
+SN_INLINE void v_store_sum_16b_32f(void *p, v32f v)
+{
+    const __m128i x = _mm_srli_epi32(vx_round_16b(v), 16);
+    vx_store_8(p, _mm_packus_epi32(x, x));
+}
 SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first_128(p, vx_narrow_16b(v), 2 * n); }
 
 SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm_cvtepu8_epi32(vx_load_4(p)); }

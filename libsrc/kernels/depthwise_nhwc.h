@@ -1,0 +1,546 @@
+/*
+ * Depthwise convolution of NHWC pixels, as defined in contract/depthwise.h. The files that include this one define ELEMENT,
+ * the type of inputs: sn_32f, or sn_16b for bfloat16 numbers, which become floats as they are loaded. Results are floats;
+ * for sn_16b they may be rounded as they are stored.
+ *
+ * A block is several neighbouring pixels in several rows: their sums stay in registers while the input lines that they need
+ * are read in order, for one vector of channels after the other. An input is loaded once for all sums of a row of taps, a
+ * weight once for all pixels of a row: 0.5 loads per multiply-add, so loads are not the limit. Each sum is one chain in the
+ * order of ky and kx, at any position of its output.
+ *
+ * From the L1 cache 3x3 reaches 0.87 of the peak, 5x5 0.95 (AVX-512). Stride 2 is limited by the other caches: 4 inputs for
+ * 9 multiply-adds. A loop of 4 loads and a store alone, without arithmetic, reads from the L3 cache at the rate that 0.74 of
+ * the peak would need.
+ */
+#ifndef SN_KERNELS_DEPTHWISE_NHWC_H
+#define SN_KERNELS_DEPTHWISE_NHWC_H
+
+#include "contract/depthwise.h"
+#include "kernels/activate.h"
+
+/* Whether inputs are bfloat16 numbers. */
+enum { SMALL = sizeof(ELEMENT) == sizeof(sn_16b) };
+
+/*
+ * Shapes of blocks, chosen so that gcc 12 keeps them in 32 registers or in 16. Blocks of 4 pixels read the fewest lines: 1.5
+ * for each line of output. Blocks of 7 pixels are for images whose width is not a multiple of 4 (14 and 7 pixels): they
+ * compute no pixel twice, which gains 1.1 to 1.4 times; with 16 registers, where only one row of them fits, they gained
+ * nothing, and lost 1.4 times for 5x5 of stride 2. Blocks of 2 pixels in 2 rows are for 3x3 of stride 2, many channels and
+ * images at least PAIRS wide: lines are then read nearly sequentially, which suits the prefetchers: 1.05 to 1.18 times as
+ * fast as 4 x 4. Software prefetches only made it slower; blocks of 3 x 2 are as fast, of one pixel or one row slower; small
+ * images, which are read from the L2 cache, take 1.05 to 1.5 times as long. Blocks of one pixel in 2 rows are for pixels a
+ * multiple of 2 KB apart (512 floats), whose inputs all map to two sets of the L1 cache: see part_of() in
+ * ops/convolution_32f_depthwise_nhwc.c.
+ */
+enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MANY_REGISTERS ? 3 : 1, WIDE = 8, PAIRS = 16 };
+
+/* Kernels whose weights all fit in registers. */
+#define WEIGHTS_FIT(taps) (MANY_REGISTERS && (taps) == 3)
+
+/*
+ * An instance is kept if it gains 3% on a layer of the benchmarks, and is unrolled if that gains as much:
+ *   - the lines of one row are a loop for 5x5, which is as fast; for one row of 3x3 it took 1.05 times as long (960x7x7,
+ *     AVX2);
+ *   - channels after the last whole vector have loops of their own in each instance if vectors are long, except for large
+ *     kernels (35 KB less): with one loop shared by all instances, row by row, 72x56x56 by 3x3 took 1.05 times as long. With short vectors these networks have no such
+ *     channels, so the shared loop is used, except for 3x3: without that second loop gcc 12 made the first one 1.03 to 1.06
+ *     times as slow (1024x7x7, AVX2; 96x112x112 of stride 2, SSE4.1);
+ *   - blocks of 7 pixels, of 1 and of 2: see above;
+ *   - of bfloat16 numbers, which take more instructions to load, pixels inside have functions of their own where these gain:
+ *     1.04 to 1.12 times for 5x5 and 7x7 with AVX-512, 1.1 for all with AVX2; none with vectors of 4. Tails are shared
+ *     except for 3x3.
+ */
+#define ROLLED(taps, rows) ((taps) == 5 && (rows) == 1)
+#define INSIDE(taps) (!SMALL || V32F_N == 8 || (MANY_REGISTERS && (taps) >= 5))
+#define OWN_TAIL(taps) ((MANY_REGISTERS && !SMALL && !LARGE(taps)) || (taps) == 3)
+
+/*
+ * Kernels of 7 and 9 columns with any number of rows, of stride 1, in one or two rows of outputs. The lines are a loop: the
+ * code of 49 taps would be longer than the decoders' cache. A line between the first and the last serves both rows, so its
+ * inputs are loaded once for 14 or 18 multiply-adds. 96x56x56 by 7x7 takes 0.38 of the time of the instance for any kernel
+ * (AVX-512), 0.46 (AVX2).
+ */
+#define LARGE(taps) ((taps) > 5)
+enum { LARGE_COLUMNS = MANY_REGISTERS ? 8 : 4 };
+
+static const ELEMENT zeros[V32F_N] SN_ALIGNED;
+
+#define BLOCK_ARGUMENTS const struct sn_depthwise_nhwc *d, const void *const *line, size_t x, void *dst
+#define BLOCKS_ARGUMENTS const struct sn_depthwise_nhwc *d, const void *const *line, size_t x, size_t end, void *dst
+
+/*
+ * The compile-time arguments of an instance. taps and stride 0 stand for any, as given in the job, in one row. `inside`:
+ * all inputs are pixels of their lines. `whole`: all lanes are channels.
+ */
+#define BLOCK_SHAPE int rows, int columns, int taps, int stride, bool inside, bool whole
+
+/* The most pixels of a line that a block with constant taps uses; those for tap 0 come first. */
+enum { PIXELS = (WIDE - 1) * 2 + 5 };
+
+/*
+ * A pointer that the compiler must not recompute. Without it gcc 12 turns the address of each tap and pixel into a variable
+ * of the loop over channels, which needs too many registers: 3x3 took 1.2 to 1.5 times as long.
+ */
+SN_INLINE const void * opaque_pointer(const void * p)
+{
+    __asm__("" : "+r"(p));
+    return p;
+}
+
+/* The inputs of a block in a line. */
+struct inputs {
+    size_t at;     /* index of the first pixel; wraps to a huge value left of the line */
+    size_t width;  /* pixels in the line */
+    size_t step;   /* elements between pixels */
+    size_t lanes;
+};
+
+/* Pixel t of the inputs, at address `from`. */
+SN_INLINE v32f load_pixel(const struct inputs * in, const ELEMENT * from, size_t t, bool inside, bool whole)
+{
+    if (!inside)
+        from = in->at + t < in->width ? from : zeros;
+    if (SMALL)
+        return v_keep_32f(whole ? v_load_16b_32f(from) : v_load_tail_16b_32f(from, in->lanes));
+    return v_keep_32f(whole ? v_load_32f(from) : v_load_tail_32f(from, in->lanes));
+}
+
+/*
+ * Adds one line of input, for which row i uses tap row line - i * stride, if it exists. One pointer serves three pixels by
+ * addressing modes: with one pointer for all there are as many additions as multiply-adds.
+ */
+SN_INLINE void add_line(const struct inputs * in, const ELEMENT * from, int line, const sn_32f * weight, v32f (*sum)[WIDE],
+                        BLOCK_SHAPE)
+{
+    v32f a[PIXELS];
+    const ELEMENT * p[(PIXELS + 2) / 3];
+    const size_t step3 = 3 * in->step;
+    p[0] = opaque_pointer(from);
+    SN_UNROLL for (int t = 3; t < (columns - 1) * stride + taps; t += 3) p[t / 3] = opaque_pointer(p[t / 3 - 1] + step3);
+    SN_UNROLL for (int kx = 0; kx < taps; ++kx)
+    {
+        SN_UNROLL for (int j = 0; j < columns; ++j)
+        {
+            const int t = kx + j * stride;
+            if (kx < stride || j + 1 == columns) /* else an earlier tap has loaded it */
+                a[t] = load_pixel(in, p[t / 3] + (size_t)(t % 3) * in->step, (size_t)t, inside, whole);
+        }
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            const int ky = line - i * stride;
+            if (ky < 0 || ky >= taps)
+                continue;
+            const v32f b = v_keep_32f(v_load_32f(weight + (ky * taps + kx) * V32F_N));
+            SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = v_fma_32f(a[kx + j * stride], b, sum[i][j]);
+        }
+    }
+}
+
+/* The same pixel by pixel, with all weights in registers: 0.6 loads per multiply-add in a block of 4 x 4. */
+SN_INLINE void add_line_in_registers(const struct inputs * in, const ELEMENT * from, int line, const v32f * weight,
+                                     v32f sum[ROWS][WIDE], BLOCK_SHAPE)
+{
+    const ELEMENT * p = opaque_pointer(from);
+    SN_UNROLL for (int t = 0; t < (columns - 1) * stride + taps; ++t)
+    {
+        if (t && t % 3 == 0)
+            p = opaque_pointer(p + 3 * in->step);
+        const v32f a = load_pixel(in, p + (size_t)(t % 3) * in->step, (size_t)t, inside, whole);
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < columns; ++j)
+            {
+                const int ky = line - i * stride, kx = t - j * stride;
+                if (ky >= 0 && ky < taps && kx >= 0 && kx < taps)
+                    sum[i][j] = v_fma_32f(a, weight[ky * taps + kx], sum[i][j]);
+            }
+    }
+}
+
+/* The same for one row, with any kernel, stride and dilation. */
+SN_INLINE void add_any_line(const struct sn_depthwise_nhwc * d, struct inputs in, const ELEMENT * from,
+                            const sn_32f * weight, v32f sum[WIDE], int columns, bool inside, bool whole)
+{
+    const size_t step = d->strideX * in.step;
+    for (size_t kx = 0; kx < d->kernelX; ++kx, weight += V32F_N) {
+        const v32f b = v_keep_32f(v_load_32f(weight));
+        SN_UNROLL for (int j = 0; j < columns; ++j)
+        {
+            const v32f a = load_pixel(&in, from + (size_t)j * step, (size_t)j * d->strideX, inside, whole);
+            sum[j] = v_fma_32f(a, b, sum[j]);
+        }
+        in.at += d->dilationX;
+        from += d->dilationX * in.step;
+    }
+}
+
+SN_INLINE void activate_as(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc * d, size_t c, int rows, int columns,
+                           enum sn_activation type)
+{
+    const v32f p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
+    const v32f slope = type == SN_ACTIVATION_PRELU ? v_load_32f(d->slope + c) : p0;
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
+}
+
+/* A copy of the loops for each activation, selected once per block; others follow when the block has been stored. */
+SN_INLINE void activate(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc * d, size_t c, int rows, int columns)
+{
+    switch (d->activation) {
+    case SN_ACTIVATION_RELU: activate_as(sum, d, c, rows, columns, SN_ACTIVATION_RELU); break;
+    case SN_ACTIVATION_PRELU: activate_as(sum, d, c, rows, columns, SN_ACTIVATION_PRELU); break;
+    case SN_ACTIVATION_RESTRICT_RANGE:
+        activate_as(sum, d, c, rows, columns, SN_ACTIVATION_RESTRICT_RANGE);
+        break;
+    case SN_ACTIVATION_HSWISH: activate_as(sum, d, c, rows, columns, SN_ACTIVATION_HSWISH); break;
+    default: break;
+    }
+}
+
+/*
+ * The lines of a large kernel for one or two rows. With two, a line in the middle adds to both: `line` of add_line() is 1
+ * there, and weight[0] belongs to the lower row.
+ */
+SN_INLINE void add_large(const struct sn_depthwise_nhwc * d, const struct inputs * in, size_t first,
+                         const void * const * line, const sn_32f * weight, v32f sum[ROWS][WIDE], BLOCK_SHAPE)
+{
+    const size_t last = d->kernelY, step = (size_t)taps * V32F_N;
+    weight = opaque_pointer(weight);
+    if (line[0])
+        add_line(in, (const ELEMENT *)line[0] + first, 0, weight, sum, 1, columns, taps, stride, inside, whole);
+    for (size_t l = 1; l < last; ++l, weight += step)
+        if (line[l])
+            add_line(in, (const ELEMENT *)line[l] + first, 1, weight, sum, rows, columns, taps, stride, inside, whole);
+    if (rows > 1 && line[last])
+        add_line(in, (const ELEMENT *)line[last] + first, 0, weight, sum + 1, 1, columns, taps, stride, inside, whole);
+}
+
+/* Whether results are rounded to bfloat16. */
+SN_INLINE bool narrow(const struct sn_depthwise_nhwc * d) { return SMALL && d->narrow; }
+
+/* The address of result i from dst on. */
+SN_INLINE void * result_at(const struct sn_depthwise_nhwc * d, void * dst, size_t i)
+{
+    return (uint8_t *)dst + i * (narrow(d) ? sizeof(sn_16b) : sizeof(sn_32f));
+}
+
+/* Stores the results of a block of floats for the channels from c on. */
+SN_INLINE void store(const struct sn_depthwise_nhwc * d, sn_32f * dst, size_t c, v32f sum[ROWS][WIDE], int rows, int columns,
+                     size_t lanes, bool whole)
+{
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < columns; ++j)
+        {
+            sn_32f * to = dst + (size_t)i * d->dstRow + (size_t)j * d->dstPixel + c;
+            if (whole)
+                v_store_32f(to, sum[i][j]);
+            else
+                v_store_tail_32f(to, sum[i][j], lanes);
+        }
+}
+
+/*
+ * For bfloat16 numbers: rounds and stores results of the simplest activations. The sums are made of products of bfloat16
+ * numbers and of a bias whose NaN has no bits in its lower half, so every NaN has none there.
+ */
+SN_INLINE void store_rounded(const struct sn_depthwise_nhwc * d, sn_16b * dst, size_t c, v32f sum[ROWS][WIDE], int rows,
+                             int columns)
+{
+    const struct limits l = limits_of(d->activation, d->param);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < columns; ++j)
+            v_store_sum_16b_32f(dst + (size_t)i * d->dstRow + (size_t)j * d->dstPixel + c, limit(sum[i][j], l));
+}
+
+/*
+ * The other cases: the sums of a block in memory, from where one loop for all instances activates and stores them. Unrolled
+ * in each instance, as for floats, this would be as much code as the sums. For all cases it would take 1.2 to 1.3 times as
+ * long.
+ */
+struct block {
+    v32f sum[ROWS * WIDE];
+    size_t rows, columns, c;
+};
+
+SN_INLINE void activate_block(const struct sn_depthwise_nhwc * d, struct block * b, enum sn_activation type)
+{
+    const v32f p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
+    const v32f slope = type == SN_ACTIVATION_PRELU ? v_load_32f(d->slope + b->c) : p0;
+    for (size_t i = 0; i < b->rows * b->columns; ++i)
+        b->sum[i] = activate_32f(b->sum[i], type, slope, p0, p1);
+}
+
+SN_INLINE void store_block(const struct sn_depthwise_nhwc * d, const struct block * b, void * dst, size_t lanes, bool whole,
+                           bool small)
+{
+    const v32f * sum = b->sum;
+    for (size_t i = 0; i < b->rows; ++i)
+        for (size_t j = 0; j < b->columns; ++j, ++sum) {
+            void * to = result_at(d, dst, i * d->dstRow + j * d->dstPixel + b->c);
+            if (small && whole)
+                v_store_16b_32f(to, *sum);
+            else if (small)
+                v_store_tail_16b_32f(to, *sum, lanes);
+            else if (whole)
+                v_store_32f(to, *sum);
+            else
+                v_store_tail_32f(to, *sum, lanes);
+        }
+}
+
+static __attribute__((noinline, unused)) void finish(const struct sn_depthwise_nhwc * d, struct block * b, void * dst)
+{
+    const size_t lanes = d->channels - b->c;
+    switch (d->activation) {
+    case SN_ACTIVATION_IDENTITY: break;
+    case SN_ACTIVATION_RELU: activate_block(d, b, SN_ACTIVATION_RELU); break;
+    case SN_ACTIVATION_PRELU: activate_block(d, b, SN_ACTIVATION_PRELU); break;
+    case SN_ACTIVATION_RESTRICT_RANGE: activate_block(d, b, SN_ACTIVATION_RESTRICT_RANGE); break;
+    case SN_ACTIVATION_HSWISH: activate_block(d, b, SN_ACTIVATION_HSWISH); break;
+    default:
+        ACTIVATE_ROWS((sn_32f *)b->sum, b->rows * b->columns, V32F_N, V32F_N, d->activation, d->param);
+    }
+    if (narrow(d) && lanes >= V32F_N)
+        store_block(d, b, dst, lanes, true, true);
+    else if (narrow(d))
+        store_block(d, b, dst, lanes, false, true);
+    else if (lanes >= V32F_N)
+        store_block(d, b, dst, lanes, true, false);
+    else
+        store_block(d, b, dst, lanes, false, false);
+}
+
+/* Computes one vector of channels from c on. */
+SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
+{
+    v32f sum[ROWS][WIDE];
+    const v32f given = v_load_32f(d->bias + c);
+    const v32f bias = SMALL ? v_select_32f(v_eq_32f(given, given), given, v_set_32f(NAN)) : given; /* see store_rounded() */
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = bias;
+    const struct inputs in = {x * (taps ? (size_t)stride : d->strideX) - d->padX, d->srcW, d->srcPixel, d->channels - c};
+    const size_t first = d->offset + in.at * in.step + c;
+    if (WEIGHTS_FIT(taps)) {
+        const sn_32f * weight = d->weight + c * (size_t)(taps * taps);
+        v32f registers[9];
+        SN_UNROLL for (int k = 0; k < 9; ++k) registers[k] = v_keep_32f(v_load_32f(weight + k * V32F_N));
+        SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
+            if (SN_LIKELY(line[l]))
+                add_line_in_registers(&in, (const ELEMENT *)line[l] + first, l, registers, sum, rows, columns, taps, stride,
+                                      inside, whole);
+    } else if (ROLLED(taps, rows)) {
+        const sn_32f * weight = opaque_pointer(d->weight + c * (size_t)(taps * taps));
+        for (int l = 0; l < taps; ++l, weight += taps * V32F_N)
+            if (line[l])
+                add_line(&in, (const ELEMENT *)line[l] + first, 0, weight, sum, rows, columns, taps, stride, inside, whole);
+    } else if (LARGE(taps)) {
+        const sn_32f * weight = d->weight + c * d->kernelY * (size_t)taps;
+        add_large(d, &in, first, line, weight, sum, rows, columns, taps, stride, inside, whole);
+    } else if (taps) {
+        const sn_32f * weight = opaque_pointer(d->weight + c * (size_t)(taps * taps));
+        SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
+            if (line[l])
+                add_line(&in, (const ELEMENT *)line[l] + first, l, weight, sum, rows, columns, taps, stride, inside, whole);
+    } else {
+        const sn_32f * weight = d->weight + c * d->kernelY * d->kernelX;
+        for (size_t ky = 0; ky < d->kernelY; ++ky, weight += d->kernelX * V32F_N)
+            if (line[ky])
+                add_any_line(d, in, (const ELEMENT *)line[ky] + first, weight, sum[0], columns, inside, whole);
+    }
+    if (SMALL && whole && narrow(d) && !second_pass(d->activation)) {
+        store_rounded(d, dst, c, sum, rows, columns);
+    } else if (SMALL) {
+        struct block b;
+        b.rows = (size_t)rows, b.columns = (size_t)columns, b.c = c;
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < columns; ++j) b.sum[i * columns + j] = sum[i][j];
+        finish(d, &b, dst);
+    } else {
+        activate(sum, d, c, rows, columns);
+        store(d, dst, c, sum, rows, columns, in.lanes, whole);
+    }
+}
+
+/* Computes blocks one after the other up to pixel `end`: all channels, or all whole vectors of them. */
+SN_INLINE void blocks(BLOCKS_ARGUMENTS, int rows, int columns, int taps, int stride, bool inside)
+{
+    for (; x < end; x += (size_t)columns) {
+        void * to = result_at(d, dst, x * d->dstPixel);
+        size_t c = 0;
+        for (; c + V32F_N <= d->channels; c += V32F_N)
+            block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, true);
+        if (OWN_TAIL(taps) && c < d->channels)
+            block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, false);
+    }
+}
+
+/* The channels after the last whole vector. */
+SN_INLINE void tail_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int stride)
+{
+    const size_t c = d->channels / V32F_N * V32F_N;
+    for (; x < end; x += (size_t)columns)
+        block_lanes(d, line, x, result_at(d, dst, x * d->dstPixel), c, 1, columns, taps, stride, false, false);
+}
+
+/* An instance is two separate functions, so that the compiler can use all registers in each. */
+typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
+#define BLOCK(name, rows, columns, taps, stride)                                                                            \
+    static __attribute__((noinline)) void name##_edge(BLOCKS_ARGUMENTS)                                                     \
+    {                                                                                                                       \
+        blocks(d, line, x, end, dst, rows, columns, taps, stride, false);                                                   \
+    }                                                                                                                       \
+    static __attribute__((noinline, unused)) void name##_inside(BLOCKS_ARGUMENTS)                                           \
+    {                                                                                                                       \
+        blocks(d, line, x, end, dst, rows, columns, taps, stride, true);                                                    \
+    }
+#define TAIL(name, columns, taps, stride)                                                                                   \
+    static __attribute__((noinline, unused)) void name(BLOCKS_ARGUMENTS)                                                    \
+    {                                                                                                                       \
+        tail_of_blocks(d, line, x, end, dst, columns, taps, stride);                                                        \
+    }
+TAIL(tail_5_1, 4, 5, 1)
+TAIL(tail_5_2, 4, 5, 2)
+TAIL(tail7_5_1, 7, 5, 1)
+TAIL(tail7_5_2, 7, 5, 2)
+TAIL(tail_7_1, LARGE_COLUMNS, 7, 1)
+TAIL(tail7_7_1, 7, 7, 1)
+TAIL(tail_9_1, LARGE_COLUMNS, 9, 1)
+TAIL(tail7_9_1, 7, 9, 1)
+TAIL(tail_any, WIDE, 0, 0)
+TAIL(tail4_any, 4, 0, 0)
+TAIL(tail1_any, 1, 0, 0)
+BLOCK(block_3_1, ROWS, 4, 3, 1)
+BLOCK(row_3_1, 1, 4, 3, 1)
+BLOCK(block7_3_1, ROWS_7, 7, 3, 1)
+BLOCK(row7_3_1, 1, 7, 3, 1)
+BLOCK(block_3_2, ROWS, 4, 3, 2)
+BLOCK(block1_3_2, 2, 1, 3, 2)
+BLOCK(block2_3_2, 2, 2, 3, 2)
+BLOCK(row_3_2, 1, 4, 3, 2)
+BLOCK(block7_3_2, MANY_REGISTERS + 1, 7, 3, 2)
+BLOCK(row7_3_2, 1, 7, 3, 2)
+BLOCK(block_5_1, ROWS, 4, 5, 1)
+BLOCK(row_5_1, 1, 4, 5, 1)
+BLOCK(block7_5_1, MANY_REGISTERS + 1, 7, 5, 1)
+BLOCK(row7_5_1, 1, 7, 5, 1)
+BLOCK(block_5_2, ROWS, 4, 5, 2)
+BLOCK(row_5_2, 1, 4, 5, 2)
+BLOCK(block7_5_2, MANY_REGISTERS + 1, 7, 5, 2)
+BLOCK(row7_5_2, 1, 7, 5, 2)
+BLOCK(block_7_1, 2, LARGE_COLUMNS, 7, 1)
+BLOCK(block7_7_1, MANY_REGISTERS + 1, 7, 7, 1)
+BLOCK(row7_7_1, 1, 7, 7, 1)
+BLOCK(block_9_1, 2, LARGE_COLUMNS, 9, 1)
+BLOCK(block7_9_1, MANY_REGISTERS + 1, 7, 9, 1)
+BLOCK(row7_9_1, 1, 7, 9, 1)
+BLOCK(row_any, 1, WIDE, 0, 0)
+BLOCK(row4_any, 1, 4, 0, 0)
+BLOCK(pixel_any, 1, 1, 0, 0)
+
+#define INSTANCE(rows, columns, taps, stride, name, tail)                                                                   \
+    {                                                                                                                       \
+        rows, columns, taps, stride, INSIDE(taps) ? name##_inside : NULL, name##_edge,                                      \
+            OWN_TAIL(taps) ? NULL : tail                                                                                    \
+    }
+
+/* With 0 rows there is no instance. */
+#define MANY_REGISTERS_ONLY(rows, columns, taps, stride, name, tail)                                                        \
+    {                                                                                                                       \
+        MANY_REGISTERS ? rows : 0, columns, taps, stride,                                                                   \
+            MANY_REGISTERS && INSIDE(taps) ? name##_inside : NULL,                                                          \
+            MANY_REGISTERS ? name##_edge : NULL,                                                                            \
+            OWN_TAIL(taps) || !MANY_REGISTERS ? NULL : tail                                                                 \
+    }
+
+/* Instances, by pixels of a block and kernel. */
+static const struct instance {
+    size_t rows, columns, taps, stride;
+    blocks_fn inside, edge, tail; /* inside: NULL for edge; tail: one row, or NULL with OWN_TAIL */
+} instances[] = {
+    INSTANCE(ROWS, 4, 3, 1, block_3_1, NULL),
+    INSTANCE(1, 4, 3, 1, row_3_1, NULL),
+    MANY_REGISTERS_ONLY(ROWS_7, 7, 3, 1, block7_3_1, NULL),
+    MANY_REGISTERS_ONLY(1, 7, 3, 1, row7_3_1, NULL),
+    MANY_REGISTERS_ONLY(2, 1, 3, 2, block1_3_2, NULL),
+    MANY_REGISTERS_ONLY(2, 2, 3, 2, block2_3_2, NULL),
+    INSTANCE(ROWS, 4, 3, 2, block_3_2, NULL),
+    INSTANCE(1, 4, 3, 2, row_3_2, NULL),
+    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 3, 2, block7_3_2, NULL),
+    MANY_REGISTERS_ONLY(1, 7, 3, 2, row7_3_2, NULL),
+    INSTANCE(ROWS, 4, 5, 1, block_5_1, tail_5_1),
+    INSTANCE(1, 4, 5, 1, row_5_1, tail_5_1),
+    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 1, block7_5_1, tail7_5_1),
+    MANY_REGISTERS_ONLY(1, 7, 5, 1, row7_5_1, tail7_5_1),
+    INSTANCE(ROWS, 4, 5, 2, block_5_2, tail_5_2),
+    INSTANCE(1, 4, 5, 2, row_5_2, tail_5_2),
+    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 2, block7_5_2, tail7_5_2),
+    MANY_REGISTERS_ONLY(1, 7, 5, 2, row7_5_2, tail7_5_2),
+    INSTANCE(2, LARGE_COLUMNS, 7, 1, block_7_1, tail_7_1),
+    MANY_REGISTERS_ONLY(2, 7, 7, 1, block7_7_1, tail7_7_1),
+    INSTANCE(1, 7, 7, 1, row7_7_1, tail7_7_1),
+    INSTANCE(2, LARGE_COLUMNS, 9, 1, block_9_1, tail_9_1),
+    MANY_REGISTERS_ONLY(2, 7, 9, 1, block7_9_1, tail7_9_1),
+    INSTANCE(1, 7, 9, 1, row7_9_1, tail7_9_1),
+    INSTANCE(1, WIDE, 0, 0, row_any, tail_any),
+    INSTANCE(1, 4, 0, 0, row4_any, tail4_any),
+    INSTANCE(1, 1, 0, 0, pixel_any, tail1_any)};
+
+/* Whether it computes the kernel of d, and d has enough rows and pixels. */
+static bool is_applicable(const struct instance * i, const struct sn_depthwise_nhwc * d, size_t rows)
+{
+    const bool kernel = i->taps == d->kernelX && (i->taps == d->kernelY || LARGE(i->taps)) && d->dilationX == 1 &&
+                        i->stride == d->strideX && i->stride == d->lineStep;
+    const size_t least = i->columns == 2 ? PAIRS : i->columns;
+    const bool clash = d->srcPixel * sizeof(ELEMENT) % 2048 == 0;
+    const bool spaced = !i->taps || (i->columns == 1 ? clash : i->columns > 2 || d->channels > 2 * V32F_N);
+    return (kernel || !i->taps) && spaced && i->rows && i->rows <= rows && least <= d->dstW;
+}
+
+/* The number of pixels of a row that are computed, including those computed twice. */
+static size_t computed_pixels(const struct instance * i, size_t width)
+{
+    return sn_ceil_div(width, i->columns) * i->columns;
+}
+
+/* The instance that computes the fewest pixels twice; if none exists for the kernel, the widest of those for any kernel. */
+static const struct instance * instance_of(const struct sn_depthwise_nhwc * d, size_t rows)
+{
+    const struct instance * const end = instances + sizeof(instances) / sizeof(*instances);
+    const struct instance * best = NULL;
+    for (const struct instance * i = instances; i < end && (i->taps || !best); ++i)
+        if (is_applicable(i, d, rows) && (!best || computed_pixels(i, d->dstW) < computed_pixels(best, d->dstW)))
+            best = i;
+    return best;
+}
+
+/* All columns of the rows of an instance. The last block may overlap the previous one; it writes the same values again. */
+static void row_of_blocks(const struct sn_depthwise_nhwc * d, const struct instance * i, const void * const * line,
+                          void * dst)
+{
+    const size_t reach = (i->columns - 1) * d->strideX + (d->kernelX - 1) * d->dilationX;
+    for (size_t x = 0, end; x < d->dstW; x = end) {
+        x = sn_min(x, d->dstW - i->columns);
+        const size_t at = x * d->strideX, behind = d->padX + d->srcW;
+        const bool inside = at >= d->padX && at + reach < behind;
+        const size_t last = inside ? sn_min((behind - 1 - reach) / d->strideX, d->dstW - i->columns) : x; /* of the run */
+        end = x + ((last - x) / i->columns + 1) * i->columns;
+        (inside && i->inside ? i->inside : i->edge)(d, line, x, end, dst);
+        if (i->tail && d->channels % V32F_N)
+            for (size_t y = 0; y < i->rows; ++y)
+                i->tail(d, line + y * d->lineStep, x, end, result_at(d, dst, y * d->dstRow));
+        if (!SMALL && activates_rows(d->activation))
+            for (size_t y = 0; y < i->rows; ++y)
+                ACTIVATE_ROWS(result_at(d, dst, y * d->dstRow + x * d->dstPixel), end - x, d->channels, d->dstPixel,
+                              d->activation, d->param);
+    }
+}
+
+static void depthwise_nhwc(const struct sn_depthwise_nhwc * d)
+{
+    for (size_t y = 0; y < d->rows;) {
+        const struct instance * i = instance_of(d, d->rows - y);
+        row_of_blocks(d, i, d->line + y * d->lineStep, result_at(d, d->dst, y * d->dstRow));
+        y += i->rows;
+    }
+}
+
+#endif
