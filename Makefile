@@ -9,7 +9,7 @@
 #   operators  writes docs/operators.md, the operators that models may have, from the cases of the package onnx
 #   models     fetches published models into build/models/, for tests and benchmarks: tests/real_models.py lists them
 #   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO, ncnn
-#              and PyTorch, which it installs in .venv-peers; see docs/benchmarks.md
+#              and PyTorch, which it installs in .venv-peers; with SWEEP=1 layers drawn at random; see docs/benchmarks.md
 #   calibrate  compares the cost models of convolutions with this machine (minutes); CALIBRATE_FLAGS are its options, see
 #              docs/benchmarks.md
 #   examples   builds and runs the programs in examples/
@@ -469,11 +469,15 @@ $(PEERS_VENV)/torch.stamp: | $(PEERS_VENV)/pysimd.stamp
 	$(PEERS_PIP) $(PEERS_torch) || $(PEERS_PIP) --index-url https://download.pytorch.org/whl/cpu $(PEERS_torch); \
 	    if [ $$? = 0 ]; then touch $@; else echo "torch: not installed"; fi
 
-BENCH_PYTHON := $(if $(PEERS),$(PEERS_VENV)/bin/python,$(VENV)/bin/python)
-BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino ncnn pnnx torch),$(VENV)/bench.stamp)
+SWEEP        ?=
+BENCH_PYTHON := $(if $(PEERS)$(SWEEP),$(PEERS_VENV)/bin/python,$(VENV)/bin/python)
+BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino ncnn pnnx torch),\
+    $(if $(SWEEP),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino),$(VENV)/bench.stamp))
+# A layer of a sweep that is timed again does not replace the file of all.
+BENCH_MODE   := $(if $(SWEEP),--sweep $(if $(findstring --only,$(BENCH_FLAGS)),,--json $(BUILD)/sweep.json),\
+    $(if $(PEERS),--peers) --json $(BUILD)/bench.json)
 bench: all $(LIMITS) $(BENCH_STAMPS)
-	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(if $(PEERS),--peers) \
-	    --json $(BUILD)/bench.json $(BENCH_FLAGS)
+	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(BENCH_MODE) $(BENCH_FLAGS)
 
 # The cost models compared with this machine: CALIBRATE_FLAGS='--isa avx2 --only 3x3'.
 CALIBRATE_OBJ := $(B)/bench/calibrate.o $(LIMITS_OBJ)

@@ -20,6 +20,9 @@ from bench.onnx_files import PEERS as FILE_PEERS
 from bench.onnx_files import table as onnx_table
 from bench.peers import NAMES, workers
 from bench.progress import Progress
+from bench.runner import Result
+from bench.sweep import draw
+from bench.sweep import table as sweep_table
 from bench.whole import PEERS, USUAL, steps, table
 
 
@@ -88,8 +91,16 @@ _IDLE = {
     "steps": {"functions", "only", "layout", "cold", "part"},
     "functions": {"network"},
     "onnx": {"functions", "only", "layout", "cold", "part", "network", "isa", "all_levels", "whole", "steps"},
+    "sweep": {"functions", "layout", "cold", "part", "network", "batch", "whole", "steps", "onnx", "keep"},
 }
-_ONNX_ONLY = {"shape", "seconds", "resume"}
+# The options that are of use only with one of these modes.
+_ONLY_WITH = {
+    "shape": ("onnx",),
+    "seconds": ("onnx",),
+    "resume": ("onnx", "sweep"),
+    "count": ("sweep",),
+    "seed": ("sweep",),
+}
 _OF_MAKE = {"json", "peers"}  # passed by `make bench` itself
 
 
@@ -101,13 +112,16 @@ def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> a
     for mode, options in {**idle, **{mode: given & options for mode, options in _IDLE.items()}}.items():
         if mode in given and options:
             parser.error(f"--{mode} has no use for {', '.join(sorted('--' + name.replace('_', '-') for name in options))}")
-    timed = arguments.whole or arguments.steps or arguments.onnx
+    timed = arguments.whole or arguments.steps or arguments.onnx or arguments.sweep
     if arguments.batch != [1] and not (timed or arguments.compare or arguments.load):
         parser.error("--batch is of use only with --whole, --steps or --onnx")
-    for name in sorted(given & _ONNX_ONLY if not arguments.onnx else ()):
-        parser.error(f"--{name} is of use only with --onnx")
+    for name in sorted(given & _ONLY_WITH.keys()):
+        if not any(getattr(arguments, mode) for mode in _ONLY_WITH[name]):
+            parser.error(f"--{name} is of use only with {' or '.join('--' + mode for mode in _ONLY_WITH[name])}")
     if arguments.resume and not arguments.json:
-        parser.error("--resume needs --json, the file whose models are not timed again")
+        parser.error("--resume needs --json, the file whose rows are not timed again")
+    if arguments.sweep and not all(word.isdecimal() for word in arguments.only or ()):
+        parser.error("with --sweep, --only takes the index of a layer")
     if not (arguments.compare or arguments.load or timed):
         for words in arguments.only or [""]:
             if not _cases(arguments, [words]):
@@ -123,6 +137,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--whole", action="store_true", help="whole networks, from image to result, in place of layers")
     what.add_argument("--steps", action="store_true", help="whole networks step by step: in the network, alone, the bound")
     what.add_argument("--onnx", type=_path, nargs="+", metavar="PATH", help="models: ONNX files, and those of folders")
+    what.add_argument("--sweep", action="store_true", help="layers drawn at random, beside ONNX Runtime and OpenVINO")
+    what.add_argument("--count", type=_count, default=300, help="of layers drawn at random (default 300)")
+    what.add_argument("--seed", type=int, default=1, help="of layers drawn at random (default 1)")
     what.add_argument("--cold", action="store_true", help="each layer also cold, after other data went through the caches")
     what.add_argument(
         "--network",
@@ -139,7 +156,8 @@ def _parser() -> argparse.ArgumentParser:
         "--only",
         action="append",
         metavar="WORDS",
-        help="cases that have these words, whole and in this order, in family, layer and layout; may be repeated",
+        help="cases that have these words, whole and in this order, in family, layer and layout; with --sweep, the layer "
+        "of this index, which is timed again with --resume; may be repeated",
     )
     what.add_argument("--part", type=_part, default=(0, 1), metavar="I/N", help="the Ith of N parts of the table, from 0")
     what.add_argument("--layout", choices=["nhwc", "nchw"], help="cases of this layout")
@@ -165,7 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--seconds", type=_count, default=3, help="for a row of ONNX files, after two rounds (default 3)")
     written = parser.add_argument_group("what is written")
     written.add_argument("--json", type=Path, metavar="FILE", help="all figures, with the machine they were taken on")
-    written.add_argument("--resume", action="store_true", help="with --onnx: models that the JSON file has are kept")
+    written.add_argument("--resume", action="store_true", help="with --onnx, --sweep: rows that the JSON file has are kept")
     written.add_argument("--markdown", type=Path, metavar="FILE", help="the table as a page of Markdown")
     written.add_argument("--keep", type=Path, metavar="FOLDER", help="both, named by the processor")
     written.add_argument("--plots", type=Path, metavar="FOLDER", help="pictures as PNG; needs matplotlib")
@@ -195,7 +213,8 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
     if arguments.all_levels:
         return levels
     useful = [level for level in levels if level != "base"] or levels  # base is the reference, and not optimised
-    return [pysimd.active_isa()] if arguments.peers or arguments.whole or arguments.steps else useful
+    newest = arguments.peers or arguments.whole or arguments.steps or arguments.sweep
+    return [pysimd.active_isa()] if newest else useful
 
 
 def _named(arguments: argparse.Namespace) -> list[Case]:
@@ -282,6 +301,27 @@ def _time_models(arguments: argparse.Namespace) -> dict[str, Any]:
     return onnx_table.figures(results)
 
 
+def _time_sweep(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Writes the JSON file after each layer, so that --resume can go on."""
+    known = report.read(_figures(str(arguments.json))) if arguments.resume and arguments.json.exists() else []
+    again = {int(index) for index in arguments.only or ()}
+    known = [result for result in known if result.draw[:1] == (arguments.seed,) and result.draw[1] not in again]
+    indices = again | {result.draw[1] for result in known} if again else set(range(arguments.count))
+    layers = [draw.drawn(arguments.seed, index) for index in sorted(indices)]
+    levels, results = _levels(arguments), list[Result]()
+    with workers.started(sweep_table.PEERS) as (others, skipped):
+        print(report.header(others, skipped, width=sweep_table.WIDTH), flush=True)
+        versions = {peer.NAME: peer.VERSION for peer in others}
+        with Progress(len(layers) * len(levels) * len(arguments.threads)) as progress:
+            for result in sweep_table.run(layers, levels, arguments.rounds, others, arguments.threads, known):
+                progress.step(report.row(result, others, sweep_table.WIDTH))
+                results.append(result)
+                if arguments.json:
+                    report.write_json({**_origin(arguments), **report.figures(results, versions, skipped)}, arguments.json)
+    print(sweep_table.footer(results))
+    return report.figures(results, versions, skipped)
+
+
 # ---- what is written
 
 
@@ -356,6 +396,7 @@ def _load(arguments: argparse.Namespace) -> None:
         peers_then, cold = report.peers_of(figures), any(result.cold_samples for result in layers)
         print(report.header(peers_then, figures.get("skipped", {}), cold=cold))
         print("\n".join([*(report.row(result, peers_then) for result in layers), report.footer(layers, peers_then)]))
+        print(sweep_table.footer([result for result in layers if result.draw]))
     if wholes := table.read(figures):
         others = _named_peers(wholes)
         print("\n".join([table.header(others), *(table.row(result, others) for result in wholes), table.footer(wholes)]))
@@ -372,7 +413,7 @@ def _load(arguments: argparse.Namespace) -> None:
 
 
 # What is timed with these options; without any, layers.
-_MODES = {"onnx": _time_models, "steps": _time_steps, "whole": _time_networks, "": _time_layers}
+_MODES = {"sweep": _time_sweep, "onnx": _time_models, "steps": _time_steps, "whole": _time_networks, "": _time_layers}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -32,6 +32,7 @@ class Layer:
     relu: bool = True
     columns: int = 0  # of a kernel that is no square, of a convolution padded by half of it
     dilation: int = 1  # of a convolution
+    batch: int = 1  # images, of convolutions, deconvolutions and pooling
 
     @property
     def src(self) -> tuple[int, int, int]:
@@ -87,7 +88,7 @@ class Layer:
         if not self.weight:
             return 0
         _, rows, columns = self.src if self.kind == DECONVOLUTION else self.dst
-        return int(np.prod(self.weight)) * rows * columns
+        return self.batch * int(np.prod(self.weight)) * rows * columns
 
     def __str__(self) -> str:
         if self.kind == INNER_PRODUCT:
@@ -117,10 +118,19 @@ class Block:
     def dst(self) -> tuple[int, int, int]:
         return self.layers[-1].dst
 
+    @property
+    def batch(self) -> int:
+        return self.layers[0].batch
+
+    def images(self, shape: tuple[int, int, int]) -> tuple[int, ...]:
+        """The shape of the images of a batch; a single one has no axis for it."""
+        return (self.batch, *shape) if self.batch > 1 else shape
+
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a layer: images as (channels, height, width), weights as in `Layer.weight`."""
+    """The values of a layer: images as (channels, height, width), those of a batch with its axis first; weights as in
+    `Layer.weight`."""
 
     src: Array
     weight: Array
@@ -156,7 +166,8 @@ def quantised(values: Values) -> Quantised:
 
 def values_of(layer: Layer) -> Values:
     """Random values between -1 and 1; weights of recurrent layers are smaller: errors do not grow from step to step."""
-    src, weight, bias = (_random.random(shape, np.float32) * 2 - 1 for shape in (layer.src, layer.weight, layer.bias))
+    shapes = (Block((layer,)).images(layer.src), layer.weight, layer.bias)
+    src, weight, bias = (_random.random(shape, np.float32) * 2 - 1 for shape in shapes)
     return Values(src, weight / 16 if layer.kind in GATES else weight, bias)
 
 
@@ -172,10 +183,10 @@ def states_as_image(states: Array) -> Array:
 
 
 def in_layout(image: Array, layout: str) -> Array:
-    """(channels, height, width) in the layout "nchw" or "nhwc", a view."""
-    return image.transpose(1, 2, 0) if layout == "nhwc" else image
+    """(channels, height, width), or a batch, in the layout "nchw" or "nhwc", a view."""
+    return np.moveaxis(image, -3, -1) if layout == "nhwc" else image
 
 
 def from_layout(image: Array, layout: str) -> Array:
     """The inverse of `in_layout`."""
-    return image.transpose(2, 0, 1) if layout == "nhwc" else image
+    return np.moveaxis(image, -1, -3) if layout == "nhwc" else image

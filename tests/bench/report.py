@@ -13,7 +13,8 @@ from typing import Any, Protocol
 from bench.runner import PeerTime, Result
 from bench.whole import OURS
 
-_HEAD = f"{'layer':<36} {'layout':<11} {'level':<11} {'t':>2} {'us':>9} {'best':>9}  {'of limit':<13} {'of aim':>6}"
+_WIDTH = 36  # of the text of a layer
+_HEAD = f"{'layout':<11} {'level':<11} {'t':>2} {'us':>9} {'best':>9}  {'of limit':<13} {'of aim':>6}"
 _LEGEND = """
 t: threads. us: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma), products of
 bytes (dot) or of bfloat16 numbers (bf16), or of copying as many bytes (copy), in the same run on one thread. of aim: 1 or
@@ -46,9 +47,11 @@ class _Peer:
     VERSION: str
 
 
-def header(peers: Sequence[Named] = (), skipped: Mapping[str, str] | None = None, *, cold: bool = False) -> str:
+def header(
+    peers: Sequence[Named] = (), skipped: Mapping[str, str] | None = None, *, cold: bool = False, width: int = _WIDTH
+) -> str:
     """The lines above the table."""
-    head = _HEAD + (f" {'cold':>9}" if cold else "") + "".join(f" {peer.NAME:>13}" for peer in peers)
+    head = f"{'layer':<{width}} {_HEAD}" + (f" {'cold':>9}" if cold else "") + "".join(f" {peer.NAME:>13}" for peer in peers)
     return "\n".join([*_beside(peers, skipped), "", head, "-" * len(head)])
 
 
@@ -58,12 +61,12 @@ def _beside(peers: Sequence[Named], skipped: Mapping[str, str] | None) -> list[s
     return lines + [f"without {name}: {reason}" for name, reason in (skipped or {}).items()]
 
 
-def row(result: Result, peers: Sequence[Named] = ()) -> str:
+def row(result: Result, peers: Sequence[Named] = (), width: int = _WIDTH) -> str:
     """One line of the table: median and best time, fractions of the limit and of the aim, if any; the cold time, if it was
     taken; ratios of peers."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
     return (
-        f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.threads:>2} {result.seconds * 1e6:9.2f} "
+        f"{result.layer:<{width}} {result.layout:<11} {result.isa:<11} {result.threads:>2} {result.seconds * 1e6:9.2f} "
         f"{result.best_seconds * 1e6:9.2f}{_mark(result, OURS) or ' '} {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
         + (f" {result.cold_seconds * 1e6:9.2f}" if result.cold_seconds else "")
         + "".join(f" {_ratio(result, peer.NAME):>13}" for peer in peers)
@@ -89,7 +92,7 @@ def footer(results: Sequence[Result], peers: Sequence[Named] = ()) -> str:
     if any(result.cold_samples for result in results):
         lines += [_COLD_LEGEND, "", *_coldest(results)]
     if peers:
-        lines += [_PEERS_LEGEND, "", *_behind(results), "", *_failures(results)]
+        lines += [_PEERS_LEGEND, "", *_behind(results), "", *failures(results)]
     return "\n".join([*lines, *_networks(results, peers)])
 
 
@@ -122,7 +125,7 @@ def _uses(result: Result) -> str:
     return ", ".join(name if count == 1 else f"{name} {count} times" for name, count in result.uses.items()) or "no network"
 
 
-def _failures(results: Iterable[Result]) -> Iterator[str]:
+def failures(results: Iterable[Result]) -> Iterator[str]:
     """Failures of a peer."""
     for result in results:
         yield from (f"no time of {name} for {result.layer} {result.layout}: {why}" for name, why in result.absent.items())
@@ -172,7 +175,7 @@ def read(figures: Mapping[str, Any]) -> list[Result]:
     results = []
     for row in figures.get("results", ()):
         found = {name: value for name, value in row.items() if name not in ("fraction", "swings")}
-        found |= {name: tuple(row.get(name, ())) for name in ("samples", "limits", "cold_samples")}
+        found |= {name: tuple(row.get(name, ())) for name in ("samples", "limits", "cold_samples", "draw")}
         found["peers"] = {name: PeerTime(**time) for name, time in row["peers"].items()}
         results.append(Result(**found))
     return results

@@ -91,6 +91,12 @@ class Result:
     uses: Mapping[str, int] = field(default_factory=dict)  # how often each network contains it
     peers: Mapping[str, PeerTime] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)  # why a peer has no time
+    draw: tuple[int, ...] = ()  # of a layer drawn at random: the seed and the index
+
+    @property
+    def best_ratio(self) -> float | None:
+        """The time of the fastest peer over ours, if one has a time."""
+        return min((time.ratio for time in self.peers.values() if time.ratio is not None), default=None)
 
     @property
     def fraction(self) -> float:
@@ -146,9 +152,12 @@ class _Timed:
 
 
 def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
+    found: list[tuple[str, Callable[[], float]]] = []
     if prepared.flops:
-        return prepared.arithmetic, lambda: prepared.flops / limits.operations_per_second(prepared.arithmetic)
-    return "copy", limits.CopyLimit(prepared.traffic).seconds
+        found.append((prepared.arithmetic, lambda: prepared.flops / limits.operations_per_second(prepared.arithmetic)))
+    if prepared.either or not found:
+        found.append(("copy", limits.CopyLimit(prepared.traffic).seconds))
+    return max(found, key=lambda limit: limit[1]()) if len(found) > 1 else found[0]
 
 
 def _task(case: Case, prepared: Prepared) -> Task | None:
@@ -251,6 +260,7 @@ class _Row:
             uses=case.uses,
             peers={peer.name: peer.time(self._ours) for peer in self._beside if not peer.fault},
             absent={peer.name: peer.fault for peer in self._beside if peer.fault},
+            draw=case.draw,
         )
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -31,6 +31,7 @@ class Prepared:
     flops: int = 0  # for a case that computes
     arithmetic: str = "fma"  # its kind: multiply-adds, products of bytes ("dot") or of bfloat16 numbers ("bf16")
     traffic: int = 0  # bytes read and written, for a case that moves memory
+    either: bool = False  # the limit is the longer one of arithmetic and of a copy of so many bytes
     info: str = ""
     keep: tuple[Any, ...] = ()  # keeps the arrays alive that the calls point to
     values: tuple[Values, ...] = ()  # of the layers, for peers; the source is that of the first one
@@ -49,6 +50,7 @@ class Case:
     aim_peak: float | None = None
     aim_us: float | None = None
     subject: Block | None = None  # what peers build
+    draw: tuple[int, ...] = ()  # of a layer drawn at random: the seed and the index
     uses: Mapping[str, int] = field(default_factory=dict)  # how often each network contains it
 
     def aim_seconds(self, prepared: Prepared, peak: float, limit_seconds: float) -> float | None:
@@ -84,6 +86,22 @@ def at(array: np.ndarray, ctype: str = "float *") -> Any:
 
 def bind(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
     return lambda: function(*arguments)
+
+
+def chain(calls: Sequence[Callable[[np.ndarray, np.ndarray], Callable[[], Any]]], src: np.ndarray, dst: np.ndarray) -> Any:
+    """One call for several, each of which reads what the one before has written. `calls` bind them to source and result. The
+    images between lie in `dst` and in a second place in turn, as in a network."""
+    if len(calls) == 1:
+        return calls[0](src, dst)
+    places = (dst, arrays.empty(dst.shape, dst.dtype))
+    images = [src, *(places[left % 2] for left in reversed(range(len(calls))))]
+    bound = [make(x, y) for make, x, y in zip(calls, images, images[1:])]
+
+    def call(_: Any = places) -> None:  # the pointers do not keep the arrays alive
+        for each in bound:
+            each()
+
+    return call
 
 
 def placed_in(image: np.ndarray, layout: str) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from bench import arrays
-from bench.cases.case import FORMATS, Case, Prepared, at, bind, parameters, placed_in
+from bench.cases.case import FORMATS, Case, Prepared, at, bind, chain, parameters, placed_in
 from bench.layers import (
     AVERAGE,
     CONVOLUTION,
@@ -28,50 +28,46 @@ from bench.layers import (
 from bench.models import layers_of
 from pysimd._library import ffi, lib
 
+# For each kind of layer whose images are those of one call: its functions, and the order of the axes of weights for NHWC.
+_WEIGHTED: dict[str, tuple[str, tuple[int, ...]]] = {
+    CONVOLUTION: ("SimdSynetConvolution32f", (2, 3, 1, 0)),
+    DECONVOLUTION: ("SimdSynetDeconvolution32f", (0, 2, 3, 1)),
+}
 
-def _convolution_prepare(layer: Layer, layout: str) -> Prepared:
-    values = values_of(layer)
-    src, dst = placed_in(values.src, layout), placed_in(np.zeros(layer.dst, np.float32), layout)
-    weight = arrays.placed(values.weight.transpose(2, 3, 1, 0) if layout == "nhwc" else values.weight)
-    bias = arrays.placed(values.bias)
+
+def _weighted_prepare(block: Block, layout: str) -> Prepared:
+    """A convolution or deconvolution, or several equal ones one after the other. Each has weights of its own: a library
+    might keep equal ones once, and find them in the caches."""
+    layer, values = block.layers[0], values_of(block.layers[0])
+    each = (values, *(replace(values_of(other), src=values.src) for other in block.layers[1:]))
+    src = placed_in(values.src, layout)
+    dst = placed_in(np.zeros(block.images(block.dst), np.float32), layout)
+    name, axes = _WEIGHTED[layer.kind]
+    init, set_params, forward = (getattr(lib, name + what) for what in ("Init", "SetParams", "Forward"))
 
     def bound(batch: int) -> tuple[Any, Callable[[], Any]]:
-        context = lib.SimdSynetConvolution32fInit(batch, parameters(layer, layout), ffi.NULL)
-        context = ffi.gc(context, lib.SimdRelease)
-        lib.SimdSynetConvolution32fSetParams(context, at(weight), ffi.NULL, at(bias), ffi.NULL)
-        return context, bind(lib.SimdSynetConvolution32fForward, context, at(src), ffi.NULL, at(dst))
+        contexts = [ffi.gc(init(batch, parameters(layer, layout), ffi.NULL), lib.SimdRelease) for _ in block.layers]
+        for context, its in zip(contexts, each):
+            weight = arrays.placed(its.weight.transpose(axes) if layout == "nhwc" else its.weight)
+            bias = arrays.placed(its.bias)  # with a name: the pointers do not keep the arrays alive
+            set_params(context, at(weight), ffi.NULL, at(bias), ffi.NULL)
+        calls = [lambda x, y, its=context: bind(forward, its, at(x), ffi.NULL, at(y)) for context in contexts]
+        return contexts[0], chain(calls, src, dst)
 
-    (context, call), (_, empty) = bound(1), bound(0)
+    (context, call), empty = bound(block.batch), bound(0)[1] if layer.kind == CONVOLUTION else None
     return Prepared(
         call,
         empty,
-        flops=2 * layer.multiplications,
+        flops=2 * sum(layer.multiplications for layer in block.layers),
         info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
         keep=(src, dst),
-        values=(values,),
+        values=each,
         result=lambda: from_layout(dst, layout),
     )
 
 
-def _deconvolution_prepare(layer: Layer, layout: str) -> Prepared:
-    values = values_of(layer)
-    src, dst = placed_in(values.src, layout), placed_in(np.zeros(layer.dst, np.float32), layout)
-    weight = arrays.placed(values.weight.transpose(0, 2, 3, 1) if layout == "nhwc" else values.weight)
-    bias = arrays.placed(values.bias)
-    context = ffi.gc(lib.SimdSynetDeconvolution32fInit(1, parameters(layer, layout), ffi.NULL), lib.SimdRelease)
-    lib.SimdSynetDeconvolution32fSetParams(context, at(weight), ffi.NULL, at(bias), ffi.NULL)
-    return Prepared(
-        bind(lib.SimdSynetDeconvolution32fForward, context, at(src), ffi.NULL, at(dst)),
-        flops=2 * layer.multiplications,
-        info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
-        keep=(src, dst),
-        values=(values,),
-        result=lambda: from_layout(dst, layout),
-    )
-
-
-def _inner_product_prepare(layer: Layer, layout: str) -> Prepared:
-    values = values_of(layer)
+def _inner_product_prepare(block: Block, layout: str) -> Prepared:
+    (layer,), values = block.layers, values_of(block.layers[0])
     src, weight, bias = (arrays.placed(array) for array in (values.src, values.weight, values.bias))
     dst = arrays.placed(np.zeros(layer.dst, np.float32))
 
@@ -82,9 +78,9 @@ def _inner_product_prepare(layer: Layer, layout: str) -> Prepared:
     return Prepared(bound(layer.o), bound(0), traffic=weight.nbytes, keep=keep, values=(values,), result=lambda: dst)
 
 
-def _recurrent_prepare(layer: Layer, layout: str) -> Prepared:
+def _recurrent_prepare(block: Block, layout: str) -> Prepared:
     """A single sequence; the GRU of PyTorch."""
-    values = values_of(layer)
+    (layer,), values = block.layers, values_of(block.layers[0])
     src, weight, recurrent, bias = (arrays.placed(array) for array in (*sequence_of(layer, values), values.bias))
     dst = arrays.placed(np.zeros((layer.w, layer.group, layer.o), np.float32))
     given = {"steps": layer.w, "batch": 1, "input": layer.c, "hidden": layer.o, "linearBeforeReset": layer.kind == GRU}
@@ -106,9 +102,9 @@ def _recurrent_prepare(layer: Layer, layout: str) -> Prepared:
     )
 
 
-def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
-    """Excludes padding where it matters."""
-    values = values_of(layer)
+def _pooling_32f_prepare(block: Block, layout: str) -> Prepared:
+    """Of one image; excludes padding where it matters."""
+    (layer,), values = block.layers, values_of(block.layers[0])
     src, dst = placed_in(values.src, layout), placed_in(np.zeros(layer.dst, np.float32), layout)
     (_, h, w), form, around = layer.dst, FORMATS[layout], (layer.before, layer.before)
     window = (layer.kernel, layer.kernel, layer.stride, layer.stride, *around)
@@ -131,9 +127,9 @@ def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
 
 
 # For each kind of layer that we have a function for: its family, and the function that prepares it.
-_LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
-    CONVOLUTION: ("convolution", _convolution_prepare),
-    DECONVOLUTION: ("deconvolution", _deconvolution_prepare),
+_LAYERS: dict[str, tuple[str, Callable[[Block, str], Prepared]]] = {
+    CONVOLUTION: ("convolution", _weighted_prepare),
+    DECONVOLUTION: ("deconvolution", _weighted_prepare),
     INNER_PRODUCT: ("inner_product", _inner_product_prepare),
     LSTM: ("recurrent", _recurrent_prepare),
     GRU: ("recurrent", _recurrent_prepare),
@@ -144,8 +140,15 @@ _LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
 
 def of_layer(layer: Layer, layout: str) -> Case:
     """The case of a layer that peers can build too."""
+    return of_block(Block((layer,)), layout)
+
+
+def of_block(block: Block, layout: str) -> Case:
+    """The same of a layer, or of several equal ones one after the other."""
+    layer, count = block.layers[0], len(block.layers)
     family, prepare = _LAYERS[layer.kind]
-    return Case(family, str(layer), layout, lambda: prepare(layer, layout), subject=Block((layer,)))
+    name = f"{count} times {layer}" if count > 1 else str(layer)
+    return Case(family, name, layout, lambda: prepare(block, layout), subject=block)
 
 
 def of_networks(names: Sequence[str]) -> list[Case]:
@@ -205,7 +208,8 @@ def recurrent(kind: str, steps: int, inputs: int, hidden: int, directions: int =
 
 def _merged_prepare(block: Block) -> Prepared:
     layers, random = block.layers, tuple(values_of(layer) for layer in block.layers)
-    src, dst = placed_in(random[0].src, "nhwc"), placed_in(np.zeros(block.dst, np.float32), "nhwc")
+    src = placed_in(random[0].src, "nhwc")
+    dst = placed_in(np.zeros(block.images(block.dst), np.float32), "nhwc")
     weights = [arrays.placed(values.weight.transpose(2, 3, 1, 0)) for values in random]
     biases = [arrays.placed(values.bias) for values in random]
     convs = ffi.new("SimdConvolutionParameters[]", [parameters(layer, "nhwc")[0] for layer in layers])
@@ -216,7 +220,7 @@ def _merged_prepare(block: Block) -> Prepared:
         lib.SimdSynetMergedConvolution32fSetParams(context, next(given), ffi.NULL, next(given), ffi.NULL)
         return context, bind(lib.SimdSynetMergedConvolution32fForward, context, at(src), ffi.NULL, at(dst))
 
-    (context, call), (_, empty) = bound(1), bound(0)
+    (context, call), (_, empty) = bound(block.batch), bound(0)
     return Prepared(
         call,
         empty,
@@ -231,9 +235,23 @@ def _merged_prepare(block: Block) -> Prepared:
 def merged(shape: str, wide: int, stride: int, o: int, *, aim: float | None = None) -> Case:
     """An inverted residual block or, if `wide` is 0, a depthwise-separable one, with a 3x3 kernel."""
     c, h, w = (int(n) for n in shape.split("x"))
-    depthwise = Layer(CONVOLUTION, wide or c, h, w, wide or c, 3, stride, 1, 1, wide or c)
-    projection = Layer(CONVOLUTION, *depthwise.dst, o, relu=not wide)
+    return replace(of_merged(residual(c, h, w, wide, 3, stride, o)), aim_peak=aim)
+
+
+def residual(c: int, h: int, w: int, wide: int, kernel: int, stride: int, o: int, batch: int = 1) -> Block:
+    """Such a block with another kernel, of one image or more."""
+    pad = kernel // 2
+    depthwise = Layer(CONVOLUTION, wide or c, h, w, wide or c, kernel, stride, pad, pad, wide or c, batch=batch)
+    projection = Layer(CONVOLUTION, *depthwise.dst, o, relu=not wide, batch=batch)
     add = wide > 0 and (c, h, w) == projection.dst
-    block = Block((Layer(CONVOLUTION, c, h, w, wide), depthwise, projection) if wide else (depthwise, projection), add)
-    name = f"{shape}{f' -> {wide} 1x1,' if wide else ''} 3x3 s{stride}, -> {o}{' add' if add else ''}"
-    return Case("merged", name, "nhwc", lambda: _merged_prepare(block), aim_peak=aim, subject=block)
+    wider = (Layer(CONVOLUTION, c, h, w, wide, batch=batch),) if wide else ()
+    return Block((*wider, depthwise, projection), add)
+
+
+def of_merged(block: Block) -> Case:
+    """The case of a block whose layers are merged."""
+    (c, h, w), (depthwise, projection) = block.layers[0].src, block.layers[-2:]
+    wider, kernel = f" -> {depthwise.c} 1x1," if len(block.layers) > 2 else "", depthwise.kernel
+    window = f"{kernel}x{kernel} s{depthwise.stride}"
+    name = f"{c}x{h}x{w}{wider} {window}, -> {projection.o}{' add' if block.add else ''}"
+    return Case("merged", name, "nhwc", lambda: _merged_prepare(block), subject=block)

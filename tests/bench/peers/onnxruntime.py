@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -102,8 +103,8 @@ def _recurrent(layer: Layer, values: Values) -> Implementation:
 def _model(block: Block, values: tuple[Values, ...]) -> Any:
     """x, x1, x2 ... y are the images between layers."""
     first, last = block.layers[0], block.layers[-1]
-    shape = [1, values[0].src.size] if first.kind == INNER_PRODUCT else [1, *first.src]
-    out = [1, last.o] if last.kind == INNER_PRODUCT else [1, *last.dst]
+    shape = [1, values[0].src.size] if first.kind == INNER_PRODUCT else [first.batch, *first.src]
+    out = [1, last.o] if last.kind == INNER_PRODUCT else [last.batch, *last.dst]
     nodes, tensors, x = [], [], "x"
     for i, (layer, its) in enumerate(zip(block.layers, values), 1):
         y = f"x{i}" if i < len(values) or block.add else "y"
@@ -127,10 +128,9 @@ def _nodes(layer: Layer, x: str, w: str, b: str, y: str) -> Iterator[Any]:
         "kernel_shape": layer.window,
         "strides": [layer.stride] * 2,
         "pads": layer.pads,
-        "dilations": [layer.dilation] * 2,
     }
     if layer.kind in (CONVOLUTION, DECONVOLUTION):
-        operator = "Conv" if layer.kind == CONVOLUTION else "ConvTranspose"
+        operator, window["dilations"] = "Conv" if layer.kind == CONVOLUTION else "ConvTranspose", [layer.dilation] * 2
         yield helper.make_node(operator, [x, w, b], [f"{y}_sum" if layer.relu else y], group=layer.group, **window)
         if layer.relu:
             yield helper.make_node("Relu", [f"{y}_sum"], [y])
@@ -172,7 +172,7 @@ def _nchw(how: str, block: Block, model: Any, values: tuple[Values, ...], level:
 
     def result() -> Array:
         call()
-        return out().reshape(block.dst)
+        return out().reshape(block.images(block.dst))
 
     return Implementation(how, call, result, _empty)
 
@@ -189,8 +189,9 @@ def _without_conversions(model: Any) -> Any:
     model = _optimized(model)
     graph, nodes = model.graph, list(model.graph.node)
     convolutions = [node for node in nodes if node.op_type == "Conv" and node.domain == _BLOCKED]
-    if len(convolutions) + sum(node.op_type.startswith("Reorder") for node in nodes) < len(nodes) or not convolutions:
-        return None
+    reorders = Counter(node.op_type for node in nodes if node.op_type.startswith("Reorder"))
+    if len(convolutions) + sum(reorders.values()) < len(nodes) or not convolutions or max(reorders.values(), default=0) > 1:
+        return None  # or convert between two of them
     source, target = ([d.dim_value for d in end[0].type.tensor_type.shape.dim] for end in (graph.input, graph.output))
     inner = {}  # names that replace those of converted inputs and outputs
     for node in nodes:
@@ -213,16 +214,17 @@ def _without_conversions(model: Any) -> Any:
 def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Implementation:
     session = _session(model, _Optimization.ORT_DISABLE_ALL)
     channels = session.get_inputs()[0].shape[1]
-    (c, rows, columns), src, (o, h, w) = block.layers[0].src, values[0].src, block.dst
+    (c, rows, columns), src, (o, h, w), n = block.layers[0].src, values[0].src, block.dst, block.batch
     if channels % _BLOCK == 0:
-        src = np.zeros((channels, rows, columns), np.float32)
-        src[:c] = values[0].src
-        src = np.ascontiguousarray(src.reshape(-1, _BLOCK, rows, columns).transpose(0, 2, 3, 1))
+        src = np.zeros((n, channels, rows, columns), np.float32)
+        src[:, :c] = values[0].src
+        src = np.ascontiguousarray(src.reshape(n, -1, _BLOCK, rows, columns).transpose(0, 1, 3, 4, 2))
     call, out = _bound(session, src)
 
     def result() -> Array:
         call()
-        return out().reshape(-1, h, w, _BLOCK).transpose(0, 3, 1, 2).reshape(-1, h, w)[:o]
+        planes = out().reshape(n, -1, h, w, _BLOCK).transpose(0, 1, 4, 2, 3).reshape(n, -1, h, w)
+        return planes[:, :o].reshape(block.images(block.dst))
 
     return Implementation(f"blocks of {_BLOCK} channels", call, result, _empty)
 
@@ -244,7 +246,7 @@ def _quantised(block: Block, values: Values, last: bool) -> Implementation:
     own = {"domain": "com.microsoft", "channels_last": 1} if last else {}
     node = helper.make_node("QLinearConv", names, ["y"], **window, **own)
     shapes = ((h, w, c) if last else (c, h, w) for c, h, w in (layer.src, layer.dst))
-    ends = [[helper.make_tensor_value_info(n, TensorProto.UINT8, [1, *shape])] for n, shape in zip("xy", shapes)]
+    ends = [[helper.make_tensor_value_info(n, TensorProto.UINT8, [layer.batch, *shape])] for n, shape in zip("xy", shapes)]
     constants = [numpy_helper.from_array(np.asarray(t), n) for n, t in tensors.items()]
     graph = helper.make_graph([node], "block", *ends, constants)
     versions = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
@@ -254,7 +256,7 @@ def _quantised(block: Block, values: Values, last: bool) -> Implementation:
 
     def result() -> Array:
         call()
-        return from_layout(out()[0] * np.float32(numbers.dst_step), layout)
+        return from_layout(out() * np.float32(numbers.dst_step), layout).reshape(block.images(block.dst))
 
     return Implementation(f"QLinearConv, {layout}", call, result, _empty)
 

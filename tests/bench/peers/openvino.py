@@ -72,7 +72,7 @@ def _operator(operator: Operator, expected: Array) -> Implementation:
 
 def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Implementation:
     first, image = block.layers[0], values[0].src
-    shape = [1, image.size] if first.kind == INNER_PRODUCT else [1, *first.src]
+    shape = [1, image.size] if first.kind == INNER_PRODUCT else [first.batch, *first.src]
     x = y = op.parameter(shape, np.float32)
     for layer, its in zip(block.layers, values):
         y = _node(layer, y, its)
@@ -81,7 +81,7 @@ def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Implementat
         layout = "nchw"  # a vector has no layout
         src = image.reshape(1, -1)
     else:
-        src = in_layout(image, layout)[None]
+        src = in_layout(image.reshape(shape), layout)
     if layout == "nhwc":
         model = _in_nhwc(model)
     call, request = _prepared(model, src)
@@ -89,7 +89,7 @@ def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Implementat
     def result() -> Array:
         call()
         array: Array = request.get_output_tensor().data
-        return array[0].transpose(2, 0, 1) if layout == "nhwc" else array.reshape(block.dst)
+        return (from_layout(array, layout) if array.ndim == 4 else array).reshape(block.images(block.dst))
 
     return Implementation(layout, call, result, _empty)
 
@@ -98,14 +98,14 @@ def _quantised(block: Block, layout: str, values: Values) -> Implementation:
     """A model as quantised by OpenVINO's own tools: the plugin turns it into one convolution of bytes. Images are transposed
     as floats, since the plugin would not detect the pattern after bytes."""
     layer, numbers = block.layers[0], quantised(values)
-    src = in_layout(numbers.src, layout)[None]
+    src = in_layout(numbers.src.reshape(layer.batch, *layer.src), layout)
     x = op.parameter(src.shape, np.uint8)
     steps = numbers.weight_step.astype(np.float32).reshape(-1, 1, 1, 1)
     weight = op.multiply(op.convert(op.constant(numbers.weight), np.float32), op.constant(steps))
     image = op.multiply(op.convert(x, np.float32), op.constant(np.float32(numbers.src_step)))
     if layout == "nhwc":
         image = op.transpose(image, op.constant(np.array([0, 3, 1, 2])))
-    window = [layer.stride] * 2, [layer.before] * 2, [layer.after] * 2, [1, 1]
+    window = [layer.stride] * 2, list(layer.pads[:2]), list(layer.pads[2:]), [layer.dilation] * 2
     if layer.group > 1:
         grouped = op.constant(np.array([layer.group, layer.o // layer.group, *layer.weight[1:]], np.int64))
         y = op.group_convolution(image, op.reshape(weight, grouped, False), *window)
@@ -119,7 +119,8 @@ def _quantised(block: Block, layout: str, values: Values) -> Implementation:
 
     def result() -> Array:
         call()
-        return from_layout(request.get_output_tensor().data[0] * np.float32(numbers.dst_step), layout)
+        array = request.get_output_tensor().data * np.float32(numbers.dst_step)
+        return from_layout(array, layout).reshape(block.images(block.dst))
 
     return Implementation(f"{layout}, quantised", call, result, _empty)
 

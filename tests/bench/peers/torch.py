@@ -48,6 +48,8 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
     if block.layers[0].kind in GATES:
         yield partial(_recurrent, block.layers[0], values[0])
         return
+    if block.batch > 1:
+        raise Unsupported("batches are not compared here")
     x = torch.from_numpy(arrays.placed(in_layout(values[0].src, layout)))
     x = (x.permute(2, 0, 1) if layout == "nhwc" else x).unsqueeze(0)  # NHWC is what PyTorch calls channels_last
     if len(block.layers) > 1:
