@@ -11,6 +11,7 @@ import pytest
 
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.graph import Graph
+from pysimd.network.model import Model
 from pysimd.network.runner import Runner
 from pysimd.network.source import Source, SourceNode, Value
 
@@ -232,6 +233,15 @@ def test_outputs_that_no_node_computes() -> None:
         "c": [0, 0, 1],
         "d": [0, 0, 1],
     }
+
+
+def test_an_input_that_is_an_output() -> None:
+    """It has its name in both, and memory of its own."""
+    run = Model(Made([node("Relu", "x")], {}, outputs="xy").source()).prepare({"x": (3,)})
+    answers = run({"x": FLOATS[:3] - 2})
+    assert {name: array.tolist() for name, array in answers.items()} == {"x": [-1, 0, 1], "y": [0, 0, 1]}
+    assert list(answers) == ["x", "y"]
+    assert not np.shares_memory(run.inputs["x"], run.outputs["x"])
 
 
 def test_missing_output() -> None:

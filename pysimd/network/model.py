@@ -84,7 +84,7 @@ class Model:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         graph = graph_of(self.source, self.shapes(shapes), self._fallback)
-        runner = Runner(simplified(graph), layout, self._contexts, progress)
+        runner = Runner(simplified(graph), layout, self._contexts, progress, self.outputs)
         runner.operators = tuple(node.op for node in self.source.nodes)
         return runner
 
@@ -122,7 +122,7 @@ class Model:
 
         graph = simplified(graph_of(self.source, self.shapes(shapes), self._fallback))
         with taped() as tape:
-            runner = Runner(graph, layout)
+            runner = Runner(graph, layout, outputs=self.outputs)
         return c_program.write(runner, tape, folder, name)
 
     def __repr__(self) -> str:

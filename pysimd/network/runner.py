@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +27,7 @@ class Runner:
     layout : how inputs and outputs of four dimensions are stored: "nchw", the order of the graph, or "nhwc".
     contexts : of runners of the same weights for other shapes, to share them.
     progress : is called with the part of the weights that is packed, from 0 to 1.
+    outputs : the names of the outputs, in the order of the graph, where a model gives an input back under the same name.
 
     ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name; inputs of float32
     may be given as float16, which is converted. Alternatively,
@@ -42,10 +43,12 @@ class Runner:
         layout: str = "nchw",
         contexts: Contexts | None = None,
         progress: Callable[[float], Any] | None = None,
+        outputs: Iterable[str] | None = None,
     ) -> None:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         self.graph, self.layout = graph, layout
+        self._output_names = graph.outputs if outputs is None else tuple(outputs)
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.placed = placed(graph, layout)
         self.plan = plan_of(self.placed)
@@ -59,7 +62,7 @@ class Runner:
         self.block = block = _allocated(self.plan.size)
         arrays = {name: self.plan.array(block, name) for name in self.plan.places} | stored.constants
         self.inputs: dict[str, Array] = dict(zip(self.graph.inputs, (arrays[name] for name in stored.inputs)))
-        self.outputs: dict[str, Array] = dict(zip(self.graph.outputs, (arrays[name] for name in stored.outputs)))
+        self.outputs: dict[str, Array] = dict(zip(self._output_names, (arrays[name] for name in stored.outputs)))
         nodes = [node for node in stored.nodes if node not in self.plan.idle]
         weights = [sum(stored.constants[name].nbytes for name in node.inputs if name in stored.constants) for node in nodes]
         self.steps: list[Step] = []

@@ -395,7 +395,11 @@ class Conversion:
             self.give(*results)
 
     def finished(self, source: Source) -> Graph:
-        """The graph, whose tensors have their names in the source. Raises UnsupportedModel if there are problems."""
+        """The graph, whose tensors have their names in the source. Raises UnsupportedModel if there are problems.
+
+        Its outputs are those of the source, in their order. One that is an input of the source, too, is a copy and has
+        another name.
+        """
         outputs: dict[str, str] = {}  # their names in the graph
         for name in () if self.problems else [output.name for output in source.outputs]:
             try:
@@ -405,7 +409,8 @@ class Conversion:
         if self.problems:
             raise UnsupportedModel(source.name, self.problems)
         names = {value: name for name, value in reversed(list(self._values.items())) if isinstance(value, str)}
-        names.update((made, name) for name, made in outputs.items())
+        inputs = {value.name for value in source.inputs}
+        names.update((made, name) for name, made in outputs.items() if name not in inputs)
         return renamed(self.builder.graph(*outputs.values()), names)
 
     def _output(self, value: Value, taken: Collection[str]) -> str:
