@@ -513,7 +513,10 @@ static __attribute__((noinline, unused)) void vx_reduce_large(sn_32f * x, int32_
     *n = (int32_t)(bits >> 31 ? 4 - quarter : quarter);
 }
 
-/* x - n * pi / 2. Without a fused multiply-add the rounding error of the second difference is added to the rest. */
+/*
+ * x - n * pi / 2. Without a fused multiply-add the rounding error of each difference is carried to the next: near a zero of the
+ * result the first parts cancel, and what is left of them is as small as the last one's product.
+ */
 SN_INLINE v32f vx_less_half_pi(v32f x, v32f n)
 {
     if (V_FMA) {
@@ -522,8 +525,9 @@ SN_INLINE v32f vx_less_half_pi(v32f x, v32f n)
     }
     const v32f r = v_sub_32f(x, v_mul_32f(n, v_set_32f(0x1.922p0f))), second = v_mul_32f(n, v_set_32f(-0x1.2AEp-18f));
     const v32f high = v_sub_32f(r, second), low = v_sub_32f(v_sub_32f(r, high), second);
-    const v32f rest = v_sub_32f(low, v_mul_32f(n, v_set_32f(-0x1.DEAp-31f)));
-    return v_add_32f(high, v_sub_32f(rest, v_mul_32f(n, v_set_32f(0x1.184698p-44f))));
+    const v32f third = v_sub_32f(low, v_mul_32f(n, v_set_32f(-0x1.DEAp-31f)));
+    const v32f sum = v_add_32f(high, third), rest = v_sub_32f(third, v_sub_32f(sum, high));
+    return v_add_32f(sum, v_sub_32f(rest, v_mul_32f(n, v_set_32f(0x1.184698p-44f))));
 }
 
 SN_INLINE v32f vx_reduce(v32f x, v32i * n)
