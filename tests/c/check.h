@@ -151,6 +151,10 @@ void check_bench(check_call_fn call, const void * job, double flops, double byte
  * */
 void * check_buffer(size_t bytes);
 
+/* True if two results of one level have the same bits. Any NaN equals a NaN: the sign and payload of a sum or product of NaNs
+ * depend on the order of the operands, which compilers may exchange. */
+bool check_same(enum check_type type, const void * a, const void * b, size_t count);
+
 /* A condition that a family's own test has computed, counted as a case; the text describes the failure. */
 void check_that(bool condition, const char * function, const char * text, ...) __attribute__((format(printf, 3, 4)));
 

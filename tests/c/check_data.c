@@ -164,14 +164,19 @@ size_t frame_difference(const struct frame_case * c, const struct frame_array * 
     return i;
 }
 
-size_t frame_unequal(const struct frame_array * array, const void * a, const void * b)
+size_t frame_unequal(enum check_type type, const void * a, const void * b, size_t count)
 {
-    if (array->bytes == 0 || memcmp(a, b, array->bytes) == 0)
-        return array->count;
+    if (count == 0 || memcmp(a, b, count * frame_type_bytes(type)) == 0)
+        return count;
     size_t i = 0;
-    while (i < array->count && same_bits(array->type, a, b, i, CHECK_NAN_FREE))
+    while (i < count && same_bits(type, a, b, i, CHECK_NAN_FREE))
         ++i;
     return i;
+}
+
+bool check_same(enum check_type type, const void * a, const void * b, size_t count)
+{
+    return frame_unequal(type, a, b, count) == count;
 }
 
 void frame_show(const struct frame_array * array, const void * data, size_t index, char * text, size_t size)

@@ -102,8 +102,8 @@ bool frame_ordinary(const struct frame_array * array);
 
 /* The index of the first element of `got` that differs from `expected` by the case's rule; the count if none does. */
 size_t frame_difference(const struct frame_case * c, const struct frame_array * array, const void * got);
-/* The same for two results of one level, which must be bit-identical (except for the payload of a NaN). */
-size_t frame_unequal(const struct frame_array * array, const void * a, const void * b);
+/* The same for two results of one level, by the rule of check_same(). */
+size_t frame_unequal(enum check_type type, const void * a, const void * b, size_t count);
 /* Formats an element and its bits as text. */
 void frame_show(const struct frame_array * array, const void * data, size_t index, char * text, size_t size);
 

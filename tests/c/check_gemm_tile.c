@@ -210,7 +210,7 @@ static void interrupted(const void * job, void * context, void * const * a)
     call(&first, context, a);
     arrays[0] = a[0], arrays[1] = (sn_32f *)a[1] + j->length * j->n, arrays[4] = a[4];
     call(&rest, context, arrays);
-    if (sn_table()->gemm.tile_32f.run && memcmp(whole, a[4], bytes) != 0)
+    if (sn_table()->gemm.tile_32f.run && !check_same(CHECK_32F, whole, a[4], j->height * j->width * j->n))
         check_that(false, TILE, "an interrupted sum has other bits: rows=%zu n=%zu", j->width, j->n);
     free(whole);
 }

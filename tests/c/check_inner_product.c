@@ -51,7 +51,7 @@ static void inner_by_row(const void * job, void * context, void * const * a)
     for (size_t i = 0; i < p->count; ++i) {
         float alone;
         SimdSynetInnerProductLayerForward(a[0], weight + i * p->size, bias + i, 1, p->size, &alone);
-        if (memcmp(&alone, dst + i, sizeof(alone)) != 0)
+        if (!check_same(CHECK_32F, &alone, dst + i, 1))
             check_that(false, INNER, "row %zu of %zu has other bits alone, size=%zu", i, p->count, p->size);
     }
 }

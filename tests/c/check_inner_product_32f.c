@@ -79,11 +79,12 @@ static void forward(const void * job, void * context, void * const * a)
 static void forward_twice(const void * job, void * context, void * const * a)
 {
     const struct product * p = job;
-    const size_t bytes = p->M * p->N * sizeof(float), M = (p->M + 1) / 2;
+    const size_t M = (p->M + 1) / 2;
     forward(job, context, a);
-    void * again = check_buffer(bytes), * buf = check_buffer(SimdSynetInnerProduct32fExternalBufferSize(context) * 4);
+    void * again = check_buffer(p->M * p->N * sizeof(float));
+    void * buf = check_buffer(SimdSynetInnerProduct32fExternalBufferSize(context) * 4);
     SimdSynetInnerProduct32fForward(context, a[A], a[WEIGHT], buf, again);
-    if (memcmp(a[C], again, bytes) != 0)
+    if (!check_same(CHECK_32F, a[C], again, p->M * p->N))
         check_that(false, FORWARD, "with and without buf results differ");
     if (!p->constB)
         return;
@@ -92,7 +93,7 @@ static void forward_twice(const void * job, void * context, void * const * a)
         check_that(false, FORWARD, "not shared: %s", SimdnetLastError());
     SimdSynetInnerProduct32fForward(other, a[A], NULL, NULL, again);
     SimdRelease(other);
-    if (memcmp(a[C], again, M * p->N * sizeof(float)) != 0)
+    if (!check_same(CHECK_32F, a[C], again, M * p->N))
         check_that(false, FORWARD, "%zu of %zu rows differ", M, p->M);
 }
 

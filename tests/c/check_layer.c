@@ -50,9 +50,11 @@ static enum check_type type_of(SimdTensorDataType type)
     return type == SimdTensorData8u ? CHECK_8U : type == SimdTensorData16b ? CHECK_16B : CHECK_32F;
 }
 
+static enum check_type dst_type(const struct check_layer * l) { return type_of(last_stage(l)->dstT); }
+
 static size_t dst_bytes(const struct check_layer * l)
 {
-    const enum check_type type = type_of(last_stage(l)->dstT);
+    const enum check_type type = dst_type(l);
     return check_layer_count(l, CHECK_DST) * (type == CHECK_8U ? 1 : type == CHECK_16B ? 2 : 4);
 }
 
@@ -149,7 +151,7 @@ static void forward_twice(const void * layer, void * context, void * const * a)
     check_layer_forward(l, context, a);
     void * dst = check_buffer(dst_bytes(l));
     forward_with(l, context, a[CHECK_SRC], !l->own_buffer, dst);
-    if (memcmp(a[CHECK_DST], dst, dst_bytes(l)) != 0)
+    if (!check_same(dst_type(l), a[CHECK_DST], dst, check_layer_count(l, CHECK_DST)))
         check_that(false, l->family->forward, "with and without buf results differ: %s", SimdnetContextInfo(context));
     if (l->family->also)
         l->family->also(l, a);
@@ -165,7 +167,7 @@ static void forward_alone(const struct check_layer * l, const void * batch, void
     if (strcmp(SimdnetContextInfo(context), SimdnetContextInfo(batch)) == 0) {
         char * dst = check_buffer(bytes);
         forward_with(&one, context, a[CHECK_SRC], false, dst);
-        if (memcmp(dst, (const char *)a[CHECK_DST] + b * bytes, bytes) != 0)
+        if (!check_same(dst_type(l), dst, (const char *)a[CHECK_DST] + b * bytes, check_layer_count(&one, CHECK_DST)))
             check_that(false, l->family->forward, "an image alone differs: %s", SimdnetContextInfo(batch));
     }
     SimdRelease(context);
@@ -176,10 +178,10 @@ static void forward_equal(const void * layer, void * context, void * const * a)
 {
     const struct check_layer * l = layer;
     check_layer_forward(l, context, a);
-    const size_t bytes = dst_bytes(l) / l->batch;
+    const size_t bytes = dst_bytes(l) / l->batch, count = check_layer_count(l, CHECK_DST) / l->batch;
     const char * dst = a[CHECK_DST];
     for (size_t b = 1; b < l->batch; ++b)
-        if (memcmp(dst, dst + b * bytes, bytes) != 0)
+        if (!check_same(dst_type(l), dst, dst + b * bytes, count))
             check_that(false, l->family->forward, "image %zu of a batch differs: %s", b, SimdnetContextInfo(context));
     forward_alone(l, context, a, l->batch - 1);
 }

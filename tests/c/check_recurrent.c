@@ -198,7 +198,7 @@ static void compute_alone(const void * layer, void * context, void * const * a)
         .h0 = h0 ? h0 + d * hidden : NULL, .c0 = c0 ? c0 + d * hidden : NULL, .dst = dst};
     SimdnetRecurrentCompute(alone, &arrays);
     const float * all = (const float *)a[DST] + l->p.steps * d * hidden;
-    if (memcmp(dst, all, one.p.steps * d * hidden * sizeof(float)) != 0)
+    if (!check_same(CHECK_32F, dst, all, one.p.steps * d * hidden))
         check_that(false, COMPUTE, "sequence 1 has other bits alone");
     SimdRelease(alone);
 }

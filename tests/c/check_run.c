@@ -130,7 +130,7 @@ static bool results_equal(enum frame_place place, bool is_base, void * const * a
             char what[120];
             snprintf(what, sizeof(what), "by %zu threads; with one, at another alignment (end of a page%s), it was",
                      SimdGetThreadNumber(), place == FRAME_BEGIN ? "" : ", larger caches");
-            if (is_reported(array, a[i], array->first, frame_unequal(array, a[i], array->first), what))
+            if (is_reported(array, a[i], array->first, frame_unequal(array->type, a[i], array->first, array->count), what))
                 return false;
         }
     }
