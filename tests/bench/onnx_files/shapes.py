@@ -10,11 +10,12 @@ from bench.onnx_files import Input
 
 Shape = tuple[int, ...]
 
-#: By the names of files of published models: for each input the first that fits it. Their authors use these shapes.
+#: By the names of files of published models, those of their packages and of `make models`: for each input the first that fits
+#: it. Their authors use these shapes.
 KNOWN: Mapping[str, Sequence[Shape]] = {
     "320n": [(1, 3, 320, 320)],
-    "PP-OCRv6_det_small": [(1, 3, 640, 640)],
-    "PP-OCRv6_rec_small": [(1, 3, 48, 320)],
+    "captcha-detection": [(1, 3, 416, 416)],
+    "captcha-recognition": [(1, 1, 64, 160)],
     "ch_PP-OCRv4_det_infer": [(1, 3, 640, 640)],
     "ch_PP-OCRv4_rec_infer": [(1, 3, 48, 320)],
     "ch_ppocr_mobile_v2.0_cls_infer": [(1, 3, 48, 192)],
@@ -23,9 +24,21 @@ KNOWN: Mapping[str, Sequence[Shape]] = {
     "common": [(1, 1, 64, 160)],
     "common_old": [(1, 1, 64, 160)],
     "det": [(1, 3, 640, 640)],
+    "layout": [(1, 3, 800, 608)],
+    "nudenet": [(1, 3, 320, 320)],
+    "ocr-angle": [(1, 3, 48, 192)],
+    "ocr4-detection": [(1, 3, 640, 640)],
+    "ocr4-recognition": [(1, 3, 48, 320)],
+    "ocr6-detection": [(1, 3, 640, 640)],
+    "ocr6-recognition": [(1, 3, 48, 320)],
+    "ocr6-tiny-detection": [(1, 3, 640, 640)],
+    "ocr6-tiny-recognition": [(1, 3, 48, 320)],
     "onet": [(1, 48, 48, 3)],
+    "orientation": [(1, 3, 224, 224)],
     "pnet": [(1, 120, 120, 3)],
     "pp-ocrv4_mobile_seal_det": [(1, 3, 640, 640)],
+    "PP-OCRv6_det_small": [(1, 3, 640, 640)],
+    "PP-OCRv6_rec_small": [(1, 3, 48, 320)],
     "rec": [(1, 3, 48, 320)],
     "rnet": [(1, 24, 24, 3)],
     "silero_vad": [(1, 576), (2, 1, 128)],
