@@ -29,7 +29,8 @@ static bool same_parameters(const struct pair * p)
     const struct sn_convolution_family * family = p->own->family;
     return same_size(p, family->inputs ? family->inputs : "srcC", a->srcC, b->srcC) &&
            same_size(p, family->outputs ? family->outputs : "dstC", a->dstC, b->dstC) &&
-           same_size(p, "kernelY", a->kernelY, b->kernelY) && same_size(p, "kernelX", a->kernelX, b->kernelX) &&
+           same_size(p, "kernelY", sn_given_y(p->from), sn_given_y(p->own)) &&
+           same_size(p, "kernelX", sn_given_x(p->from), sn_given_x(p->own)) &&
            same_size(p, "group", a->group, b->group) && same_name(p, "srcT", &sn_data_types, (int)a->srcT, (int)b->srcT) &&
            same_name(p, "dstT", &sn_data_types, (int)a->dstT, (int)b->dstT) &&
            same_name(p, "srcF", &sn_formats, (int)a->srcF, (int)b->srcF) &&

@@ -58,7 +58,7 @@ static bool plan_images(struct sn_convolution * c)
     size_t all, weights;
     if (!sn_product(&c->srcSize, p->srcC, p->srcH, p->srcW) || !sn_product(&all, c->batch, p->srcC, p->srcH, p->srcW) ||
         !sn_product(&c->dstSize, p->dstC, p->dstH, p->dstW) || !sn_product(&all, c->batch, p->dstC, p->dstH, p->dstW) ||
-        !sn_product(&weights, p->dstC, sn_inputs(c), p->kernelY, p->kernelX))
+        !sn_product(&weights, p->dstC, sn_inputs(c), sn_given_y(c), sn_given_x(c)))
         return false;
     c->srcSize *= sn_element(p->srcT);
     c->dstSize *= sn_element(p->dstT);
@@ -216,20 +216,34 @@ static void set_activation(struct sn_convolution * c, const sn_32f * params)
 
 static bool has_fault(const struct sn_fault * fault) { return fault->memory || fault->name; }
 
+/* Memory for `bytes`, or NULL if none is needed; false if there is no memory. */
+static bool allocate_if(bool needed, size_t bytes, void ** memory)
+{
+    *memory = needed ? sn_allocate(sn_max(bytes, 1), SN_ALIGN) : NULL;
+    return !needed || *memory;
+}
+
 /* Sets the parameters of `next`, a copy of the present plan; with a fault it holds none. */
 static struct sn_fault set_plan(struct sn_convolution * next, const struct sn_set_params * given)
 {
     struct sn_fault fault = {NULL, 0, 0, NULL, false};
     const struct sn_convolution_family * family = next->family;
-    void * scratch = NULL;
+    struct sn_set_params used = *given;
+    void * scratch = NULL, * cropped = NULL;
     fault.memory = !allocate_arrays(next) ||
-                   (family->scratch && !(scratch = sn_allocate(sn_max(family->scratch(next), 1), SN_ALIGN)));
+                   !allocate_if(family->scratch, family->scratch ? family->scratch(next) : 0, &scratch) ||
+                   !allocate_if(next->crop.kernelY, sn_weight_count(next) * sizeof(float), &cropped);
     if (!fault.memory && next->p.dstC) { /* without outputs there may be any number of groups */
+        if (cropped) {
+            sn_convolution_copy_cropped(next, given->weight, cropped);
+            used.weight = cropped;
+        }
         set_activation(next, given->params);
-        const void * weight = family->set_params(next, given, scratch, &fault);
+        const void * weight = family->set_params(next, &used, scratch, &fault);
         if (!has_fault(&fault) && next->weightSize)
             next->algorithm->pack(next, weight);
     }
+    sn_free(cropped);
     sn_free(scratch);
     if (has_fault(&fault)) {
         sn_arena_free(next->packed);
@@ -260,6 +274,8 @@ bool sn_convolution_alike(const struct sn_convolution * c, const struct sn_convo
 {
     const struct sn_convolution_algorithm * a = c->algorithm, * b = from->algorithm;
     return c->family == from->family && c->weightSize == from->weightSize && c->channels == from->channels &&
+           memcmp(&c->crop, &from->crop, sizeof(c->crop)) == 0 && c->p.kernelY == from->p.kernelY &&
+           c->p.kernelX == from->p.kernelX &&
            a->pack == b->pack && a->spread == b->spread && a->variant == b->variant && (!a->alike || a->alike(c, from));
 }
 

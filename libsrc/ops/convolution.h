@@ -138,6 +138,10 @@ struct sn_convolution {
 
     size_t srcSize, dstSize;   /* of one image */
     struct sn_distances dense; /* of arrays without gaps */
+    struct sn_crop {
+        size_t kernelY, kernelX; /* the caller's kernel, if p has fewer taps, else 0; */
+        size_t y, x;             /* and the first tap of it that is used */
+    } crop;
     size_t weightSize;         /* of the packed weights */
     size_t channels;           /* size of arrays with a value of each output channel, which are in runs: */
     size_t run;                /* channels in sequence, those of a group if plan() does not change it, */
@@ -244,6 +248,17 @@ size_t sn_activation_params(enum sn_activation activation, size_t channels);
 
 /* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1; joins images. */
 void sn_convolution_simplify(struct sn_convolution * c);
+
+/* Leaves out the taps of the kernel that see only padding, and simplifies. For families whose packing does not depend on
+ * those weights: bytes have a scale for all weights of a channel. */
+void sn_convolution_crop(struct sn_convolution * c);
+
+/* Copies the weights that are used, in the caller's layout; only if c->crop has a kernel. */
+void sn_convolution_copy_cropped(const struct sn_convolution * c, const sn_32f * weight, sn_32f * cropped);
+
+/* The caller's kernel. */
+static inline size_t sn_given_y(const struct sn_convolution * c) { return sn_max(c->crop.kernelY, c->p.kernelY); }
+static inline size_t sn_given_x(const struct sn_convolution * c) { return sn_max(c->crop.kernelX, c->p.kernelX); }
 
 /*
  * If lines of the output are independent, as in a 1x1 convolution in NHWC, a batch becomes one image with many lines: small

@@ -73,4 +73,4 @@ static const struct sn_candidate candidates[] = {
 
 const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .smallType = SN_DATA_16B,
     .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
-    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size, .set_params = set_params};
+    .simplify = sn_convolution_crop, .prepare = prepare, .scratch = scratch_size, .set_params = set_params};

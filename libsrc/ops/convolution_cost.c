@@ -135,8 +135,8 @@ static double direct_cycles(const struct sn_convolution * c)
  * share weights with an earlier one. While there are several passes over a plane, the next one is fetched; a plane of a
  * single pass that comes from memory is waited for, then used. So 512x7x7 to 512 channels is F(2,3), whose 16 tiles are two
  * passes of avx512: on Emerald Rapids, cold, F(3,3) takes 1.99 times as long, on Zen 4 0.84 times. From 7 to 9.4 MB of
- * L3_BYTES and from 5.5 to 6 of MEMORY_SPEED, regrets by docs/figures are the same. Smaller weights of a single pass are waited
- * for likewise, unless the L2 cache keeps them: 256x10x10 to 64 channels by F(4,3) (2.4 MB) takes 1.2 times as long as by
+ * L3_BYTES and from 5.5 to 6 of MEMORY_SPEED, regrets by docs/figures are the same. Smaller weights of a single pass are
+ * waited for likewise, unless the L2 cache keeps them: 256x10x10 to 64 channels by F(4,3) (2.4 MB) takes 1.2 times as long as by
  * F(2,3) warm and 2.5 times cold, 256x8x8 1.6 and 2.7 times (Emerald Rapids).
  *
  * Not built: weights that are transformed a panel ahead of their use, 1.8, 2.8 and 4 times fewer bytes from memory. Counted
@@ -269,7 +269,8 @@ double sn_grouped_cycles(const struct sn_convolution * c)
     return of_vectors(c, dst_pixels(c) * depth_of(c) * (double)sn_grouped_vectors(c) * product + moved);
 }
 
-/* Groups of several vectors are left to the tile, whose multiply-adds of two vectors share inputs: 0.8 to 0.93 of the time. */
+/* Groups of several vectors are left to the tile, whose multiply-adds of two vectors share inputs: 0.8 to 0.93 of the time.
+ */
 bool sn_grouped_preferred(const struct sn_convolution * c)
 {
     if (is_nchw(c))
@@ -297,7 +298,8 @@ bool sn_sliced_preferred(const struct sn_convolution * c)
     return sn_pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
 
-/* The cycles of 16 products in planes: the kernel has an instance for some kernels, and for several rows without dilation. */
+/* The cycles of 16 products in planes: the kernel has an instance for some kernels, and for several rows without dilation.
+ */
 static double depthwise_product(const struct sn_convolution_parameters * p)
 {
     if (p->kernelY != p->kernelX || (p->kernelY != 2 && p->kernelY != 3 && p->kernelY != 5))

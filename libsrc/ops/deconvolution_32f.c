@@ -100,7 +100,7 @@ static void simplify(struct sn_convolution * c)
     }
     make_convolution(c);
     c->family = &flipped;
-    sn_convolution_32f.simplify(c);
+    sn_convolution_simplify(c);
 }
 
 static const struct sn_candidate candidates[] = {

@@ -103,6 +103,30 @@ static void spoil(const struct copy * own)
     }
 }
 
+/* The taps of an axis that meet the image at some output. */
+static size_t used_taps(size_t src, size_t dst, size_t kernel, size_t dilation, size_t stride, size_t pad)
+{
+    size_t used = 0;
+    for (size_t k = 0; k < kernel; ++k) {
+        bool meets = false;
+        for (size_t i = 0; i < dst && !meets; ++i)
+            meets = i * stride + k * dilation - pad < src; /* wraps before the image */
+        used += meets;
+    }
+    return used;
+}
+
+/* The bytes of weights that a context must hold: taps that see only padding may be left out. */
+static size_t weight_bytes(const struct check_layer * l)
+{
+    const parameters * p = l->p;
+    const size_t all = check_layer_count(l, CHECK_WEIGHT) * l->family->weight_unit;
+    if (l->p != last_stage(l) || all == 0)
+        return all;
+    return all / (p->kernelY * p->kernelX) * used_taps(p->srcH, p->dstH, p->kernelY, p->dilationY, p->strideY, p->padY) *
+           used_taps(p->srcW, p->dstW, p->kernelX, p->dilationX, p->strideX, p->padX);
+}
+
 void * check_layer_open(const void * layer, void * const * a)
 {
     const struct check_layer * l = layer;
@@ -120,7 +144,7 @@ void * check_layer_open(const void * layer, void * const * a)
     if (!f->call_set_params(l, context, at) && last_stage(l)->dstC != 0)
         check_that(false, f->set_params, "internal is not SimdTrue");
     spoil(own);
-    if (f->internal_size(context) * f->unit < check_layer_count(l, CHECK_WEIGHT) * f->weight_unit)
+    if (f->internal_size(context) * f->unit < weight_bytes(l))
         check_that(false, f->internal, "is %zu, less than the weights: %s", f->internal_size(context),
                    SimdnetContextInfo(context));
     return context;
