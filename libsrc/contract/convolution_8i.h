@@ -49,9 +49,9 @@ struct sn_result_8i {
 
 /*
  * Rows of a depthwise convolution of bytes. For any kernel, output (y, x) has tap t at src + y * strideY * srcStepY +
- * x * strideX * srcStepX + tap[t], all within the image. Kernels of 3x3 with strides of 1 or 2 and dilations of 1 are run by
- * lines: src points to srcRows lines of srcColumns pixels, and everything outside of them counts as `zero` and is not read:
- * `top` lines above and `left` pixels to the left, and as many as needed below and to the right.
+ * x * strideX * srcStepX + tap[t], all within the image. Some kernels are run by lines: src points to srcRows lines of
+ * srcColumns pixels, and everything outside of them counts as `zero` and is not read: `top` lines above and `left` pixels to
+ * the left, and as many as needed below and to the right.
  */
 struct sn_depthwise_run_8i {
     const uint8_t * src;
@@ -72,12 +72,12 @@ struct sn_depthwise_run_8i {
 /* `run` is NULL if the level has no such kernel. */
 struct sn_depthwise_8i {
     void (*run)(const struct sn_depthwise_run_8i * d);
-    size_t (*size)(size_t taps, size_t channels, bool lines); /* bytes of the packed weights */
-    /*
-     * From weights of [tap][channel], or, with `planes`, [channel][tap], into zeroed memory. `lines` is the stride if the
-     * kernel runs by lines, else 0.
-     */
-    void (*pack)(const int8_t * weight, bool planes, size_t taps, size_t channels, size_t lines, void * packed);
+    /* True if a kernel runs by lines; never with dilation. */
+    bool (*by_lines)(const struct sn_convolution_parameters * p);
+    /* The bytes of the packed weights, less than 32 times those of the caller's floats of p->dstC + 64 channels. */
+    size_t (*size)(const struct sn_convolution_parameters * p);
+    /* Packs the weights, which are in the caller's layout, into zeroed memory. By lines, the order depends on strideY. */
+    void (*pack)(const struct sn_convolution_parameters * p, const int8_t * weight, void * packed);
 };
 
 /* The kernels of a level; `base` has only `plain`. */

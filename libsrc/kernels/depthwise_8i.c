@@ -1,35 +1,62 @@
-/* Quantised depthwise convolution: 3x3 by lines (depthwise_8i.h), any other kernel by its taps (depthwise_any_8i.h). */
+/* Quantised depthwise convolution: 3x3, other kernels by columns of lines, and all others by taps. */
 #include "contract/convolution_8i.h"
 #include "kernels/install.h"
 
 #include <joined_8i.h>
 
 #include "kernels/depthwise_8i.h"
+#include "kernels/depthwise_columns_8i.h"
 
 #include <depthwise_any_8i.h>
 
-static size_t size(size_t taps, size_t channels, bool lines)
+static struct columns columns_for(const struct sn_convolution_parameters * p)
 {
-    return lines ? lines_size(channels) : any_size(taps, channels);
+    return columns_of(p->kernelY, p->kernelX, p->strideY, p->strideX);
 }
 
-static void pack(const int8_t * weight, bool planes, size_t taps, size_t channels, size_t lines, void * packed)
+static bool is_3x3(const struct sn_convolution_parameters * p)
 {
-    if (lines)
-        lines_pack(weight, planes, channels, packed);
+    return p->kernelY == 3 && p->kernelX == 3 && p->strideY == p->strideX && p->strideX <= 2;
+}
+
+static bool by_lines(const struct sn_convolution_parameters * p)
+{
+    const struct columns c = columns_for(p);
+    const bool all = p->kernelY >= p->strideY && p->kernelX >= p->strideX; /* else drivers copy only the pixels that are used */
+    return p->dilationY == 1 && p->dilationX == 1 && all && (is_3x3(p) || fit_columns(&c));
+}
+
+static size_t size(const struct sn_convolution_parameters * p)
+{
+    const struct columns c = columns_for(p);
+    return !by_lines(p) ? any_size(p->kernelY * p->kernelX, p->dstC)
+           : is_3x3(p)  ? lines_size(p->dstC)
+                        : columns_size(&c, p->dstC);
+}
+
+static void pack(const struct sn_convolution_parameters * p, const int8_t * weight, void * packed)
+{
+    const struct columns c = columns_for(p);
+    if (!by_lines(p))
+        any_pack(weight, p->srcF == SN_NCHW, p->kernelY * p->kernelX, p->dstC, packed);
+    else if (is_3x3(p))
+        lines_pack(p, weight, packed);
     else
-        any_pack(weight, planes, taps, channels, packed);
+        columns_pack(&c, p, weight, packed);
 }
 
 static void run(const struct sn_depthwise_run_8i * d)
 {
+    const struct columns c = columns_of(d->kernelY, d->kernelX, d->strideY, d->strideX);
     if (d->tap)
         any_run(d);
+    else if (d->kernelY == 3 && d->kernelX == 3 && d->strideY == d->strideX && d->strideX <= 2)
+        run_blocks(d, run_lines, BLOCK_WEIGHTS);
     else
-        run_lines(d);
+        run_blocks(d, run_all_columns, columns_weights(&c));
 }
 
 SN_INSTALL(depthwise_8i, convolution_8i)
 {
-    slots->depthwise = (struct sn_depthwise_8i){run, size, pack};
+    slots->depthwise = (struct sn_depthwise_8i){run, by_lines, size, pack};
 }

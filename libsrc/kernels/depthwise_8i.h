@@ -1,5 +1,6 @@
 /*
- * Quantised depthwise convolution of 3x3, stride 1 or 2, as a template; joined_8i.h has the multiplications.
+ * Quantised depthwise convolution of 3x3, stride 1 or 2, as a template, and what other kernels have in common with it
+ * (depthwise_columns_8i.h); joined_8i.h has the multiplications.
  *
  * A block is a vector of bytes, V8U_N channels, whose sums are four vectors. If there are at most half as many channels, the
  * vector also holds those of other rows.
@@ -24,7 +25,10 @@
 #include "contract/convolution_8i.h"
 #include "kernels/result_8i.h"
 
-enum { ROWS = 2, VECTORS = 4, LINES = ROWS + 2 };
+enum { ROWS = 2, VECTORS = 4, FOUR_LINES = ROWS + 2 };
+
+/* Of other kernels: the most lines, the bytes of the buffer, and the outputs whose sums are in registers. */
+enum { LINES = 16, BUFFER = 24 << 10, SUMS = 8 };
 
 /* The number of weights of a vector of sums. */
 enum { WEIGHTS = ROWS * 3 * GROUPS };
@@ -57,20 +61,26 @@ static size_t lines_size(size_t channels) { return BLOCK_WEIGHTS * (channels / V
 /* The position of byte c of a block of n channels, or of the other rows in the same vector. */
 static inline size_t in_block(size_t n, size_t second, size_t c) { return n <= HALF ? place_two(second, c) : c; }
 
-/* Stores one weight of a byte of a block. */
-static void put_weight(uint8_t * block, size_t byte, size_t row, size_t ky, size_t kx, int8_t weight)
+/* Stores number `at` of joined weights. */
+static void put_number(uint8_t * block, size_t at, int8_t weight)
 {
-    const size_t line = row + ky, vector = place(byte) / V32F_N * WEIGHTS + (row * 3 + kx) * GROUPS + line / JOINED;
-    const size_t at = (vector * V32F_N + place(byte) % V32F_N) * JOINED + line % JOINED;
     if (JOINED == 4)
         ((int8_t *)block)[at] = weight;
     else
         ((int16_t *)(void *)block)[at] = weight;
 }
 
-static void lines_pack(const int8_t * weight, bool planes, size_t channels, void * packed)
+/* Stores one weight of a byte of a block. */
+static void put_weight(uint8_t * block, size_t byte, size_t row, size_t ky, size_t kx, int8_t weight)
 {
-    uint8_t * block = packed;
+    const size_t line = row + ky, vector = place(byte) / V32F_N * WEIGHTS + (row * 3 + kx) * GROUPS + line / JOINED;
+    put_number(block, (vector * V32F_N + place(byte) % V32F_N) * JOINED + line % JOINED, weight);
+}
+
+static void lines_pack(const struct sn_convolution_parameters * p, const int8_t * weight, uint8_t * block)
+{
+    const size_t channels = p->dstC;
+    const bool planes = p->srcF == SN_NCHW;
     size_t n;
     for (size_t at = 0; at < channels; at += n, block += BLOCK_WEIGHTS) {
         n = block_channels(channels, &at);
@@ -96,11 +106,18 @@ struct block {
     bool inner;                      /* no line is padding */
     size_t otherSrc;                 /* distance between the inputs of these and the other rows */
     uint8_t * dst;
-    size_t otherDst;                 /* distance between their results; both 0 without other rows */
+    size_t below;                    /* distance between the results of rows */
+    size_t otherDst;                 /* between those of these and the other rows; as otherSrc, 0 without other rows */
     SN_ALIGNED uint8_t padding[V8U_N]; /* a pixel of it */
     SN_ALIGNED float norm[V8U_N], bias[V8U_N], scale[V8U_N]; /* in the order of lanes */
     SN_ALIGNED uint8_t low[V8U_N], high[V8U_N];
-    SN_ALIGNED int32_t partial[PIECE * ROWS * V8U_N];
+    union {
+        SN_ALIGNED int32_t partial[PIECE * ROWS * V8U_N]; /* 3x3 */
+        struct {
+            SN_ALIGNED uint8_t columns[BUFFER]; /* other kernels */
+            SN_ALIGNED int32_t sums[SUMS * V8U_N];
+        };
+    };
 };
 
 /* Variants of the loops: any result; bounded bytes of few channels, of HALF, or of V8U_N; plain results of HALF or V8U_N. */
@@ -138,14 +155,14 @@ static void set_constants(struct block * b)
 /* A column of the image: left of the image `x` wraps to a huge value, and outside it offsets do not point to a pixel. */
 struct column {
     size_t x, width;
-    size_t otherSrc, each; /* of two groups of rows loaded together, or 0 */
-    const uint8_t * begin[LINES];
-    size_t at[LINES], step[LINES]; /* inner blocks use the first for all lines */
+    size_t each; /* channels of two groups of rows loaded together, or 0 */
+    const uint8_t * begin[FOUR_LINES];
+    size_t at[FOUR_LINES], step[FOUR_LINES]; /* inner blocks use the first for all lines */
 };
 
 SN_INLINE struct column column_at(const struct block * b, size_t x, int rows)
 {
-    struct column c = {.x = x, .width = b->d->srcColumns, .otherSrc = b->otherSrc, .each = b->two ? b->channels : 0};
+    struct column c = {.x = x, .width = b->d->srcColumns, .each = b->two ? b->channels : 0};
     SN_UNROLL for (int i = 0; i < rows + 2; ++i)
     {
         c.begin[i] = b->begin[i];
@@ -159,30 +176,30 @@ SN_INLINE struct column column_at(const struct block * b, size_t x, int rows)
 static __attribute__((noinline)) v8u load_some(const uint8_t * p, const uint8_t * q, size_t n) { return load_two(p, q, n); }
 static __attribute__((noinline)) void store_some(uint8_t * p, uint8_t * q, v8u v, size_t n) { store_two(p, q, v, n); }
 
+/* The bytes of a line, and those of the other rows' line, of `each` channels, if that is not 0. */
+SN_INLINE v8u load_line(const struct block * b, const uint8_t * from, size_t each, enum kind kind)
+{
+    if (is_whole(kind) || (kind == ANY_RESULT && !each))
+        return v_load_8u(from);
+    return is_half(kind) ? load_two(from, from + b->otherSrc, HALF) : load_some(from, from + b->otherSrc, each);
+}
+
 /* Joins a column for vectors k .. of the sums, and advances to the next. */
 SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32i x[SUM_VECTORS][GROUPS], int rows,
                            enum kind kind, bool inner)
 {
-    v8u line[LINES];
+    v8u line[FOUR_LINES];
     const bool inside = c->x++ < c->width;
     SN_UNROLL for (int i = 0; i < rows + 2; ++i)
     {
-        if (inside) {
-            const uint8_t * from = c->begin[i] + c->at[inner ? 0 : i];
-            line[i] = is_whole(kind) || (kind == ANY_RESULT && !c->each)
-                          ? v_load_8u(from)
-                      : is_half(kind) ? load_two(from, from + c->otherSrc, HALF)
-                                      : load_some(from, from + c->otherSrc, c->each);
-        } else {
-            line[i] = v_load_8u(b->padding);
-        }
+        line[i] = inside ? load_line(b, c->begin[i] + c->at[inner ? 0 : i], c->each, kind) : v_load_8u(b->padding);
         if (!inner)
             c->at[i] += c->step[i];
     }
     if (inner)
         c->at[0] += c->step[0];
     if (rows < ROWS)
-        line[LINES - 1] = line[LINES - 2]; /* is multiplied by weights of 0 */
+        line[FOUR_LINES - 1] = line[FOUR_LINES - 2]; /* is multiplied by weights of 0 */
     SN_UNROLL for (int j = 0; j < SUM_VECTORS; ++j) joined(line, k + j, x[j]);
 }
 
@@ -213,6 +230,22 @@ SN_INLINE void store_bytes(const struct block * b, v8u bytes, uint8_t * dst, enu
         store_some(dst, dst + b->otherDst, bytes, b->channels);
 }
 
+/* The nearest integers to the results of sums k of a block, with the zero point. */
+SN_INLINE v32i converted(const struct block * b, v32i sum, int k, enum kind kind)
+{
+    const int at = k * (int)V32F_N;
+    const v32f norm = v_load_32f(b->norm + at), bias = v_load_32f(b->bias + at), scale = v_load_32f(b->scale + at);
+    const v32f v = v_mul_32f(v_add_32f(v_mul_32f(v_cvt_32i_32f(sum), norm), bias), scale);
+    return v_cvt_32f_32i(is_plain(kind) ? v : v_add_32f(v, v_set_32f(b->result.zero)));
+}
+
+/* The bytes of a block's integers, within limits. */
+SN_INLINE v8u limited(const struct block * b, const v32i result[VECTORS], enum kind kind)
+{
+    const v8u bytes = joined_bytes(result);
+    return is_plain(kind) ? bytes : v_min_8u(v_max_8u(bytes, v_load_8u(b->low)), v_load_8u(b->high));
+}
+
 /* Vectors k .. of an output in each row: buffers them, or, if they are the last, computes the results. */
 SN_INLINE void finish(const struct block * b, const struct sums * s, int k, int32_t * partial, uint8_t * dst, size_t below,
                       int rows, enum kind kind)
@@ -220,16 +253,8 @@ SN_INLINE void finish(const struct block * b, const struct sums * s, int k, int3
     const bool last = kind != ANY_RESULT && k + SUM_VECTORS == VECTORS;
     v32i result[ROWS][VECTORS];
     SN_UNROLL for (int j = 0; j < SUM_VECTORS; ++j)
-    {
-        const int at = (k + j) * (int)V32F_N;
-        const v32f norm = v_load_32f(b->norm + at), bias = v_load_32f(b->bias + at), scale = v_load_32f(b->scale + at);
         SN_UNROLL for (int i = 0; i < rows; ++i)
-        {
-            const v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(s->v[j][i]), norm), bias), t = v_mul_32f(v, scale);
-            const v32i integer = v_cvt_32f_32i(is_plain(kind) ? t : v_add_32f(t, v_set_32f(b->result.zero)));
-            result[i][k + j] = kind == ANY_RESULT ? s->v[j][i] : integer;
-        }
-    }
+            result[i][k + j] = kind == ANY_RESULT ? s->v[j][i] : converted(b, s->v[j][i], k + j, kind);
     SN_UNROLL for (int i = 0; i < rows; ++i, partial += V8U_N)
     {
         if (!last) {
@@ -237,28 +262,26 @@ SN_INLINE void finish(const struct block * b, const struct sums * s, int k, int3
             continue;
         }
         SN_UNROLL for (int j = 0; j < k; ++j) result[i][j] = v_load_32i(partial + j * (int)V32F_N);
-        v8u bytes = joined_bytes(result[i]);
-        if (!is_plain(kind))
-            bytes = v_min_8u(v_max_8u(bytes, v_load_8u(b->low)), v_load_8u(b->high));
-        store_bytes(b, bytes, dst + (size_t)i * below, kind);
+        store_bytes(b, limited(b, result[i], kind), dst + (size_t)i * below, kind);
     }
 }
 
-/* Converts buffered sums in the order of channels, in the same way as the tile. */
-static __attribute__((noinline)) void finish_any(const struct block * b, size_t x, size_t columns, int rows)
+/* Converts the sums of an output in the order of channels, in the same way as the tile. */
+static __attribute__((noinline)) void store_any(const struct block * b, const int32_t * partial, uint8_t * dst)
 {
     SN_ALIGNED int32_t sums[V8U_N];
-    for (size_t i = 0; i < columns * ROWS; ++i) {
-        const int32_t * partial = b->partial + i * V8U_N;
-        uint8_t * dst = b->dst + i % ROWS * b->d->dstStepY + (x + i / ROWS) * b->d->dstStepX;
-        if (i % ROWS >= (size_t)rows)
-            continue;
-        for (size_t k = 0; k <= b->two; ++k, dst += b->otherDst) {
-            for (size_t c = 0; c < b->channels; c += RUN)
-                memcpy(sums + c, partial + place(in_block(b->channels, k, c)), RUN * sizeof(*sums));
-            result_rows(sums, 0, &b->result, b->channels, dst, 0, 1);
-        }
+    for (size_t k = 0; k <= b->two; ++k, dst += b->otherDst) {
+        for (size_t c = 0; c < b->channels; c += RUN)
+            memcpy(sums + c, partial + place(in_block(b->channels, k, c)), RUN * sizeof(*sums));
+        result_rows(sums, 0, &b->result, b->channels, dst, 0, 1);
     }
+}
+
+static void finish_any(const struct block * b, size_t x, size_t columns, size_t rows)
+{
+    for (size_t i = 0; i < columns; ++i)
+        for (size_t r = 0; r < rows; ++r)
+            store_any(b, b->partial + (i * ROWS + r) * V8U_N, b->dst + r * b->below + (x + i) * b->d->dstStepX);
 }
 
 /* ---- loops */
@@ -267,7 +290,7 @@ static __attribute__((noinline)) void finish_any(const struct block * b, size_t 
 SN_INLINE void sweep(struct block * b, size_t x, size_t columns, int k, int rows, int stride, enum kind kind, bool inner)
 {
     static const struct sums nothing;
-    const size_t right = b->d->dstStepX, below = b->d->dstStepY;
+    const size_t right = b->d->dstStepX, below = b->below;
     const uint8_t * weight = b->weight + k * WEIGHTS * (int)V8U_N;
     uint8_t * dst = b->dst + x * right;
     struct column column = column_at(b, x * (size_t)stride - b->d->left, rows);
@@ -306,7 +329,7 @@ SN_INLINE void sweep_line(struct block * b, int rows, int stride, enum kind kind
             SN_UNROLL for (int k = 0; k < VECTORS; k += SUM_VECTORS) sweep(b, x, n, k, rows, stride, kind, false);
         }
         if (kind == ANY_RESULT)
-            finish_any(b, x, n, rows);
+            finish_any(b, x, n, (size_t)rows);
     }
 }
 
@@ -328,24 +351,30 @@ static const sweep_fn sweep_one[KINDS] = {any_one, few_one, bounded_half_one, bo
 static const sweep_fn sweep_strided[KINDS] = {any_strided, few_strided, bounded_half_strided, bounded_strided,
     plain_half_strided, plain_strided};
 
-/* Computes `rows` rows from y on, and as many others with them if none of them needs padding. Returns the next row. */
+/*
+ * Computes `rows` rows from y on, and as many others with them if none of them needs padding; returns the next row. Of fewer
+ * than that many, only the first is stored: the others before it, in the same place.
+ */
 static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
 {
     const struct sn_depthwise_run_8i * d = b->d;
     const size_t line = y * d->strideY - d->top, below = rows * d->strideY; /* wraps to a huge value above the image */
-    const bool more = b->two && y + 2 * rows <= d->rows && line < d->srcRows && line + below + LINES <= d->srcRows;
+    const size_t lines = (rows - 1) * d->strideY + d->kernelY, all = y + rows <= d->rows ? rows : 1;
+    const bool more = b->two && y + 2 * rows <= d->rows && line < d->srcRows && line + below + lines <= d->srcRows;
     SN_UNROLL for (size_t i = 0; i < LINES; ++i)
     {
-        const bool inside = line + i < d->srcRows;
-        b->begin[i] = inside ? d->src + (line + i) * d->srcStepY + b->first : b->padding;
+        const size_t from = line + sn_min(i, lines - 1); /* further lines have weights of 0 */
+        const bool inside = from < d->srcRows;
+        b->begin[i] = inside ? d->src + from * d->srcStepY + b->first : b->padding;
         b->step[i] = inside ? d->srcStepX : 0;
     }
-    b->inner = line < d->srcRows && line + rows + 2 <= d->srcRows;
+    b->inner = line < d->srcRows && line + lines <= d->srcRows;
     b->dst = d->dst + y * d->dstStepY + b->first * (b->result.bytes ? 1 : sizeof(float));
+    b->below = all == rows ? d->dstStepY : 0;
     b->otherSrc = more ? below * d->srcStepY : 0;
     b->otherDst = more ? rows * d->dstStepY : 0;
     fn(b);
-    return y + (more ? 2 : 1) * rows;
+    return y + (more ? 2 : 1) * all;
 }
 
 static enum kind kind_of(const struct block * b)
@@ -357,14 +386,12 @@ static enum kind kind_of(const struct block * b)
                                        : FEW_CHANNELS;
 }
 
-static void run_block(struct block * b)
+/* 3x3. */
+static void run_lines(struct block * b)
 {
     const struct sn_depthwise_run_8i * d = b->d;
-    size_t y = 0;
-    b->two = b->channels <= HALF;
-    b->result = result_from(d->result, b->first);
-    set_constants(b);
     const enum kind kind = kind_of(b);
+    size_t y = 0;
     if (d->strideX == 1)
         while (y + ROWS <= d->rows)
             y = run_rows(b, y, ROWS, sweep_two[kind]);
@@ -372,17 +399,21 @@ static void run_block(struct block * b)
         y = run_rows(b, y, 1, (d->strideX == 1 ? sweep_one : sweep_strided)[kind]);
 }
 
-static void run_lines(const struct sn_depthwise_run_8i * d)
+/* Runs all blocks of channels, whose weights are `bytes` apart. */
+static void run_blocks(const struct sn_depthwise_run_8i * d, void (*run)(struct block * b), size_t bytes)
 {
     struct block b;
     memset(&b, 0, offsetof(struct block, partial));
     b.d = d;
     b.weight = d->weight;
     memset(b.padding, d->zero, sizeof(b.padding));
-    for (size_t at = 0; at < d->channels; at += b.channels, b.weight += BLOCK_WEIGHTS) {
+    for (size_t at = 0; at < d->channels; at += b.channels, b.weight += bytes) {
         b.channels = block_channels(d->channels, &at);
         b.first = at;
-        run_block(&b);
+        b.two = b.channels <= HALF;
+        b.result = result_from(d->result, b.first);
+        set_constants(&b);
+        run(&b);
     }
 }
 

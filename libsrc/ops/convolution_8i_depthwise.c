@@ -6,11 +6,7 @@ SN_FITS_ALGORITHM_DATA(struct sn_dot_band);
 static const struct sn_dot_band * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 /* True if the kernel runs by lines and handles padding itself. */
-static bool by_lines(const struct sn_convolution_parameters * p)
-{
-    return p->kernelY == 3 && p->kernelX == 3 && p->dilationY == 1 && p->dilationX == 1 && p->strideY == p->strideX &&
-           p->strideX <= 2;
-}
+static bool by_lines(const struct sn_convolution * c) { return c->table->convolution_8i.depthwise.by_lines(&c->p); }
 
 static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
 
@@ -18,16 +14,16 @@ static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     struct sn_dot_band * b = (void *)c->algorithmData;
-    const enum sn_dot_reads reads = by_lines(p) ? SN_READS_LINES : SN_READS_PIXELS;
+    const enum sn_dot_reads reads = by_lines(c) ? SN_READS_LINES : SN_READS_PIXELS;
     size_t most;
     c->segments = p->kernelY * p->kernelX;
     c->channels = p->dstC;
     c->runStep = 1;
     b->number = 1;
     b->inputs = 1;
-    if (!sn_product(&most, c->segments, 4, p->dstC + 64) || !sn_dot_band_plan(c, b, reads, p->dstC * sn_element(p->dstT)))
+    if (!sn_product(&most, c->segments, 128, p->dstC + 64) || !sn_dot_band_plan(c, b, reads, p->dstC * sn_element(p->dstT)))
         return false;
-    c->weightSize = c->table->convolution_8i.depthwise.size(c->segments, p->dstC, by_lines(p));
+    c->weightSize = c->table->convolution_8i.depthwise.size(p);
     return true;
 }
 
@@ -40,12 +36,11 @@ static void offsets(const struct sn_convolution * c)
 }
 
 /* The stride for which the weights are arranged; 0 for any. */
-static size_t packed_stride(const struct sn_convolution * c) { return by_lines(&c->p) ? c->p.strideX : 0; }
+static size_t packed_stride(const struct sn_convolution * c) { return by_lines(c) ? c->p.strideY : 0; }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
-    c->table->convolution_8i.depthwise.pack(weight, c->p.srcF == SN_NCHW, c->segments, c->p.dstC, packed_stride(c),
-                                            c->weight);
+    c->table->convolution_8i.depthwise.pack(&c->p, weight, c->weight);
 }
 
 static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
@@ -59,7 +54,7 @@ static void set_padding(const struct sn_convolution * c, bool copied, size_t row
 {
     const struct sn_convolution_parameters * p = &c->p;
     if (copied) {
-        d->srcRows = sn_used(rows, p->strideY, 3, 1);
+        d->srcRows = sn_used(rows, p->strideY, p->kernelY, 1);
         d->srcColumns = data_of(c)->band.columns;
         return;
     }
@@ -83,7 +78,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_dot_lines lines = sn_dot_lines_of(c, data_of(c), s, a);
     struct sn_depthwise_run_8i d = {.src = lines.first, .srcStepY = lines.line, .srcStepX = lines.pixel,
         .strideY = band->strideY, .strideX = band->strideX, .kernelY = p->kernelY, .kernelX = p->kernelX,
-        .tap = by_lines(p) ? NULL : c->segment, .weight = c->weight, .channels = p->dstC, .rows = rows,
+        .tap = by_lines(c) ? NULL : c->segment, .weight = c->weight, .channels = p->dstC, .rows = rows,
         .columns = p->dstW, .result = &result.as_8i};
     sn_dot_of(c)->result(c, 0, &result);
     if (!d.tap)

@@ -189,6 +189,24 @@ static void batches(SimdTensorFormatType format)
     }
 }
 
+/* Kernels of all heights, in images that have other rows in the same vector, and rows left. */
+static void depthwise(SimdTensorFormatType format)
+{
+    static const size_t channels[] = {3, 20, 32, 45, 70, 130}, sides[] = {1, 4, 9, 17, 22};
+    for (size_t kernel = 2; kernel <= 18; ++kernel)
+        for (size_t i = 0; i < 6; ++i) {
+            const size_t c = channels[i], side = sides[(i + kernel) % 5], wide = sides[(i + 2 * kernel) % 5];
+            struct check_layer j = layer(format, c, side, wide, c, kernel, 1 + (i + kernel) % 3, kernel / 2, c);
+            j.p->kernelX = (i + kernel) % 4 ? kernel : kernel / 2;
+            check_convolution_output(j.p);
+            set_types(j.p, i % 2 ? 0 : kernel);
+            j.p->activation = i % 2 ? SimdConvolutionActivationRelu : SimdConvolutionActivationPrelu;
+            run_case(j, kernel % 2 ? SIGNED : POSITIVE, kernel % 3 ? SIGNED : POSITIVE, i % 3 ? CHECK_RANDOM : WORST);
+        }
+    /* Rows that are far apart: an offset from the wrong line leaves the stack. */
+    run_case(layer(format, 45, 22, 900, 45, 5, 2, 2, 45), SIGNED, SIGNED, CHECK_RANDOM);
+}
+
 /* ---- bad arguments */
 
 /* Values that SetParams must refuse, one at a time; the context keeps its previous state. */
@@ -282,6 +300,7 @@ CHECK_FAMILY(convolution_8i)
         tails(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
+        depthwise(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1800); ++n)

@@ -1,0 +1,204 @@
+/*
+ * Quantised depthwise convolution of kernels other than those of depthwise_8i.h, whose blocks and joined lines it has too.
+ *
+ * For each block, one to four rows are computed along the image: those whose inputs are in `lines` lines. Columns of these
+ * lines are joined once, for all their outputs, into a buffer; lines that a row does not see have weights of 0. The sums of
+ * eight outputs, of all rows and of several pixels, are then in registers: a step takes one joined vector for each pixel,
+ * and one vector of weights for each row.
+ *
+ * With vpdpbusd, 64 results of 5x5 take 40 products, 20 or 30 loads, 4 zips, and 46 instructions for the conversion to bytes;
+ * by taps, it was 25 loads, 56 zips and 28 products. 240x28x28 took 0.6 of the time on Zen 4 (avx2: 0.4), 96x56x56 by 7x7
+ * 0.53. Loops without a buffer, unrolled for each kernel, were as fast, in 0.4 MB of code for each level.
+ */
+#ifndef SN_KERNELS_DEPTHWISE_COLUMNS_8I_H
+#define SN_KERNELS_DEPTHWISE_COLUMNS_8I_H
+
+#include "kernels/depthwise_8i.h"
+
+/* How the rows of a kernel are computed. */
+struct columns {
+    size_t rows, pixels;     /* of outputs whose sums are in registers */
+    size_t groups;           /* joined vectors of a column */
+    size_t steps;            /* of a sum */
+    size_t strideX, kernelX;
+    size_t held;             /* columns in the buffer */
+};
+
+enum { MOST_ROWS = 4 };
+
+static struct columns columns_of(size_t kernelY, size_t kernelX, size_t strideY, size_t strideX)
+{
+    struct columns c = {.strideX = strideX, .kernelX = kernelX};
+    const size_t lines = sn_ceil_div(kernelY, FOUR_LINES) * FOUR_LINES;
+    c.rows = sn_min((lines - kernelY) / strideY + 1, MOST_ROWS);
+    c.pixels = SUMS / (c.rows == 3 ? MOST_ROWS : c.rows);
+    c.groups = lines / JOINED;
+    c.steps = kernelX * c.groups;
+    c.held = BUFFER / (VECTORS * c.groups * V8U_N);
+    return c;
+}
+
+/* True if the buffer has the columns of all pixels whose sums are in registers. */
+static bool fit_columns(const struct columns * c)
+{
+    return c->groups * JOINED <= LINES && c->kernelX < c->held && (c->pixels - 1) * c->strideX <= c->held - c->kernelX;
+}
+
+/* ---- weights: for each block [vector][step][row][lane][number] */
+
+static size_t columns_weights(const struct columns * c) { return VECTORS * c->steps * c->rows * V8U_N; }
+
+static size_t columns_size(const struct columns * c, size_t channels)
+{
+    return columns_weights(c) * (channels / V8U_N + 2);
+}
+
+static void columns_pack(const struct columns * c, const struct sn_convolution_parameters * p, const int8_t * weight,
+                         uint8_t * block)
+{
+    const size_t taps = p->kernelY * p->kernelX, channels = p->dstC;
+    size_t n;
+    for (size_t at = 0; at < channels; at += n, block += columns_weights(c)) {
+        n = block_channels(channels, &at);
+        for (size_t i = 0; i < n * taps * c->rows * 2; ++i) {
+            const size_t second = i % 2, row = i / 2 % c->rows, t = i / 2 / c->rows % taps, channel = i / 2 / c->rows / taps;
+            const size_t line = row * p->strideY + t / p->kernelX, byte = in_block(n, second, channel);
+            const size_t step = t % p->kernelX * c->groups + line / JOINED;
+            const size_t vector = (place(byte) / V32F_N * c->steps + step) * c->rows + row;
+            put_number(block, (vector * V32F_N + place(byte) % V32F_N) * JOINED + line % JOINED,
+                       weight[p->srcF == SN_NCHW ? (at + channel) * taps + t : t * channels + at + channel]);
+        }
+    }
+}
+
+/* ---- columns */
+
+/* Joins `count` columns of four lines from x on; those of a vector are `next` bytes apart in the buffer. */
+SN_INLINE void join_lines(const struct block * b, size_t first, size_t x, size_t count, uint8_t * to, size_t vector, size_t next,
+                          enum kind kind)
+{
+    const size_t each = b->two ? b->channels : 0, width = b->d->srcColumns;
+    size_t at[FOUR_LINES];
+    SN_UNROLL for (size_t l = 0; l < FOUR_LINES; ++l) at[l] = x * b->step[first + l];
+    for (size_t i = 0; i < count; ++i, ++x, to += next) {
+        v8u line[FOUR_LINES];
+        SN_UNROLL for (size_t l = 0; l < FOUR_LINES; ++l)
+        {
+            line[l] = x < width ? load_line(b, b->begin[first + l] + at[l], each, kind) : v_load_8u(b->padding);
+            at[l] += b->step[first + l];
+        }
+        SN_UNROLL for (size_t k = 0; k < VECTORS; ++k)
+        {
+            v32i joint[GROUPS];
+            joined(line, (int)k, joint);
+            SN_UNROLL for (size_t g = 0; g < GROUPS; ++g) v_store_32i(to + k * vector + g * V8U_N, joint[g]);
+        }
+    }
+}
+
+/* Joins `count` columns from x on into the buffer: [vector][column][group]. */
+SN_INLINE void join_columns(struct block * b, const struct columns * c, size_t x, size_t count, enum kind kind)
+{
+    const size_t column = c->groups * V8U_N;
+    for (size_t q = 0; q < c->groups / GROUPS; ++q)
+        join_lines(b, q * FOUR_LINES, x, count, b->columns + q * GROUPS * V8U_N, c->held * column, column, kind);
+}
+
+/* ---- sums and results */
+
+/* The sums of a vector of channels: column x[0], of the first pixel, is at `x`. */
+SN_INLINE void sum_columns(const struct columns * c, const uint8_t * x, const uint8_t * weight, size_t rows, size_t pixels,
+                           v32i sum[SUMS])
+{
+    const size_t next = c->strideX * c->groups * V8U_N;
+    SN_UNROLL for (size_t i = 0; i < rows * pixels; ++i) sum[i] = v_set_32i(0);
+    for (size_t t = 0; t < c->steps; ++t, x += V8U_N, weight += rows * V8U_N) {
+        v32i in[SUMS];
+        SN_UNROLL for (size_t p = 0; p < pixels; ++p) in[p] = v_load_32i(x + p * next);
+        SN_UNROLL for (size_t r = 0; r < rows; ++r)
+        {
+            const v32i w = v_load_32i(weight + r * V8U_N);
+            SN_UNROLL for (size_t p = 0; p < pixels; ++p) sum[r * pixels + p] = joined_dot(sum[r * pixels + p], in[p], w);
+        }
+    }
+}
+
+/* Stores an output from its sums or integers. */
+SN_INLINE void store_output(const struct block * b, const int32_t * from, uint8_t * dst, enum kind kind)
+{
+    if (kind == ANY_RESULT) {
+        store_any(b, from, dst);
+        return;
+    }
+    v32i result[VECTORS];
+    SN_UNROLL for (int k = 0; k < VECTORS; ++k) result[k] = v_load_32i(from + k * (int)V32F_N);
+    store_bytes(b, limited(b, result, kind), dst, kind);
+}
+
+/* Computes `count` outputs of each row, the first of which begins at the first column of the buffer. */
+SN_INLINE void compute_columns(struct block * b, const struct columns * c, uint8_t * dst, size_t count, size_t rows,
+                               size_t pixels, enum kind kind)
+{
+    const size_t right = b->d->dstStepX, next = c->strideX * c->groups * V8U_N;
+    for (size_t i = 0; i < count; i += pixels) {
+        for (size_t k = 0; k < VECTORS; ++k) {
+            v32i sum[SUMS];
+            sum_columns(c, b->columns + k * c->held * c->groups * V8U_N + i * next,
+                        b->weight + k * c->steps * rows * V8U_N, rows, pixels, sum);
+            SN_UNROLL for (size_t j = 0; j < rows * pixels; ++j)
+                v_store_32i(b->sums + (j * VECTORS + k) * V32F_N,
+                            kind == ANY_RESULT ? sum[j] : converted(b, sum[j], (int)k, kind));
+        }
+        for (size_t p = 0; p < sn_min(pixels, count - i); ++p)
+            for (size_t r = rows; r-- > 0;)
+                store_output(b, b->sums + (r * pixels + p) * V8U_N, dst + r * b->below + (i + p) * right, kind);
+    }
+}
+
+/* ---- loops */
+
+SN_INLINE void run_columns(struct block * b, enum kind kind)
+{
+    const struct sn_depthwise_run_8i * d = b->d;
+    const struct columns c = columns_of(d->kernelY, d->kernelX, d->strideY, d->strideX);
+    const size_t most = ((c.held - c.kernelX) / c.strideX + 1) / c.pixels * c.pixels;
+    size_t n;
+    for (size_t x = 0; x < d->columns; x += n) {
+        n = sn_min(d->columns - x, most);
+        join_columns(b, &c, x * c.strideX - d->left, (sn_ceil_div(n, c.pixels) * c.pixels - 1) * c.strideX + c.kernelX, kind);
+        uint8_t * dst = b->dst + x * d->dstStepX;
+        switch (c.rows) {
+        case 1: compute_columns(b, &c, dst, n, 1, SUMS, kind); break;
+        case 2: compute_columns(b, &c, dst, n, 2, SUMS / 2, kind); break;
+        case 3: compute_columns(b, &c, dst, n, 3, SUMS / 4, kind); break;
+        default: compute_columns(b, &c, dst, n, 4, SUMS / 4, kind); break;
+        }
+    }
+}
+
+#define COLUMNS(name, kind)                                                                                                 \
+    static __attribute__((noinline)) void name(struct block * b) { run_columns(b, kind); }
+COLUMNS(columns_any, ANY_RESULT)
+COLUMNS(columns_few, FEW_CHANNELS)
+COLUMNS(columns_half, BOUNDED_HALF)
+COLUMNS(columns_whole, BOUNDED)
+COLUMNS(columns_plain, PLAIN)
+static const sweep_fn columns_sweep[KINDS] = {columns_any, columns_few, columns_half, columns_whole, columns_half,
+    columns_plain};
+
+/* The last rows are computed with some of those before them again, if there are enough. */
+static void run_all_columns(struct block * b)
+{
+    const struct sn_depthwise_run_8i * d = b->d;
+    const size_t rows = columns_of(d->kernelY, d->kernelX, d->strideY, d->strideX).rows;
+    const sweep_fn fn = columns_sweep[kind_of(b)];
+    size_t y = 0;
+    while (y + rows <= d->rows)
+        y = run_rows(b, y, rows, fn);
+    if (y < d->rows && d->rows > rows)
+        y = run_rows(b, d->rows - rows, rows, fn);
+    while (y < d->rows)
+        y = run_rows(b, y, rows, fn);
+}
+
+#endif
