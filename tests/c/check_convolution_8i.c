@@ -203,6 +203,15 @@ static void depthwise(SimdTensorFormatType format)
             j.p->activation = i % 2 ? SimdConvolutionActivationRelu : SimdConvolutionActivationPrelu;
             run_case(j, kernel % 2 ? SIGNED : POSITIVE, kernel % 3 ? SIGNED : POSITIVE, i % 3 ? CHECK_RANDOM : WORST);
         }
+    for (size_t i = 0; i < 24; ++i) { /* by phases of the dilation */
+        const size_t c = channels[i % 6], kernel = 2 + i % 4, dilation = 2 + i % 5;
+        struct check_layer j = layer(format, c, sides[3 + i % 2], sides[4 - i % 2], c, kernel, 1, kernel * dilation / 2, c);
+        j.p->dilationY = i % 3 ? dilation : 1;
+        j.p->dilationX = i % 4 ? dilation : 1;
+        check_convolution_output(j.p);
+        set_types(j.p, i);
+        run_case(j, SIGNED, SIGNED, CHECK_RANDOM);
+    }
     /* Rows that are far apart: an offset from the wrong line leaves the stack. */
     run_case(layer(format, 45, 22, 900, 45, 5, 2, 2, 45), SIGNED, SIGNED, CHECK_RANDOM);
 }
