@@ -12,11 +12,15 @@
  * There is one job at a time. A call that finds the pool busy (with another thread's call, or from inside a job) runs alone.
  *
  * Unusual decisions and their gain: time of calls on two threads over that on one, medians, Zen 4, two processors.
- * - Workers spin before they sleep: calls of 40 to 100 us, 30 us apart, take 0.6; 1.0 if workers sleep at once.
+ * - Workers spin before they sleep: calls of 40 to 100 us, 30 us apart, take 0.6; 1.0 if workers sleep at once. They spin
+ *   ten times as long as waking one takes, since a woken one may have to wait: see the last of these.
  * - The work of successive small calls is added up until waking a worker is worth it: calls of 10 to 100 us in succession
  *   take 0.6; 1.0 if each call is considered separately.
  * - A worker on the caller's processor moves to another: beside another busy process calls of 40 to 500 us take 0.55; 1.0 if
  *   it waits until the system moves it, which is milliseconds later.
+ * - The caller moves workers that do not come, since the system may put a woken one on the caller's processor although
+ *   others are idle (Linux 6.18): the 45 calls of a text recogniser (4 ms), 20 or 100 ms after the last, take 0.66 and
+ *   0.75; 1.0 if it waits there, 0.9 if workers then spin for 50 us only.
  * Tried without gain: a caller that yields its processor after a wake, so that the worker can leave (no faster on an idle
  * machine, up to 7 times slower beside two busy processes); fewer wakes after wakes that no worker followed (no faster).
  */
@@ -102,8 +106,15 @@ enum { PERMIT = 1 << 16, ACTIVE = PERMIT - 1, MAX_WORKERS = 1024 };
  * by the program, and may be smaller. */
 enum { WORKER_STACK = 1 << 20 };
 
-/* How long idle workers spin: slightly longer than waking one takes. */
-enum { SPIN_NS = 50000 };
+/* A worker, on its own stack. Workers exist until the process ends, so the list only grows. */
+struct worker {
+    struct worker * next;
+    pid_t thread;
+    uint32_t moving; /* a thread is changing its affinity */
+};
+
+/* Slightly longer than waking a worker takes, and how long idle workers spin. */
+enum { WAKING_NS = 50000, IDLE_NS = 500000 };
 
 /* The least work that is worth waking workers. The work of smaller calls is added up if the pauses between them are not
  * longer than workers spin. */
@@ -114,7 +125,8 @@ enum { RANGE_NS = 2000, SHARE_NS = 3000 };
 
 static struct {
     uint32_t gate __attribute__((aligned(128))); /* free permits * PERMIT + active workers */
-    uint32_t sleepers;
+    uint32_t sleepers; /* workers asleep, with those that were woken and do not run yet */
+    uint32_t woken;    /* the latter alone */
 
     uint64_t left __attribute__((aligned(128))); /* units not yet taken: the first, and << 32 the last plus 1 */
 
@@ -130,10 +142,13 @@ static struct {
     uint32_t callers;                            /* calls in progress that could use it */
 
     /* For the call that uses the pool. */
+    struct worker * list;
     size_t workers;
     bool create_failed; /* the system did not create another thread */
     double serial_work; /* nanoseconds of work of successive calls that ran on one thread since the last wake */
-    int64_t serial_end; /* when the last of them ended */
+    int64_t end;        /* when the last call ended */
+    int64_t helped;     /* when workers last came, or the first call after a pause began */
+    int64_t patience;   /* how long they may stay away */
 } pool;
 
 static int64_t now(void)
@@ -143,7 +158,79 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void futex(int operation, uint32_t value) { syscall(SYS_futex, &pool.gate, operation, value, NULL, NULL, 0); }
+static long futex(int operation, uint32_t value)
+{
+    return syscall(SYS_futex, &pool.gate, operation, value, NULL, NULL, 0);
+}
+
+/* Subtracts 1, unless it is 0. */
+static void decrement(uint32_t * number)
+{
+    uint32_t n = __atomic_load_n(number, __ATOMIC_RELAXED);
+    while (n && !__atomic_compare_exchange_n(number, &n, n - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+/* ---- workers that do not come */
+
+static bool move_off(pid_t thread, int processor)
+{
+    unsigned long own[MASK_WORDS] = {0};
+    const size_t bits = 8 * sizeof(own[0]), at = (size_t)processor / bits;
+    const unsigned long bit = 1ul << (size_t)processor % bits;
+    if (at >= MASK_WORDS || sched_getaffinity(thread, sizeof(own), (cpu_set_t *)own) != 0)
+        return false;
+    own[at] &= ~bit;
+    if (sched_setaffinity(thread, sizeof(own), (const cpu_set_t *)own) != 0)
+        return false;
+    own[at] |= bit;
+    return sched_setaffinity(thread, sizeof(own), (const cpu_set_t *)own) == 0;
+}
+
+/* Two threads that changed the affinity of a worker at once could leave it without a processor of its mask. */
+static bool begin_moving(struct worker * w) { return !__atomic_exchange_n(&w->moving, 1, __ATOMIC_ACQUIRE); }
+static void end_moving(struct worker * w) { __atomic_store_n(&w->moving, 0, __ATOMIC_RELEASE); }
+
+/*
+ * Moves a worker off the caller's processor, where it would only delay the caller; false if it may use no other, or if another
+ * thread is moving it. Its affinity mask is the same afterwards.
+ */
+static bool leave_processor(struct worker * w, int processor)
+{
+    if (!begin_moving(w))
+        return false;
+    const bool moved = move_off(w->thread, processor);
+    end_moving(w);
+    return moved;
+}
+
+/* The most workers that are moved at once, and the longest patience. */
+enum { MOST_MOVED = 8, MOST_PATIENCE_NS = 64 * WAKING_NS };
+
+/* For the caller of a job that no worker has joined yet: moves them if none has come for a while, and, if that does not help
+ * because other processes use all processors, less and less often. */
+static void move_absent_workers(void)
+{
+    const int64_t time = now();
+    const int error = errno;
+    if (time - pool.helped < pool.patience)
+        return;
+    struct worker * w = __atomic_load_n(&pool.list, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; w && i < MOST_MOVED; ++i, w = w->next)
+        leave_processor(w, sched_getcpu());
+    pool.helped = time;
+    pool.patience = pool.patience < MOST_PATIENCE_NS ? 2 * pool.patience : pool.patience;
+    errno = error;
+}
+
+static void note_help(bool came)
+{
+    const int64_t time = now();
+    __atomic_store_n(&pool.end, time, __ATOMIC_RELAXED);
+    if (!came)
+        return;
+    pool.helped = time;
+    pool.patience = WAKING_NS;
+}
 
 /* ---- inside a job */
 
@@ -166,11 +253,14 @@ static bool take_range(bool front, size_t * begin, size_t * end)
 }
 
 /* False if no range was left. */
-static bool run_ranges(void * work, bool front)
+static bool run_ranges(void * work, bool front, size_t workers)
 {
     size_t begin, end, count = 0;
-    for (; take_range(front, &begin, &end); ++count)
+    for (; take_range(front, &begin, &end); ++count) {
         pool.p->run(pool.p->job, work, begin, end);
+        if (front && __atomic_load_n(&pool.gate, __ATOMIC_RELAXED) == workers * PERMIT)
+            move_absent_workers();
+    }
     return count > 0;
 }
 
@@ -182,7 +272,7 @@ static void run_part(void)
     void * work = pool.p->workBytes ? sn_scratch(pool.p->workBytes) : NULL;
     if (work || !pool.p->workBytes) {
         sn_set_float_control(pool.control);
-        if (run_ranges(work, false))
+        if (run_ranges(work, false, 0))
             __atomic_fetch_add(&pool.helpers, 1, __ATOMIC_RELAXED);
         close_gate();
     }
@@ -199,46 +289,30 @@ static bool try_join(uint32_t gate)
     return false;
 }
 
-/* Applies a changed mask to this worker. If the system refuses, its affinity stays the same. */
-static void apply_mask(uint32_t * version)
+/* Applies a changed mask to this worker, later if another thread is moving it. If the system refuses, its affinity stays the
+ * same. */
+static void apply_mask(struct worker * self, uint32_t * version)
 {
     const uint32_t newest = __atomic_load_n(&mask_version, __ATOMIC_ACQUIRE);
-    if (*version == newest)
+    if (*version == newest || !begin_moving(self))
         return;
     *version = newest;
     unsigned long own[MASK_WORDS];
     for (size_t i = 0; i < MASK_WORDS; ++i)
         own[i] = __atomic_load_n(&mask[i], __ATOMIC_RELAXED);
     (void)sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own);
+    end_moving(self);
 }
 
-/*
- * Moves this worker off the caller's processor, where it would only delay the caller; false if it may use no other. Its
- * affinity mask is the same afterwards.
- */
-static bool leave_processor(int processor)
-{
-    unsigned long own[MASK_WORDS] = {0};
-    const size_t bits = 8 * sizeof(own[0]), at = (size_t)processor / bits;
-    const unsigned long bit = 1ul << (size_t)processor % bits;
-    if (at >= MASK_WORDS || sched_getaffinity(0, sizeof(own), (cpu_set_t *)own) != 0)
-        return false;
-    own[at] &= ~bit;
-    if (sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own) != 0)
-        return false;
-    own[at] |= bit;
-    return sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own) == 0;
-}
-
-static bool spin_to_join(void)
+static bool spin_to_join(struct worker * self)
 {
     enum { POLLS = 32 };
     if (get_flag(&oversubscribed))
         return try_join(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED));
-    const int64_t end = now() + SPIN_NS;
+    const int64_t end = now() + IDLE_NS;
     do {
         const int processor = __atomic_load_n(&pool.processor, __ATOMIC_RELAXED);
-        if (sched_getcpu() == processor && !leave_processor(processor))
+        if (sched_getcpu() == processor && !leave_processor(self, processor))
             sched_yield();
         for (int i = 0; i < POLLS; ++i) {
             if (try_join(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED)))
@@ -251,8 +325,17 @@ static bool spin_to_join(void)
 
 static void wake(uint32_t count)
 {
-    if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
-        futex(FUTEX_WAKE_PRIVATE, count);
+    if (!__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
+        return;
+    __atomic_fetch_add(&pool.woken, count, __ATOMIC_RELAXED); /* before one of them runs */
+    for (long missing = (long)count - futex(FUTEX_WAKE_PRIVATE, count); missing > 0; --missing)
+        decrement(&pool.woken);
+}
+
+static void enlist(struct worker * w)
+{
+    w->next = __atomic_load_n(&pool.list, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&pool.list, &w->next, w, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
 }
 
 /* Waking takes microseconds, so the caller wakes one worker, and each woken worker wakes two more while permits are free. */
@@ -260,10 +343,12 @@ static void * worker(void * unused)
 {
     (void)unused;
     uint32_t version = 0;
+    struct worker self = {.thread = (pid_t)syscall(SYS_gettid)};
+    enlist(&self);
     for (;;) {
         bool slept = false;
-        apply_mask(&version);
-        while (!spin_to_join()) {
+        apply_mask(&self, &version);
+        while (!spin_to_join(&self)) {
             /* The caller opens the gate, then reads `sleepers`; this increments `sleepers`, then reads the gate. So either
              * the job is seen here, or the caller wakes this worker. */
             __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
@@ -271,8 +356,9 @@ static void * worker(void * unused)
             if (gate < PERMIT)
                 futex(FUTEX_WAIT_PRIVATE, gate);
             __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+            decrement(&pool.woken);
             slept = true;
-            apply_mask(&version);
+            apply_mask(&self, &version);
         }
         if (slept && __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST) >= PERMIT)
             wake(2);
@@ -318,9 +404,9 @@ static void create_workers(size_t wanted)
 /* ---- callers */
 
 /* True if these nanoseconds of work, with those of the calls just before, are worth waking workers. */
-static bool worth_waking(double work)
+static bool worth_waking(double work, bool paused)
 {
-    if (now() - __atomic_load_n(&pool.serial_end, __ATOMIC_RELAXED) > SPIN_NS)
+    if (paused)
         pool.serial_work = 0;
     pool.serial_work += work;
     if (pool.serial_work < WAKE_NS)
@@ -340,10 +426,18 @@ static size_t workers_for(const struct sn_parallel * p, size_t free, bool * wake
     const double shares = p->cost / SHARE_NS, ranges = (double)p->units / (double)sn_max(p->least, 1);
     const double most = shares < ranges ? shares : ranges;
     const size_t workers = most < (double)free + 1 ? (size_t)sn_max((size_t)most, 1) - 1 : free;
-    const size_t awake = pool.workers - sn_min(__atomic_load_n(&pool.sleepers, __ATOMIC_RELAXED), pool.workers);
+    const size_t sleepers = __atomic_load_n(&pool.sleepers, __ATOMIC_RELAXED);
+    const size_t asleep = sleepers - sn_min(__atomic_load_n(&pool.woken, __ATOMIC_RELAXED), sleepers);
+    const size_t awake = pool.workers - sn_min(asleep, pool.workers);
+    const int64_t time = now();
+    const bool paused = time - __atomic_load_n(&pool.end, __ATOMIC_RELAXED) > WAKING_NS;
+    if (paused) {
+        pool.helped = time;
+        pool.patience = WAKING_NS;
+    }
     if (workers <= awake)
         return workers;
-    *wakes = worth_waking(p->cost);
+    *wakes = worth_waking(p->cost, paused);
     if (*wakes)
         create_workers(workers);
     return sn_min(workers, *wakes ? pool.workers : awake);
@@ -387,7 +481,7 @@ static void start_job(const struct sn_parallel * p, size_t workers, bool wakes)
  * would vanish while workers use it. */
 static void sleep_briefly(void)
 {
-    static const struct timespec time = {.tv_nsec = SPIN_NS};
+    static const struct timespec time = {.tv_nsec = WAKING_NS};
     static const uint32_t never;
     const int error = errno;
     syscall(SYS_futex, &never, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
@@ -435,16 +529,17 @@ void sn_parallel_run(const struct sn_parallel * p)
             start_job(p, workers, wakes);
             if (all)
                 wait_below(PERMIT);
-            run_ranges(p->work, true);
+            run_ranges(p->work, true, workers);
             close_gate();
             wait_below(1);
             used = (uint32_t)sn_max(used, 1 + pool.helpers);
+            note_help(pool.helpers > 0);
         }
         __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
     }
     if (!workers) {
         p->run(p->job, p->work, 0, p->units);
-        __atomic_store_n(&pool.serial_end, now(), __ATOMIC_RELAXED);
+        __atomic_store_n(&pool.end, now(), __ATOMIC_RELAXED);
     }
     __atomic_sub_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
 }
