@@ -15,6 +15,8 @@
 #   examples   builds and runs the programs in examples/
 #   asan       the C tests and the checker, built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
 #   tsan       the tests of threads, built with ThreadSanitizer; they include all kinds of contexts in many threads at once
+#   scorecard  checks the library's promises, docs/scorecard.md: quick forms, with FULL=1 long ones (hours); ROWS=3,7 selects
+#              rows, RESUME=1 goes on where a run was interrupted, KEEP=docs writes the page
 #   lint       mypy --strict and ruff on all Python code
 #   docs       the documentation as pages: build/docs/html/index.html
 #   install    libraries, header, simdnet.pc and CMake files in $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
@@ -144,7 +146,7 @@ REFERENCE_SRC := $(call sources,libsrc/reference/*.c)
 SMALL      := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 OBJECTS    := $(SMALL)
 
-.PHONY: all check test bench calibrate accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package \
+.PHONY: all check test bench calibrate accuracy demo examples asan tsan scorecard lint docs install uninstall wheel sdist check-package \
         check-reproducible clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a $(if $(PLAIN),$(BUILD)/libsimdnet.so)
 
@@ -492,6 +494,11 @@ $(B)/bench/calibrate: $(CALIBRATE_OBJ) $(B)/internal.a $(B)/commands/calibrate
 
 calibrate: $(B)/bench/calibrate
 	$(RUN) $< $(if $(findstring --shape,$(CALIBRATE_FLAGS)),,--shapes tests/bench/convolutions.txt) $(CALIBRATE_FLAGS)
+
+# ---- the card of promises
+SCORECARD_FLAGS = $(if $(FULL),--full) $(if $(ROWS),--rows $(ROWS)) $(if $(RESUME),--resume) $(if $(KEEP),--keep $(KEEP))
+scorecard: all $(VENV)/test.stamp
+	PYTHONPATH=.:tests $(VENV)/bin/python -m scorecard $(SCORECARD_FLAGS)
 
 # ---- lint of Python; pages of documentation. Tools that users do not need are installed in a separate environment.
 lint: $(VENV)/test.stamp $(VENV)/dev.stamp

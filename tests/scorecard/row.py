@@ -1,0 +1,85 @@
+"""A row of the card: what is measured, by which commands, and when the promise holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+Counts = dict[str, float]
+
+# Lines that count: those of the card's own programs, and the last line of a program of tests or of pytest.
+CARD = re.compile(r"^card: (\{.*\})$", re.MULTILINE)
+PROGRAM = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
+PYTEST = re.compile(r"^=+ (.*) in [\d.]+s(?: \([\d:]+\))? =+$", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Form:
+    """The quick or the long form of a row.
+
+    commands: shell commands, run in the folder of the checkout. Each is a shard: one that has passed is not run again when a
+        run is resumed. They print counts (see `counts_of`) and exit with 0 if nothing failed.
+    figure: what the card shows: a format string over the counts of all shards, added up.
+    holds: whether these counts keep the promise. That each command exits with 0 is required anyway.
+    minutes: about how long it takes on two cores.
+    """
+
+    commands: Sequence[str]
+    figure: str
+    holds: Callable[[Mapping[str, float]], bool] = lambda counts: True
+    minutes: float = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """number: the row's place on the card. measure, aim: sentences for the page. A form that is None does not exist: without a
+    quick form, the row is measured by the long form only; without a long form, the quick form is all there is."""
+
+    number: int
+    measure: str
+    aim: str
+    quick: Form | None
+    full: Form | None = None
+
+
+def counts_of(output: str) -> Counts:
+    """The counts that a command printed, of all such lines together.
+
+    ``card: {"executions": 1000, "findings": 0}`` gives these; ``12 passed, 0 failed`` and the last line of pytest give
+    ``passed``, ``failed`` and ``skipped``. Keys that begin with ``most_`` and ``least_`` are extremes, all others sums.
+    """
+    counts: Counts = {}
+    for line in CARD.findall(output):
+        for key, value in json.loads(line).items():
+            merge(counts, key, value)
+    for passed, failed in PROGRAM.findall(output):
+        merge(counts, "passed", int(passed))
+        merge(counts, "failed", int(failed))
+    for summary in PYTEST.findall(output):
+        for number, key in re.findall(r"(\d+) (passed|failed|skipped|errors?)", summary):
+            merge(counts, "failed" if key.startswith("error") else key, int(number))
+    return counts
+
+
+def merge(counts: Counts, key: str, value: float) -> None:
+    """Adds a value to those of earlier lines and shards."""
+    if key not in counts:
+        counts[key] = value
+    elif key.startswith("most_"):
+        counts[key] = max(counts[key], value)
+    elif key.startswith("least_"):
+        counts[key] = min(counts[key], value)
+    else:
+        counts[key] += value
+
+
+def figure_of(form: Form, counts: Mapping[str, float]) -> str:
+    """The figure of the card; counts that no command printed are 0."""
+
+    class Missing(dict[str, float]):
+        def __missing__(self, key: str) -> float:
+            return 0
+
+    return form.figure.format_map(Missing(counts))
