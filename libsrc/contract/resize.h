@@ -52,6 +52,19 @@ typedef void (*sn_resize_widen_fn)(enum sn_resize_type type, const void * src, s
 /* A row of x->dst pixels from one of x->src pixels. If x->copies, bits are kept. */
 typedef void (*sn_resize_row_fn)(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst);
 
+/*
+ * The same for n rows of at most x->lanes, for pixels that are not wide, rows of at least x->lanes elements, and if not
+ * x->copies. `work` has room for x->src * channels * x->lanes floats.
+ */
+struct sn_resize_rows {
+    enum sn_resize_type type; /* of src */
+    size_t channels, n;
+    const void * const * src;
+    sn_32f * const * dst;
+    sn_32f * work;
+};
+typedef void (*sn_resize_rows_fn)(const struct sn_resize_axis * x, const struct sn_resize_rows * rows);
+
 /* Elements begin .. begin + size - 1 of a row of outputs from those of `taps` rows. */
 struct sn_resize_column {
     const sn_32f * const * row;
@@ -79,6 +92,7 @@ typedef void (*sn_resize_image_fn)(const struct sn_resize_image * image, size_t 
 struct sn_resize_slots {
     sn_resize_widen_fn widen;
     sn_resize_row_fn row;
+    sn_resize_rows_fn rows;
     sn_resize_column_fn column;
     sn_resize_image_fn image;
 };

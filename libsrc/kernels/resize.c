@@ -170,6 +170,61 @@ static void row(const struct sn_resize_axis * x, size_t channels, const sn_32f *
         row_few(x, channels, src, dst);
 }
 
+/* ---- several rows: few channels */
+
+/* Element e of V32F_N rows as one vector, for all elements; rows beyond n are the last one. */
+SN_INLINE void to_columns(const struct sn_resize_rows * r, enum sn_resize_type type, size_t size)
+{
+    for (size_t next = 0; next < size; next += V32F_N) {
+        const size_t e = sn_min(next, size - V32F_N);
+        v32f square[V32F_N];
+        SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
+            square[i] = load_as(type, r->src[sn_min(i, r->n - 1)], e, V32F_N, true);
+        v_transpose_32f(square);
+        SN_UNROLL for (size_t i = 0; i < V32F_N; ++i) v_store_32f(r->work + (e + i) * V32F_N, square[i]);
+    }
+}
+
+/* Element l of vector v of the rows, one in each lane. */
+SN_INLINE v32f of_columns(const struct sn_resize_axis * x, size_t channels, const sn_32f * columns, size_t v, size_t l)
+{
+    const sn_32f * p = columns + (x->window[v].begin + (size_t)x->from[v * V32F_N + l]) * V32F_N;
+    const sn_32f * weight = x->lane + v * V32F_N + l;
+    v32f sum = v_mul_32f(v_load_32f(p), v_set_32f(*weight));
+    for (size_t t = 1; t < x->taps; ++t) {
+        p += channels * V32F_N;
+        weight += x->vectors * V32F_N;
+        sum = v_fma_32f(v_load_32f(p), v_set_32f(*weight), sum);
+    }
+    return sum;
+}
+
+/*
+ * Lanes are rows: where the sources of neighbouring elements are far from each other, as they are when an image is made
+ * smaller, all loads are of whole vectors. 3x480x640 to 224x224 with antialiasing, bytes and floats, takes 0.35 to 0.4 of the
+ * time of row() on each row (avx2, Zen 3).
+ */
+static void rows(const struct sn_resize_axis * x, const struct sn_resize_rows * r)
+{
+    const size_t channels = r->channels, all = x->dst * channels;
+    const struct sn_resize_axis axis = *x; /* which no store changes */
+    switch (r->type) {
+    case SN_RESIZE_32F: to_columns(r, SN_RESIZE_32F, x->src * channels); break;
+    case SN_RESIZE_16B: to_columns(r, SN_RESIZE_16B, x->src * channels); break;
+    case SN_RESIZE_16U: to_columns(r, SN_RESIZE_16U, x->src * channels); break;
+    default: to_columns(r, SN_RESIZE_8U, x->src * channels);
+    }
+    for (size_t v = 0; v < axis.vectors; ++v) {
+        const size_t to = sn_min(v * V32F_N, all - V32F_N);
+        v32f square[V32F_N];
+        SN_UNROLL for (size_t l = 0; l < V32F_N; ++l) square[l] = of_columns(&axis, channels, r->work, v, l);
+        v_transpose_32f(square);
+        SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
+            if (i < r->n)
+                v_store_32f(r->dst[i] + to, square[i]);
+    }
+}
+
 /* ---- images of floats: both axes copy, or both have two taps */
 
 SN_INLINE v32f between(v32f first, v32f second, const v32f weight[2])
@@ -476,6 +531,7 @@ SN_INSTALL(resize, resize)
 {
     slots->widen = widen;
     slots->row = row;
+    slots->rows = rows;
     slots->column = column;
     slots->image = image;
 }

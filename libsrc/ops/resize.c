@@ -1,4 +1,8 @@
-/* A unit of work is a row of the result. Threads whose ranges meet resize the source rows that both need twice. */
+/*
+ * A unit of work is a row of the result. Threads whose ranges meet resize the source rows that both need twice.
+ *
+ * Where lanes are rows, the rows that the next outputs need are resized several at a time, those between them not at all.
+ */
 #include "ops/resize.h"
 
 #include <string.h>
@@ -12,6 +16,7 @@ struct job {
     const struct sn_resize_arrays * a;
     size_t element, pitch; /* bytes of an element; floats of a row in the window */
     bool direct;           /* without the window */
+    size_t together;       /* rows that are resized together into the window */
 };
 
 size_t sn_resize_element(enum sn_resize_type type)
@@ -110,24 +115,91 @@ static void combine(const struct job * j, const sn_32f * const * rows, size_t i,
             r->table->resize.column(&c, k * r->channels, r->channels, dst + k * j->a->dstPixel * j->element);
 }
 
-/* The window is a ring: source row s is its row s % taps. */
-static void sum_rows(const struct job * j, size_t image, size_t begin, size_t end, void * work)
+/* The source rows that the outputs need, in their order. */
+struct needed {
+    size_t output, row; /* the next ones */
+    size_t count;       /* of the rows before */
+};
+
+/* The outputs up to i have what they need; returns how many rows are before the first one of i. */
+static size_t need(struct needed * used, const struct sn_resize_axis * y, size_t i)
+{
+    const size_t first = y->begin[i], row = sn_max(used->row, first), before = used->count - (row - first);
+    used->count += first + y->taps - row;
+    used->row = first + y->taps;
+    return before;
+}
+
+/* The next rows, at most `most`, none beyond the needs of output end - 1; returns their number. */
+static size_t next_rows(struct needed * made, const struct sn_resize_axis * y, size_t end, size_t most, size_t * rows)
+{
+    size_t n = 0;
+    while (n < most && made->output < end) {
+        const size_t first = y->begin[made->output];
+        made->row = sn_max(made->row, first);
+        if (made->row < first + y->taps)
+            rows[n++] = made->row++;
+        else
+            ++made->output;
+    }
+    made->count += n;
+    return n;
+}
+
+/* Memory of a thread. Row k of those needed is row k % ring of the window. */
+struct work {
+    size_t ring;
+    sn_32f * window, * line, * columns;
+    const sn_32f ** rows;
+};
+
+static struct work work_of(const struct job * j, void * memory)
+{
+    const struct sn_resize * r = j->r;
+    const size_t elements = r->x.src * r->channels, ring = r->y.taps + j->together - 1;
+    struct work w = {.ring = ring, .window = memory};
+    w.line = w.window + ring * j->pitch;
+    w.columns = w.line + sn_align(elements * sizeof(float), SN_ALIGN) / sizeof(float);
+    w.rows = (const sn_32f **)(w.columns + (j->together > 1 ? elements * r->x.lanes : 0));
+    return w;
+}
+
+/* The most rows that are resized together: as many as a vector has lanes. */
+enum { MOST_TOGETHER = 16 };
+
+/* Resizes the next rows into the window. */
+static void fill_window(const struct job * j, const struct work * w, const uint8_t * src, struct needed * made, size_t end)
+{
+    const struct sn_resize * r = j->r;
+    const size_t before = made->count;
+    size_t rows[MOST_TOGETHER];
+    const size_t n = next_rows(made, &r->y, end, j->together, rows);
+    const void * from[MOST_TOGETHER];
+    sn_32f * to[MOST_TOGETHER];
+    for (size_t i = 0; i < n; ++i) {
+        from[i] = src + rows[i] * j->a->srcRow;
+        to[i] = w->window + (before + i) % w->ring * j->pitch;
+    }
+    if (j->together > 1)
+        r->table->resize.rows(&r->x, &(struct sn_resize_rows){r->type, r->channels, n, from, to, w->columns});
+    else
+        window_row(j, from[0], w->line, to[0]);
+}
+
+static void sum_rows(const struct job * j, size_t image, size_t begin, size_t end, void * memory)
 {
     const struct sn_resize_axis * y = &j->r->y;
-    const size_t taps = y->taps;
+    const struct work w = work_of(j, memory);
     const uint8_t * src = j->a->src + image * j->a->srcImage;
     uint8_t * dst = j->a->dst + image * j->a->dstImage;
-    sn_32f * window = work, * line = window + taps * j->pitch;
-    const size_t bytes = sn_align(j->r->x.src * j->r->channels * sizeof(float), SN_ALIGN);
-    const sn_32f ** rows = (const sn_32f **)((uint8_t *)line + bytes);
-    size_t ready = 0;
+    struct needed used = {begin, 0, 0}, made = {begin, 0, 0};
     for (size_t i = begin; i < end; ++i) {
-        const size_t first = y->begin[i];
-        for (ready = sn_max(ready, first); ready < first + taps; ++ready)
-            window_row(j, src + ready * j->a->srcRow, line, window + ready % taps * j->pitch);
-        for (size_t t = 0; t < taps; ++t)
-            rows[t] = window + (first + t) % taps * j->pitch;
-        combine(j, rows, i, dst + i * j->a->dstRow);
+        const size_t before = need(&used, y, i);
+        while (made.count < used.count)
+            fill_window(j, &w, src, &made, end);
+        for (size_t t = 0; t < y->taps; ++t)
+            w.rows[t] = w.window + (before + t) % w.ring * j->pitch;
+        combine(j, w.rows, i, dst + i * j->a->dstRow);
     }
 }
 
@@ -168,12 +240,20 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
+/* Sources that are near each other are looked up in vectors, row by row. */
+static size_t rows_together(const struct sn_resize * r, const struct sn_resize_arrays * a)
+{
+    const bool few = r->channels < SN_RESIZE_WIDE && sn_min(r->x.src, r->x.dst) * r->channels >= r->x.lanes;
+    return few && !r->x.near && !r->x.copies && a->srcPixel == r->channels ? sn_min(r->x.lanes, MOST_TOGETHER) : 1;
+}
+
 bool sn_resize_run(const struct sn_resize * r, const struct sn_resize_arrays * a)
 {
     const size_t pixels = sn_align(r->x.dst * r->channels * sizeof(float), SN_ALIGN);
-    const struct job job = {r, a, sn_resize_element(r->type), pixels / sizeof(float), is_direct(r, a)};
+    const struct job job = {r, a, sn_resize_element(r->type), pixels / sizeof(float), is_direct(r, a), rows_together(r, a)};
     const size_t line = sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN);
-    const size_t window = r->y.taps * (pixels + sizeof(sn_32f *)) + line;
+    const size_t ring = r->y.taps + job.together - 1, columns = job.together > 1 ? line * r->x.lanes : 0;
+    const size_t window = ring * pixels + line + columns + r->y.taps * sizeof(sn_32f *);
     const size_t bytes = job.direct || (r->x.copies && r->y.copies) ? 0 : window;
     void * work = bytes ? sn_scratch(bytes) : NULL;
     if (bytes && !work)

@@ -32,6 +32,14 @@ static void row(const struct sn_resize_axis * x, size_t channels, const sn_32f *
         }
 }
 
+static void rows(const struct sn_resize_axis * x, const struct sn_resize_rows * rows)
+{
+    for (size_t i = 0; i < rows->n; ++i) {
+        widen(rows->type, rows->src[i], x->src * rows->channels, rows->work);
+        row(x, rows->channels, rows->work, rows->dst[i]);
+    }
+}
+
 static uint8_t saturated(double sum) { return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum); }
 
 static uint8_t byte_of(const struct sn_resize_column * c, size_t i)
@@ -94,6 +102,7 @@ SN_INSTALL(resize, resize)
 {
     slots->widen = widen;
     slots->row = row;
+    slots->rows = rows;
     slots->column = column;
     slots->image = image;
 }
