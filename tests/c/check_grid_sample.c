@@ -107,7 +107,7 @@ static float result[1 << 18];
 static struct grid some_grid(size_t number)
 {
     return (struct grid){check_random(1, 3), check_random(1, 5), check_random(1, 9), check_random(1, 9), check_random(1, 9),
-                         check_random(1, 30), SimdTensorData32f, (int)(number % 3), (int)(number / 3 % 3),
+                         check_random(1, 90), SimdTensorData32f, (int)(number % 3), (int)(number / 3 % 3),
                          (int)(number / 9 % 2)};
 }
 
