@@ -52,6 +52,9 @@ SN_INLINE v32f vx_ratio(v32f u, v32f * w)
  * from the middle, where c is closest to a float, 2^-34; the coefficients were rounded as those of softplus, 2^-26.4. Above
  * 6.25 the result is x. Few vectors have lanes below -6.25; those are computed by exp: values of a deviation of 4, of which
  * 6% are, take 1.25 times as long as by exp alone.
+ *
+ * If a vector holds 8 numbers, there are 8 pieces of degree 9, in 0.6 of the time that exp takes (Zen 3): their centres are
+ * at the upper ends, since all terms have the same sign below; error 2^-27.7, after rounding at most 3 units.
  */
 SN_INLINE v32f vx_gelu_by_exp(v32f x)
 {
@@ -77,7 +80,8 @@ SN_INLINE v32f vx_gelu_by_exp(v32f x)
 
 #define VX_GELU_LIMIT 6.25f
 
-static const float vx_gelu_pieces[9][16] = {
+/* Centres, then coefficients from the lowest power on. */
+static const float vx_gelu_sixteen[9][16] = {
     {0x1.2AC7Ap-2f, 0x1.EC4436p-1f, 0x1.AB689p0f, 0x1.1DCEF2p1f, 0x1.5CB04Ep1f, 0x1.93AA5Ep1f, 0x1.C61A5Cp1f,
      0x1.F40288p1f, 0x1.0F9A74p2f, 0x1.23CE96p2f, 0x1.363B84p2f, 0x1.487A34p2f, 0x1.5AE7EAp2f, 0x1.6BC7A6p2f,
      0x1.7B3A5Cp2f, 0x1.8B680Cp2f},
@@ -107,14 +111,39 @@ static const float vx_gelu_pieces[9][16] = {
      -0x1.E716D6p-22f, -0x1.41C0E8p-23f, -0x1.9A47D6p-25f, -0x1.F076Bp-27f},
 };
 
-SN_INLINE v32f vx_gelu_by_pieces(v32f x)
+static const float vx_gelu_eight[11][8] = {
+    {0x1p0f, 0x1.4C8p1f, 0x1.BA8p1f, 0x1.0Ap2f, 0x1.30Cp2f, 0x1.534p2f, 0x1.73p2f, 0x1.9p2f},
+    {0x1.44ED0Cp-3f, 0x1.33917Ep-8f, 0x1.1E588Ep-12f, 0x1.0F621p-16f, 0x1.01A1E4p-20f, 0x1.EF3EBp-25f, 0x1.D04858p-29f,
+     0x1.C34C2Ap-33f},
+    {-0x1.EF8E58p-3f, -0x1.BFCE56p-7f, -0x1.09A64Ep-10f, -0x1.28CF6p-14f, -0x1.3F3A5Cp-18f, -0x1.531D28p-22f,
+     -0x1.59E99Cp-26f, -0x1.6930A8p-30f},
+    {0x1.EF8E64p-4f, 0x1.22CFEAp-6f, 0x1.CB2DD4p-10f, 0x1.3467Ap-13f, 0x1.7C04BAp-17f, 0x1.C1641Cp-21f, 0x1.F54CCp-25f,
+     0x1.1A2DD2p-28f},
+    {-0x1.00AD4Cp-21f, -0x1.ACF8C8p-7f, -0x1.E4DDBp-10f, -0x1.928592p-13f, -0x1.2049D6p-16f, -0x1.7EE866p-20f,
+     -0x1.D5F6E2p-24f, -0x1.1E6EDCp-27f},
+    {-0x1.4A639Ep-6f, 0x1.6B6934p-8f, 0x1.5671CCp-10f, 0x1.6EFD28p-13f, 0x1.37867p-16f, 0x1.D5BA54p-20f, 0x1.3F4618p-23f,
+     0x1.A794D6p-27f},
+    {0x1.08A50Ap-8f, -0x1.DF212Cp-11f, -0x1.48C7Ep-11f, -0x1.E7926Cp-14f, -0x1.FACF7p-17f, -0x1.BA9E76p-20f, -0x1.523F7p-23f,
+     -0x1.EB79CAp-27f},
+    {0x1.0A1D1Ap-9f, -0x1.6AD92p-12f, 0x1.80BA5Ap-13f, 0x1.ED232p-15f, 0x1.3F3EAEp-17f, 0x1.3E266p-20f, 0x1.0A9234p-23f,
+     0x1.A86A28p-27f},
+    {-0x1.98CD6p-11f, 0x1.C6B1B6p-13f, -0x1.6E22Fp-16f, -0x1.23DB4Ap-16f, -0x1.3A49Fp-18f, -0x1.B70E86p-21f, -0x1.DBFp-24f,
+     -0x1.B4CF6Ap-27f},
+    {-0x1.726AEAp-13f, -0x1.2784F2p-14f, -0x1.FBFB9p-17f, 0x1.0853D8p-17f, 0x1.CB1894p-20f, 0x1.A89882p-23f, 0x1.E3FCA2p-27f,
+     0x1.2136F8p-30f},
+    {0x1.5E05F6p-15f, -0x1.1CE3BEp-15f, 0x1.C3FA62p-18f, 0x1.231A06p-19f, -0x1.32765p-21f, -0x1.22A042p-22f,
+     -0x1.F16782p-25f, -0x1.329F6p-27f},
+};
+
+/* The piece of u is the nearest integer to u * (slope * u + start). */
+SN_INLINE v32f vx_gelu_by_pieces(v32f x, const float * table, int degree, float slope, float start)
 {
     const v32f u = v_min_32f(v_set_32f(VX_GELU_LIMIT), v_abs_32f(x));
-    const v32f line = v_fma_32f(u, v_set_32f(0.28f), v_set_32f(0.7f));
+    const v32f line = v_fma_32f(u, v_set_32f(slope), v_set_32f(start));
     const v32i i = v_cast_32f_32i(v_fma_32f(u, line, v_set_32f(VX_WHOLE)));
-    const v32f b = v_sub_32f(u, v_lookup_32f(v_load_32f(vx_gelu_pieces[0]), i));
-    v32f p = v_lookup_32f(v_load_32f(vx_gelu_pieces[8]), i);
-    SN_UNROLL for (int j = 7; j >= 1; --j) p = v_fma_32f(p, b, v_lookup_32f(v_load_32f(vx_gelu_pieces[j]), i));
+    const v32f b = v_sub_32f(u, v_lookup_32f(v_load_32f(table), i));
+    v32f p = v_lookup_32f(v_load_32f(table + (degree + 1) * V32F_N), i);
+    SN_UNROLL for (int j = degree; j >= 1; --j) p = v_fma_32f(p, b, v_lookup_32f(v_load_32f(table + j * V32F_N), i));
     return v_fnma_32f(u, p, v_max_32f(v_set_32f(-0.0f), x));
 }
 
@@ -122,9 +151,10 @@ static __attribute__((noinline, unused)) v32f vx_gelu_far(v32f x) { return vx_ge
 
 SN_INLINE v32f v_gelu_32f(v32f x)
 {
-    if (V32F_N < 16)
+    if (V32F_N < 8)
         return vx_gelu_by_exp(x);
-    const v32f y = vx_gelu_by_pieces(x);
+    const v32f y = V32F_N == 8 ? vx_gelu_by_pieces(x, vx_gelu_eight[0], 9, 0x1.5C28F6p-3f, 0x1.1652BEp-3f)
+                               : vx_gelu_by_pieces(x, vx_gelu_sixteen[0], 7, 0.28f, 0.7f);
     const v32m far = v_lt_32f(x, v_set_32f(-VX_GELU_LIMIT));
     return v_any(far) ? v_select_32f(far, vx_gelu_far(x), y) : y;
 }
