@@ -9,12 +9,23 @@ import pathlib
 import subprocess
 import sys
 import time
+from typing import TypedDict
 
 from scorecard import page
+from scorecard.row import Counts, Form, Result, Row, counts_of, figure_of, merge
 from scorecard.rows import ROWS
-from scorecard.row import Counts, Form, Row, counts_of, figure_of, merge
 
 STATE = pathlib.Path("build/scorecard")
+
+
+class Shard(TypedDict):
+    """What a command gave."""
+
+    command: str
+    commit: str
+    status: int
+    counts: Counts
+    seconds: float
 
 
 def main() -> int:
@@ -25,7 +36,7 @@ def main() -> int:
     for row in rows:
         form = row.full or row.quick if options.full else row.quick
         if form is None:
-            print(f"row {row.number}: long form only, about {row.full.minutes:g} minutes", flush=True)
+            print(f"row {row.number}: long form only: make scorecard FULL=1 ROWS={row.number}", flush=True)
             continue
         result = run_row(row, form, options)
         results.append(result)
@@ -50,7 +61,7 @@ def numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
 
 
-def run_row(row: Row, form: Form, options: argparse.Namespace) -> dict[str, object]:
+def run_row(row: Row, form: Form, options: argparse.Namespace) -> Result:
     """Runs the commands of a form one after the other, all of them even if one fails."""
     kind = "full" if form is row.full else "quick"
     counts: Counts = {}
@@ -71,15 +82,15 @@ def run_row(row: Row, form: Form, options: argparse.Namespace) -> dict[str, obje
         "commands": list(form.commands),
         "commit": commit(),
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        **page.machine(),
+        "machine": page.machine(),
     }
 
 
-def run_shard(base: pathlib.Path, command: str, resume: bool) -> dict:
+def run_shard(base: pathlib.Path, command: str, resume: bool) -> Shard:
     """Runs a command, or returns what it gave before. Its output is kept in BASE.log, its result in BASE.json."""
     result_file = base.with_suffix(".json")
     if resume and result_file.exists():
-        before = json.loads(result_file.read_text())
+        before: Shard = json.loads(result_file.read_text())
         if before["status"] == 0 and before["command"] == command and before["commit"] == commit():
             return before
     base.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +101,7 @@ def run_shard(base: pathlib.Path, command: str, resume: bool) -> dict:
     text = log.read_text(errors="replace")
     if status != 0:
         print(f"{command}: exit status {status}, the end of {log}:\n" + "\n".join(text.splitlines()[-30:]), file=sys.stderr)
-    result = {
+    result: Shard = {
         "command": command,
         "commit": commit(),
         "status": status,
@@ -104,12 +115,14 @@ def run_shard(base: pathlib.Path, command: str, resume: bool) -> dict:
 def commit() -> str:
     """The commit of this checkout, with + if files differ from it."""
     try:
-        options = {"capture_output": True, "text": True, "check": True}
-        head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], **options).stdout.strip()
-        changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no"], **options).stdout.strip()
+        head = git("rev-parse", "--short", "HEAD")
+        return head + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return head + ("+" if changed else "")
+
+
+def git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -6,8 +6,25 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypedDict
 
 Counts = dict[str, float]
+
+
+class Result(TypedDict):
+    """What a form of a row gave, as ``docs/figures/scorecard.json`` keeps it."""
+
+    row: int
+    form: str
+    held: bool
+    figure: str
+    counts: Counts
+    seconds: float
+    commands: list[str]
+    commit: str
+    date: str
+    machine: str
+
 
 # Lines that count: those of the card's own programs, and the last line of a program of tests or of pytest.
 CARD = re.compile(r"^card: (\{.*\})$", re.MULTILINE)
@@ -34,8 +51,11 @@ class Form:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """number: the row's place on the card. measure, aim: sentences for the page. A form that is None does not exist: without a
-    quick form, the row is measured by the long form only; without a long form, the quick form is all there is."""
+    """A line of the card.
+
+    number: its place. measure, aim: sentences for the page. A form that is None does not exist: without a quick form, the row is
+    measured by the long form only; without a long form, the quick form is all there is.
+    """
 
     number: int
     measure: str
