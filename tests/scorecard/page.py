@@ -13,9 +13,10 @@ from scorecard.rows import ROWS
 HEAD = """# Scorecard
 
 What the library promises ([contracts](contracts.md)), checked: each row with its last results. `make scorecard` runs the
-quick forms, minutes, and `make scorecard FULL=1` the long ones, hours; `ROWS=3,7` selects rows, `RESUME=1` goes on where a run
-was interrupted, and `KEEP=docs` writes this page. [`tests/scorecard/`](../tests/scorecard/) contains the rows. A row **holds**
-if no command found anything and the counts are at least those of the aim; a quick form is a sample with an aim of its own.
+quick forms, minutes, and `make scorecard FULL=1` the long ones, hours; `ROWS=3,7` selects rows, `RESUME=1` goes on where a
+run was interrupted, and `KEEP=docs` writes this page. [`tests/scorecard/`](../tests/scorecard/) contains the rows. A row
+**holds** if no command found anything and the counts are at least those of the aim; a quick form is a sample with an aim
+of its own.
 
 | row | measure | aim | result | figure | form |
 | --- | --- | --- | --- | --- | --- |
@@ -30,7 +31,7 @@ def machine() -> str:
     """The processor."""
     info = pathlib.Path("/proc/cpuinfo")
     text = info.read_text() if info.exists() else ""
-    fields = dict(re.findall(r"^(cpu family|model|model name)\s*: (.*)$", text, re.MULTILINE))
+    fields: dict[str, str] = dict(re.findall(r"^(cpu family|model|model name)\s*: (.*)$", text, re.MULTILINE))
     name = fields.get("model name", platform.processor())
     family = f", family {fields['cpu family']}, model {fields['model']}" if "cpu family" in fields else ""
     return name + family

@@ -53,8 +53,8 @@ class Form:
 class Row:
     """A line of the card.
 
-    number: its place. measure, aim: sentences for the page. A form that is None does not exist: without a quick form, the row is
-    measured by the long form only; without a long form, the quick form is all there is.
+    number: its place. measure, aim: sentences for the page. A form that is None does not exist: without a quick form, the row
+    is measured by the long form only; without a long form, the quick form is all there is.
     """
 
     number: int
