@@ -53,7 +53,7 @@ class Form:
 class Row:
     """A line of the card.
 
-    number: its place. measure, aim: sentences for the page. A form that is None does not exist: without a quick form, the row
+    number: its place. measure, aim: sentences for the page. A form that is None does not exist: without a quick form, a row
     is measured by the long form only; without a long form, the quick form is all there is.
     """
 
