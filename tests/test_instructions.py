@@ -41,8 +41,8 @@ _X86 = {
 }
 _ARM = {"SN_CPU_NEON": "simd", "SN_CPU_DOTPROD": "dotprod"}
 
-# By the number of the machine in ELF files: tools for it, the features of every machine, names of features, and what an object
-# may contain besides. cpu.c calls xgetbv after it has seen in CPUID that the system allows it; its processors have XSAVE.
+# By the number of the machine in ELF files: tools for it, the features of every machine, names of features, and what an
+# object may contain besides. cpu.c calls xgetbv after CPUID has told that the system allows it.
 _MACHINES = {
     62: (("", "x86_64-linux-gnu-"), "generic64", _X86, {"runtime/cpu.o": "+xsave"}),
     183: (("aarch64-linux-gnu-", ""), "armv8-a", _ARM, {}),
@@ -52,9 +52,11 @@ _LEVEL = re.compile(r"^SN_LEVEL\((\w+), (\w+), ([\w |]+)\)$", re.MULTILINE)
 _FILE = re.compile(r"^(\S+): +file format")
 _INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\t([0-9a-f ]+?)\s*\t(.*)$")
 _ERROR = re.compile(r"^\S+:(\d+): Error: (.*)$", re.MULTILINE)
-# Direct branches have addresses of the object as operands, nops several prefixes; every machine has both. For a number that is
-# not 0, gcc writes bsf with a prefix that makes it tzcnt, which gives the same, on processors that know tzcnt.
-_EVERYWHERE = re.compile(r"^((bnd )?(j[a-z]+|call) +[0-9a-f]+|(data16 |cs )*nop|tzcnt |(b|bl|b\.[a-z]+) |(cb|tb)n?z |adrp? )")
+# Direct branches have addresses of the object as operands, nops several prefixes; every machine has both. For a number that
+# is not 0, gcc writes bsf with a prefix that makes it tzcnt, which gives the same, on processors that know tzcnt.
+_EVERYWHERE = re.compile(
+    r"^((bnd )?(j[a-z]+|call) +[0-9a-f]+|(data16 |cs )*nop|tzcnt |(b|bl|b\.[a-z]+) |(cb|tb)n?z |adrp? )"
+)
 
 
 def needs() -> dict[str, tuple[str, ...]]:
@@ -113,9 +115,7 @@ def faults(paths: list[Path], features: Iterable[str], extra: str = "") -> tuple
     with tempfile.NamedTemporaryFile("w", suffix=".s") as source:
         source.write("\n".join(lines) + "\n")
         source.flush()
-        done = subprocess.run(
-            [assembler, f"-march={march}", source.name, "-o", "/dev/null"], capture_output=True, text=True
-        )
+        done = subprocess.run([assembler, f"-march={march}", source.name, "-o", "/dev/null"], capture_output=True, text=True)
     found = [f"{used[lines[int(n) - 1]]}: {lines[int(n) - 1]}: {message}" for n, message in _ERROR.findall(done.stderr)]
     if done.returncode != 0 and not found:
         found = [f"{assembler}: {done.stderr.strip()}"]
