@@ -47,9 +47,9 @@ if [ "${1-}" = --write ]; then
     exit
 fi
 
-compare() { # compare DESCRIPTION: the differences that programs notice; the bits of abidiff's status are in its manual
-    abidiff --headers-dir2 include --no-added-syms "$1" "$so"
-}
+# compare DESCRIPTION: the differences that programs notice. Of abidiff's status, 4 is a change, 8 one that is incompatible, and
+# 1 and 2 are its own faults. With --headers-dir2 it would take all structs for private, because descriptions have no places.
+compare() { abidiff --no-added-syms "$1" "$so" 2>&1; }
 
 # ---- the library of all instruction sets exports the same names as the small one
 exports() { readelf --dyn-syms -W "$1" | awk '$5 != "LOCAL" && $7 ~ /^[0-9]+$/ {print $8}' | sort; }
@@ -65,23 +65,24 @@ fi
 changes=$(compare "$released")
 status=$?
 if [ $status = 0 ]; then good; else bad "the interface differs from $released (abidiff's status $status):" && echo "$changes"; fi
-added=$(abidiff --headers-dir2 include "$released" "$so" | grep -c "^ *\[A\] 'function")
+added=$(abidiff "$released" "$so" | grep -c "^ *\[A\] 'function")
 
-# ---- differences are seen: descriptions of libraries that have one function more, an argument, an enumerator or a member
-changed() { # changed WHAT SED-SCRIPT: a description in which WHAT differs must fail
+# ---- differences are seen: descriptions of libraries that differ in one thing
+changed() { # changed WHAT SED-SCRIPT
     sed "$2" "$released" > "$build/changed.abi"
-    if cmp -s "$released" "$build/changed.abi"; then
-        bad "nothing in $released to change: $1"
-    elif compare "$build/changed.abi" > "$build/changed.txt"; then
-        bad "not noticed: $1"
-    else
-        good
-    fi
+    compare "$build/changed.abi" > "$build/changed.txt"
+    case $? in
+    4 | 12) good ;;
+    *) bad "not noticed: $1" ;;
+    esac
 }
+type_of() { sed -n "s/.*<type-decl name='$1' .* id='\([0-9a-f]*\)'.*/\1/p" "$released" | head -n 1; } # its number
 changed 'a function that the library lacks' 's/\bSimdSynetRelu32f\b/SimdSynetRelu33f/g'
-changed 'a size of 32 bits' "s/<type-decl name='unsigned long int' size-in-bits='64'/<type-decl name='unsigned int' size-in-bits='32'/"
+changed 'a result of another type' "/function-decl name='SimdSynetRelu32f'/,/<return/s/<return type-id='[0-9a-f]*'/<return type-id='$(type_of float)'/"
+changed 'a parameter of another type' "/function-decl name='SimdSynetRelu32f'/{n;s/type-id='[0-9a-f]*'/type-id='$(type_of float)'/;}"
 changed 'another value of an enumerator' "s/name='SimdTensorFormatNhwc' value='1'/name='SimdTensorFormatNhwc' value='2'/"
 changed 'a member at another place' "/class-decl name='SimdConvolutionParameters'/,/<\/class-decl>/s/in-bits='64'/in-bits='96'/"
+changed 'a larger struct' "s/class-decl name='SimdConvolutionParameters' size-in-bits='1280'/class-decl name='SimdConvolutionParameters' size-in-bits='1344'/"
 changed 'one parameter less' "/function-decl name='SimdSynetRelu32f'/{n;d;}"
 
 echo "card: {\"functions\": $functions, \"added\": $added}"
