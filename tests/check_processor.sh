@@ -47,9 +47,11 @@ emulated() {
 }
 
 # The checker lists the levels that the library offers, oldest first.
-levels=$(emulated --test activation --every 1000 --seed 1 | sed -n 's/.*levels: //p')
+output=$(emulated --test activation --every 1000 --seed 1)
+levels=$(sed -n 's/.*levels: //p' <<< "$output")
 if [ "${levels##* }" != "$level" ]; then
-    echo "FAIL $processor has the levels $levels, but its newest should be $level"
+    echo "FAIL the newest level of $processor should be $level, but the checker printed:"
+    echo "$output"
     exit 1
 fi
 

@@ -100,7 +100,7 @@ static void * first_calls(void * number)
     switch ((uintptr_t)number) {
     case 0: SimdSynetRelu32f(x, 4, &slope, x); break;
     case 1: expect(SimdGetThreadNumber() >= 1, "the number of threads"); break;
-    default: expect(SimdnetIsaLevel(0) && SimdCpuInfo(SimdCpuInfoThreads), "the machine");
+    default: expect(SimdCpuInfo(SimdCpuInfoThreads) && SimdnetIsaLevel(0), "the machine");
     }
     SimdSynetRelu32f(NULL, 4, &slope, x);
     expect(SimdnetLastErrorKind() == 1, "a refusal");
