@@ -55,7 +55,7 @@ _ERROR = re.compile(r"^\S+:(\d+): Error: (.*)$", re.MULTILINE)
 # Direct branches have addresses of the object as operands, nops several prefixes; every machine has both. For a number that
 # is not 0, gcc writes bsf with a prefix that makes it tzcnt, which gives the same, on processors that know tzcnt.
 _EVERYWHERE = re.compile(
-    r"^((bnd )?(j[a-z]+|call) +[0-9a-f]+|(data16 |cs )*nop|tzcnt |(b|bl|b\.[a-z]+) |(cb|tb)n?z |adrp? )"
+    r"^((bnd )?(j[a-z]+|call) +[0-9a-f]+|(data16 |cs )*nop|tzcnt |(b|bl|b\.[a-z]+) |(cb|tb)n?z |adrp? |udf )"
 )
 
 
@@ -94,7 +94,7 @@ def _used(paths: list[Path], objdump: str, evex: bool) -> dict[str, Path]:
         if file := _FILE.match(row):
             path = Path(file[1])
         elif found := _INSTRUCTION.match(row):
-            line = re.sub(r"\s*(//|#|<).*$", "", found[2])
+            line = re.sub(r"\s*(//|<|#[^0-9-]).*$", "", found[2].replace("\t", " "))  # the # of an ARM constant stays
             # The text is that of the shorter encoding, but processors without AVX-512 know only that.
             if evex and found[1].startswith("62 ") and "{evex}" not in line:
                 line = "{evex} " + line
