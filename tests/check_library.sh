@@ -111,7 +111,11 @@ fi
 # ---- what the shared library requires and provides
 soname=$($readelf -dW "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 if [ "$soname" = "libsimdnet.so.$version" ]; then good; else bad "SONAME is '$soname'"; fi
-needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
+# Since glibc 2.34, threads and dlopen() are in libc.
+glibc=$($readelf -VW "$so" | grep -o 'GLIBC_2\.[0-9]*' | sed 's/.*\.//' | sort -n | tail -n 1)
+separate='lib\(pthread\.so\.0\|dl\.so\.2\)'
+[ "${glibc:-0}" -lt 34 ] || separate=none
+needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e "$separate" -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
 if [ -z "$needed" ]; then good; else bad "the library needs $needed"; fi
 stack=$($readelf -lW "$so" | awk '$1 == "GNU_STACK" {print $7 $8}')
 if [ "${stack%0x*}" = "RW" ]; then good; else bad "GNU_STACK is '$stack', an executable stack"; fi

@@ -102,6 +102,7 @@ enum xcr0 {
 #define NEHALEM_1 (MEROM_1 | SSE41 | SSE42 | POPCNT)
 #define SANDY_BRIDGE_1 (NEHALEM_1 | PCLMULQDQ | AES | XSAVE | OSXSAVE | AVX)
 #define HASWELL_1 (SANDY_BRIDGE_1 | FMA | F16C | MOVBE | RDRAND)
+#define GOLDMONT_1 (NEHALEM_1 | PCLMULQDQ | AES | XSAVE | OSXSAVE | MOVBE | RDRAND)
 #define HASWELL_7 (BMI1 | AVX2 | BMI2 | ERMS)
 #define SKYLAKE_7 (HASWELL_7 | RDSEED | ADX | CLFLUSHOPT)
 #define SKYLAKE_X_7 (SKYLAKE_7 | CLWB | AVX512F | AVX512DQ | AVX512CD | AVX512BW | AVX512VL)
@@ -128,11 +129,21 @@ static const struct machine {
     const char * levels;
 } machines[] = {
     {"Merom", MEROM_1, 0, 0, 0, 0, 0, "base"},
+    {"Penryn", MEROM_1 | SSE41, 0, 0, 0, 0, 0, UP_TO_SSE41},
+    {"Bonnell", MEROM_1 | MOVBE, 0, 0, 0, 0, 0, "base"},
     {"K10", SSE3 | CX16 | POPCNT, 0, 0, 0, 0, 0, "base"},
     {"Nehalem", NEHALEM_1, 0, 0, 0, 0, 0, UP_TO_SSE41},
+    {"Westmere", NEHALEM_1 | PCLMULQDQ | AES, 0, 0, 0, 0, 0, UP_TO_SSE41},
     {"Sandy Bridge", SANDY_BRIDGE_1, 0, 0, 0, 0, SAVES_YMM, UP_TO_SSE41},
+    {"Ivy Bridge", SANDY_BRIDGE_1 | F16C | RDRAND, ERMS, 0, 0, 0, SAVES_YMM, UP_TO_SSE41},
     {"Piledriver", SANDY_BRIDGE_1 | FMA | F16C, BMI1, 0, 0, 0, SAVES_YMM, UP_TO_SSE41},
+    {"Jaguar", SANDY_BRIDGE_1 | F16C | MOVBE, BMI1, 0, 0, 0, SAVES_YMM, UP_TO_SSE41},
+    {"Excavator", HASWELL_1, BMI1 | AVX2 | BMI2, 0, 0, 0, SAVES_YMM, UP_TO_AVX2},
+    {"Goldmont", GOLDMONT_1, ERMS | RDSEED | CLFLUSHOPT | SHA, 0, 0, 0, SAVES_XMM, UP_TO_SSE41},
+    {"Denverton", GOLDMONT_1, ERMS | RDSEED | CLFLUSHOPT | SHA, 0, 0, 0, SAVES_XMM, UP_TO_SSE41},
     {"Haswell", HASWELL_1, HASWELL_7, 0, 0, 0, SAVES_YMM, UP_TO_AVX2},
+    {"Broadwell", HASWELL_1, HASWELL_7 | RDSEED | ADX, 0, 0, 0, SAVES_YMM, UP_TO_AVX2},
+    {"Skylake", HASWELL_1, SKYLAKE_7, 0, 0, 0, SAVES_YMM, UP_TO_AVX2},
     {"Knights Landing", HASWELL_1, SKYLAKE_7 | AVX512F | AVX512CD | AVX512ER | AVX512PF, 0, 0, 0, SAVES_ZMM, UP_TO_AVX2},
     {"Knights Mill", HASWELL_1, SKYLAKE_7 | AVX512F | AVX512CD | AVX512ER | AVX512PF, AVX512VPOPCNTDQ,
      AVX5124VNNIW | AVX5124FMAPS, 0, SAVES_ZMM, UP_TO_AVX2},
@@ -142,11 +153,19 @@ static const struct machine {
     {"Cooper Lake", HASWELL_1, SKYLAKE_X_7, PKU | AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_BF16},
     {"Ice Lake", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM, 0, SAVES_ZMM, UP_TO_VNNI},
     {"Tiger Lake", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT, 0, SAVES_ZMM, UP_TO_VNNI},
+    {"Rocket Lake", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM, 0, SAVES_ZMM, UP_TO_VNNI},
     {"Alder Lake", HASWELL_1, SKYLAKE_7 | CLWB | SHA, ALDER_LAKE_7_ECX, FSRM | HYBRID, AVXVNNI | FZRM | FSRS,
      SAVES_YMM | PKRU, UP_TO_AVXVNNI},
     {"Alder Lake with AVX-512", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT | AVX512FP16,
      AVXVNNI | AVX512BF16 | FZRM | FSRS, SAVES_ZMM, ALL},
+    {"Gracemont", HASWELL_1, SKYLAKE_7 | CLWB | SHA, ALDER_LAKE_7_ECX, FSRM, AVXVNNI, SAVES_YMM | PKRU, UP_TO_AVXVNNI},
+    {"Sierra Forest", HASWELL_1, SKYLAKE_7 | CLWB | SHA, ALDER_LAKE_7_ECX, FSRM, AVXVNNI | FZRM | FSRS, SAVES_YMM | PKRU,
+     UP_TO_AVXVNNI},
     {"Sapphire Rapids", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AMXBF16 | AVX512FP16 | AMXTILE | AMXINT8,
+     AVXVNNI | AVX512BF16 | FZRM | FSRS, SAVES_ZMM | TILECFG | TILEDATA, ALL},
+    {"Emerald Rapids", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AMXBF16 | AVX512FP16 | AMXTILE | AMXINT8,
+     AVXVNNI | AVX512BF16 | FZRM | FSRS, SAVES_ZMM | TILECFG | TILEDATA, ALL},
+    {"Granite Rapids", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AMXBF16 | AVX512FP16 | AMXTILE | AMXINT8,
      AVXVNNI | AVX512BF16 | FZRM | FSRS, SAVES_ZMM | TILECFG | TILEDATA, ALL},
     {"Zen 1", HASWELL_1, ZEN_7, 0, 0, 0, SAVES_YMM, UP_TO_AVX2},
     {"Zen 2", HASWELL_1, ZEN_7 | CLWB, UMIP | RDPID, 0, 0, SAVES_YMM, UP_TO_AVX2},
@@ -182,8 +201,72 @@ static const struct machine {
     {"Cooper Lake without VNNI", HASWELL_1, SKYLAKE_X_7, PKU, 0, AVX512BF16, SAVES_ZMM, UP_TO_AVX512},
 };
 
+/* Which of its levels a processor uses unless the caller selects another: EAX of CPUID's leaf 1 tells models apart. */
+#define INTEL "GenuineIntel"
+#define AMD "AuthenticAMD"
+
+static const struct processor {
+    const char * name, * vendor;
+    uint32_t signature;
+    const char * level;
+} processors[] = {
+    {"Merom", INTEL, 0x6F6, "base"},
+    {"Penryn", INTEL, 0x10676, "sse41"},
+    {"Bonnell", INTEL, 0x106C2, "base"},
+    {"K10", AMD, 0x100F42, "base"},
+    {"Nehalem", INTEL, 0x106A5, "sse41"},
+    {"Westmere", INTEL, 0x206C2, "sse41"},
+    {"Sandy Bridge", INTEL, 0x206A7, "sse41"},
+    {"Ivy Bridge", INTEL, 0x306A9, "sse41"},
+    {"Piledriver", AMD, 0x600F20, "sse41"},
+    {"Jaguar", AMD, 0x700F01, "sse41"},
+    {"Excavator", AMD, 0x660F01, "avx2"},
+    {"Goldmont", INTEL, 0x506C9, "sse41"},
+    {"Denverton", INTEL, 0x506F1, "sse41"},
+    {"Haswell", INTEL, 0x306C3, "avx2"},
+    {"Broadwell", INTEL, 0x306D4, "avx2"},
+    {"Skylake", INTEL, 0x506E3, "avx2"},
+    {"Knights Landing", INTEL, 0x50671, "avx2"},
+    {"Knights Mill", INTEL, 0x80650, "avx2"},
+    {"Skylake-X", INTEL, 0x50654, "avx512"},
+    {"Cannon Lake", INTEL, 0x60663, "avx512"},
+    {"Cascade Lake", INTEL, 0x50657, "avx512vnni"},
+    {"Cooper Lake", INTEL, 0x5065B, "avx512bf16"},
+    {"Ice Lake", INTEL, 0x706E5, "avx512vnni"},
+    {"Tiger Lake", INTEL, 0x806C1, "avx512vnni"},
+    {"Rocket Lake", INTEL, 0xA0671, "avx512vnni"},
+    {"Alder Lake", INTEL, 0x90672, "avxvnni"},
+    {"Alder Lake with AVX-512", INTEL, 0x90672, "avx512bf16"},
+    {"Gracemont", INTEL, 0xB06E0, "avxvnni"},
+    {"Sierra Forest", INTEL, 0xA06F3, "avxvnni"},
+    {"Sapphire Rapids", INTEL, 0x806F8, "avx512vnni"},
+    {"Emerald Rapids", INTEL, 0xC06F2, "avx512vnni"},
+    {"Granite Rapids", INTEL, 0xA06D1, "avx512bf16"},
+    {"Zen 1", AMD, 0x800F11, "avx2"},
+    {"Zen 2", AMD, 0x870F10, "avx2"},
+    {"Zen 3", AMD, 0xA20F10, "avx2"},
+    {"Zen 4", AMD, 0xA60F12, "avx512bf16"},
+    {"Zen 5", AMD, 0xB40F40, "avx512bf16"},
+};
+
+static void level_of_processor(const struct processor * p, uint32_t features)
+{
+    struct sn_model model = {"", 0, 0};
+    strcpy(model.vendor, p->vendor);
+    sn_cpu_model(p->signature, &model);
+    const char * level = sn_level_name(sn_default_level(features, sn_traits_of(&model, 0).slow));
+#if !defined(SOME_ISAS)
+    if (strcmp(level, p->level) != 0)
+        printf("%s uses %s, not %s\n", p->name, level, p->level);
+    TEST(strcmp(level, p->level) == 0);
+#else
+    TEST(strcmp(level, built_of(p->level)) == 0 || !*built_of(p->level));
+#endif
+}
+
 static void levels_of_machines(void)
 {
+    size_t known = 0;
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); ++i) {
         const struct machine * m = &machines[i];
         const struct sn_cpuid cpuid = {
@@ -192,7 +275,14 @@ static void levels_of_machines(void)
                      [SN_LEAF_7_1] = {[SN_EAX] = m->eax_7_1}},
             .xcr0 = m->xcr0};
         chosen(m->name, sn_cpu_features(&cpuid), m->levels);
+        for (size_t k = 0; k < sizeof(processors) / sizeof(processors[0]); ++k)
+            if (strcmp(processors[k].name, m->name) == 0) {
+                level_of_processor(&processors[k], sn_cpu_features(&cpuid));
+                ++known;
+            }
     }
+    TEST(known == sizeof(processors) / sizeof(processors[0]));
+    printf("card: {\"processors\": %zu, \"systems\": %zu}\n", known, sizeof(machines) / sizeof(machines[0]) - known);
 }
 
 #elif defined(__aarch64__)

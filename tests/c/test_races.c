@@ -2,10 +2,13 @@
  * Many threads do everything at once: first calls, shared contexts of every kind, contexts of their own, functions that
  * allocate, while some of them change the number of threads, the instruction set and the verbosity, and read the table.
  * Results are those of one thread, and ThreadSanitizer (make tsan) finds no race.
+ *
+ * test_races [ROUNDS [STARTS]]: the number of such actions, and of processes whose threads make their first calls together.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "runtime/threads.h"
 #include "layers.h"
@@ -97,7 +100,7 @@ static void * first_calls(void * number)
     switch ((uintptr_t)number) {
     case 0: SimdSynetRelu32f(x, 4, &slope, x); break;
     case 1: expect(SimdGetThreadNumber() >= 1, "the number of threads"); break;
-    default: expect(SimdnetIsaLevel(0) && SimdCpuInfo(SimdCpuInfoThreads), "the machine");
+    default: expect(SimdCpuInfo(SimdCpuInfoThreads) && SimdnetIsaLevel(0), "the machine");
     }
     SimdSynetRelu32f(NULL, 4, &slope, x);
     expect(SimdnetLastErrorKind() == 1, "a refusal");
@@ -114,10 +117,30 @@ static void on_threads(void * (*run)(void *))
         pthread_join(thread[i], NULL);
 }
 
-int main(void)
+/* First calls happen once in a process, so each of these is a child. */
+static void start(int times)
 {
+    int good = 0;
+    for (int i = 0; i < times; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            on_threads(first_calls);
+            _exit(wrong != 0);
+        }
+        int status = 0;
+        good += child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    }
+    TEST(good == times);
+}
+
+int main(int argc, char ** argv)
+{
+    if (argc > 1)
+        rounds = atoi(argv[1]);
+    const int all = rounds, starts = argc > 2 ? atoi(argv[2]) : 50;
     test_alarm();
     pthread_barrier_init(&together, NULL, THREADS);
+    start(starts);
     on_threads(first_calls);
     fill_layers();
     layers = all_layers(layer);
@@ -135,5 +158,6 @@ int main(void)
         SimdRelease(context[i]);
         free(expected[i]);
     }
+    printf("card: {\"rounds\": %d, \"starts\": %d}\n", all, starts);
     return test_end();
 }
