@@ -1,14 +1,14 @@
 """Every parameter of every function of the header with every bad value: ``python c_refusals.py FILE SEED``.
 
 Each function is called validly, with arguments that ``fuzz.py`` draws. Then each of its parameters in turn is NULL, a size
-that no array can have, an unknown enumerator, a context of each other kind, one that has no weights yet, or memory that is no
-context; and each field of its structs likewise. The function must refuse, with a sentence that begins with its name, and
+that no array can have, an unknown enumerator, a context of each other kind, one that has no weights yet, or memory that is
+no context; and each field of its structs likewise. The function must refuse, with a sentence that begins with its name, and
 write nothing, or succeed, because it does not depend on the value. A released context is not among the values: nothing
-can distinguish it from the memory that it was.
+can distinguish it from other memory.
 
-The last line is for the scorecard: how many cases of each kind were refused. ``c_named`` of them have a sentence with the name
-of the parameter that is bad; the others name what follows from it, as an array that would be too large. FILE contains the
-call that was made last, for the case that the process dies.
+The last line is for the scorecard: how many cases of each kind were refused. ``c_named`` of them have a sentence with the
+name of the parameter that is bad; the others name what follows from it, as an array that would be too large. FILE contains
+the call that was made last, for the case that the process dies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from fuzz import ABSURD, ENUMS, FUNCTIONS, NULL, SOURCES, Arguments, Caller, Parameter, ffi, lib, one_of_each
+from fuzz import ABSURD, ENUMS, FUNCTIONS, NULL, SOURCES, Arguments, Caller, Parameter, one_of_each
+
+from pysimd._library import ffi, lib
 
 BASES = 2  # valid calls of a function from which its cases are made
 MOST_DRAWN = 2000  # calls until one is valid

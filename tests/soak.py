@@ -1,10 +1,10 @@
 """Mixed random calls, models and lives of contexts from four threads: ``python soak.py --minutes 60 --seed 1``.
 
 Each call has the bits that the same call had the first time. The threads end at every checkpoint, and new ones begin after
-it: then no call runs, only what was made at the start exists, and the memory of the process must not be larger than after the
-warm-up. What is compared is the anonymous memory of the process, after the collection of garbage and ``malloc_trim``, with
-PYTHONMALLOC=malloc, since Python's own allocator keeps pages that are partly used. Memory of files that are mapped, such as
-the pages of programs, is left out: when it is in memory is up to the system.
+it: then no call runs, only what was made at the start exists, and the memory of the process must not be larger than after
+the warm-up. What is compared is the anonymous memory of the process, after the collection of garbage and ``malloc_trim``,
+with PYTHONMALLOC=malloc, since Python's own allocator keeps pages that are partly used. Memory of files that are mapped,
+such as the pages of programs, is left out: when it is in memory is up to the system.
 
 The last line is for the scorecard; ``most_growth`` is the largest growth after the warm-up, in KB.
 """
@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Callable
@@ -43,7 +44,7 @@ def digest(value: Any) -> bytes:
     found = hashlib.blake2b(digest_size=16)
     for array in value if isinstance(value, (tuple, list)) else (value,):
         found.update(repr((array.dtype.str, array.shape)).encode())
-        found.update(np.ascontiguousarray(array))
+        found.update(array.tobytes())
     return found.digest()
 
 
@@ -64,13 +65,13 @@ class Soak:
     def _functions(self, seed: int) -> None:
         for name, (function, args, kwargs) in samples.calls(np.random.default_rng(seed)).items():
             if not name.endswith("iterator"):
-                self.jobs[f"call {name} {seed}"] = lambda f=function, a=args, k=kwargs: digest(f(*a, **k))  # type: ignore[misc]
-                self.jobs[f"prepare {name} {seed}"] = lambda p=(function, *args), k=kwargs: digest(pysimd.prepare(*p, **k)())  # type: ignore[misc]
+                self.jobs[f"call {name} {seed}"] = partial(called, function, args, kwargs)
+                self.jobs[f"prepare {name} {seed}"] = partial(prepared, function, args, kwargs)
 
     def _contexts(self, seed: int) -> None:
         for name, (context, arrays) in samples.contexts(np.random.default_rng(seed)).items():
-            self.jobs[f"forward {name} {seed}"] = lambda c=context, a=arrays: digest(c.forward(*a))  # type: ignore[misc]
-            self.jobs[f"life {name} {seed}"] = lambda c=context, a=arrays: life(c, a)  # type: ignore[misc]
+            self.jobs[f"forward {name} {seed}"] = partial(called, context.forward, arrays, {})
+            self.jobs[f"life {name} {seed}"] = partial(life, context, arrays)
         self.jobs[f"refused {seed}"] = refused
 
     def _models(self, folder: Path) -> None:
@@ -85,7 +86,7 @@ class Soak:
             model, file = random_model(seed), folder / f"{seed}.onnx"
             onnx.save(model, file)
             inputs = random_inputs(model, seed)
-            self.jobs[f"model {seed}"] = lambda f=file, i=inputs: results(pysimd.load(f).prepare(), i)  # type: ignore[misc]
+            self.jobs[f"model {seed}"] = partial(loaded, file, inputs)
             self.jobs[f"infer {seed}"] = self._infer(pysimd.load(file).prepare(), inputs)
 
     def _infer(self, model: Any, inputs: dict[str, Array]) -> Callable[[], bytes]:
@@ -119,6 +120,14 @@ class Soak:
             self.done += done
 
 
+def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    return digest(function(*args, **kwargs))
+
+
+def prepared(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    return digest(pysimd.prepare(function, *args, **kwargs)())
+
+
 def life(context: Any, arrays: tuple[Array, ...]) -> bytes:
     """A context like this one, from its beginning to its end."""
     made = type(context)(**context._arguments)
@@ -128,6 +137,11 @@ def life(context: Any, arrays: tuple[Array, ...]) -> bytes:
     result = digest(made.forward(*arrays))
     made.close()
     return result
+
+
+def loaded(file: Path, inputs: dict[str, Array]) -> bytes:
+    """A model, from its file."""
+    return results(pysimd.load(file).prepare(), inputs)
 
 
 def results(model: Any, inputs: dict[str, Array]) -> bytes:

@@ -57,7 +57,10 @@ ENDS = {
     "globals": ("sys.modules.pop('pysimd'); sys.modules['__main__'].kept = None", 0),
     "cycle": ("loop = [kept]; loop.append(loop); del kept", 0),
     "last thread": ("threading.Thread(target=lambda: (time.sleep(0.02), good('LSTM') or os._exit(5))).start()", 0),
-    "fork": ("child = os.fork()\nif child: sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\nassert good('LSTM')", 0),
+    "fork": (
+        "child = os.fork()\nif child: sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\nassert good('LSTM')",
+        0,
+    ),
 }
 
 
@@ -67,7 +70,11 @@ def test_end_of_the_interpreter(end: str, request: pytest.FixtureRequest) -> Non
     for i in range(request.config.getoption("--rounds")):
         later = f"time.sleep({i % 7 / 500})\n"  # so that the threads have got more or less far
         done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", LIVE + later + code], cwd=ROOT, capture_output=True, text=True, timeout=300
+            [sys.executable, "-W", "ignore", "-c", LIVE + later + code],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
         assert (done.returncode, done.stderr) == (status, ""), end
 

@@ -1,4 +1,4 @@
-"""Bad arguments: what is written by none of them, contexts that are half made, and every parameter of the header's functions.
+"""Bad arguments: none of them writes anything; contexts that are half made; every parameter of the header's functions.
 
 More of them are in test_messages.py (sentences), test_overlap.py, test_subclasses.py and test_contexts.py.
 """
@@ -10,6 +10,7 @@ import random
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable
 
@@ -71,12 +72,12 @@ def test_refused_functions_write_nothing(name: str) -> None:
     for place in places(arguments):
         for wrong, _ in wrong_arrays(at(arguments, place)):
             changed = replaced(arguments, place, wrong)
-            assert_untouched(lambda changed=changed: samples.call_into(function, changed, outs), outs, "array")  # type: ignore[misc]
+            assert_untouched(partial(samples.call_into, function, changed, outs), outs, "array")
             reset(outs)
     for option in arguments[1]:
         for wrong in wrong_numbers():
             other = (arguments[0], {**arguments[1], option: wrong})
-            assert_untouched(lambda other=other: samples.call_into(function, other, outs), outs, "option")  # type: ignore[misc]
+            assert_untouched(partial(samples.call_into, function, other, outs), outs, "option")
             reset(outs)
 
 
@@ -90,10 +91,23 @@ def wrong_outputs(out: Array) -> list[Any]:
     """Outputs that do not fit, all with memory of their own."""
     read_only = filled(out)
     read_only.flags.writeable = False
-    wrong: list[Any] = [read_only, out.tolist(), bytearray(out.nbytes), "text", 3, filled(np.zeros((2, *out.shape, 3), out.dtype))]
+    wrong: list[Any] = [
+        read_only,
+        out.tolist(),
+        bytearray(out.nbytes),
+        "text",
+        3,
+        filled(np.zeros((2, *out.shape, 3), out.dtype)),
+    ]
     wrong.append(filled(out.astype(np.float64 if out.dtype.itemsize < 8 else np.float32)))
     if out.size > 1:
-        wrong.extend((filled(out.ravel()[1:]), filled(np.repeat(out, 2, axis=-1))[..., ::2], np.ma.masked_array(filled(out), np.ones(out.shape, bool))))
+        wrong.extend(
+            (
+                filled(out.ravel()[1:]),
+                filled(np.repeat(out, 2, axis=-1))[..., ::2],
+                np.ma.masked_array(filled(out), np.ones(out.shape, bool)),
+            )
+        )
     return wrong
 
 
@@ -131,7 +145,7 @@ def test_outputs_of_contexts_that_do_not_fit(name: str) -> None:
     for i, array in enumerate(arrays):
         for wrong, _ in wrong_arrays(array):
             given = [wrong if i == j else x for j, x in enumerate(arrays)]
-            assert_untouched(lambda given=given: context.forward(*given, out=out), [out], "array")  # type: ignore[misc]
+            assert_untouched(partial(context.forward, *given, out=out), [out], "array")
             reset([out])
 
 

@@ -159,6 +159,7 @@ static void * until_cancelled(void * argument)
         c->right += memcmp(dst, expected, sizeof(expected)) == 0;
         pthread_testcancel();
     }
+    return NULL; /* not reached, but not all compilers know */
 }
 
 static void cancel_meanwhile(void * context, int rounds)

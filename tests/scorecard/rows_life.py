@@ -20,7 +20,19 @@ def made(program: str) -> str:
 # ---- bad arguments
 
 C_KINDS = ("null", "overlap", "context", "init", "state", "size", "enumerator", "foreign", "half_made")
-PYTHON_KINDS = ("array", "option", "output", "context", "overlap", "lie", "released", "half_made", "init", "attribute", "foreign")
+PYTHON_KINDS = (
+    "array",
+    "option",
+    "output",
+    "context",
+    "overlap",
+    "lie",
+    "released",
+    "half_made",
+    "init",
+    "attribute",
+    "foreign",
+)
 BAD = " ".join(f"tests/test_{subject}.py" for subject in ("refusals", "messages", "overlap", "subclasses", "contexts"))
 
 
@@ -38,17 +50,18 @@ def every_parameter(seed: int, level: str = "") -> str:
 
 
 FIGURE = (
-    "{c_cases:.0f} cases in C: {c_null:.0f} NULL, {c_size:.0f} sizes, {c_enumerator:.0f} enumerators, {c_foreign:.0f} foreign and "
-    "{c_half_made:.0f} half-made contexts, {c_overlap:.0f} overlaps; {python_cases:.0f} in Python: {python_array:.0f} arrays, "
-    "{python_option:.0f} options, {python_output:.0f} outputs, {python_lie:.0f} lying subclasses, {python_overlap:.0f} overlaps, "
-    "{python_attribute:.0f} attributes, {python_init:.0f} second __init__, {python_half_made:.0f} half-made, "
+    "{c_cases:.0f} cases in C: {c_null:.0f} NULL, {c_size:.0f} sizes, {c_enumerator:.0f} enumerators, {c_foreign:.0f} "
+    "foreign and {c_half_made:.0f} half-made contexts, {c_overlap:.0f} overlaps; {python_cases:.0f} in Python: {python_array:.0f} "
+    "arrays, {python_option:.0f} options, {python_output:.0f} outputs, {python_lie:.0f} lies, "
+    "{python_overlap:.0f} overlaps, {python_attribute:.0f} attributes, {python_init:.0f} second __init__, {python_half_made:.0f} half-made, "
     "{python_released:.0f} closed and {python_foreign:.0f} foreign contexts; {failed:.0f} failed"
 )
 
 # ---- the life of the process
 
 OPENED = (
-    "mkdir -p build/scorecard && cc -std=c99 -pthread -Iinclude tests/c/opened_late.c -ldl -o build/scorecard/opened_late && "
+    "mkdir -p build/scorecard && "
+    "cc -std=c99 -pthread -Iinclude tests/c/opened_late.c -ldl -o build/scorecard/opened_late && "
     f"build/scorecard/opened_late {LIBRARY}"
 )
 ALLOWED = r"""$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')"""  # the first of the processors that this process may use
@@ -69,8 +82,8 @@ def life(forks: int, opened: int) -> Form:
             *([] if quick else [made("check --quick --stack 64 --jobs 2")]),
             *([f"{ENDS} 1"] if quick else [f"{ENDS} 10 -k '{part}'" for part in ("not interpreter", "interpreter")]),
         ],
-        figure="{forks:.0f} forks, {cancellations:.0f} cancelled threads and {signals:.0f} signals during calls, a tenth of each "
-        "on one processor; opened and closed {opened:.0f} times; {passed:.0f} passed, {failed:.0f} failed",
+        figure="{forks:.0f} forks, {cancellations:.0f} cancelled threads and {signals:.0f} signals during calls, "
+        "an eleventh of each on one processor; opened and closed {opened:.0f} times; {passed:.0f} passed, {failed:.0f} failed",
         holds=lambda counts: (
             all(counts.get(kind, 0) >= forks for kind in ("forks", "cancellations", "signals"))
             and counts.get("opened", 0) >= opened
@@ -90,8 +103,8 @@ def soak(minutes: int) -> str:
 ROWS = [
     Row(
         8,
-        "Bad arguments: NULL, zero, huge, overflowing and impossible sizes, unknown enumerators; foreign, released and half-made "
-        "contexts; misfitting, overlapping and lying arrays; attributes assigned and a second `__init__`",
+        "Bad arguments: NULL, zero, huge, overflowing and impossible sizes, unknown enumerators; foreign, released and "
+        "half-made contexts; misfitting, overlapping and lying arrays; attributes assigned and a second `__init__`",
         "at least 1000 cases in C and 1000 in Python, each with its sentence; not a byte is written",
         Form(
             commands=[made("check --quick --refused"), every_parameter(1), f".venv/bin/python -m pytest --card {BAD}"],
@@ -113,8 +126,8 @@ ROWS = [
     ),
     Row(
         11,
-        "Forks, cancelled threads and signals during calls; the library opened and closed; ends of the interpreter with live "
-        "contexts and threads; a limit on processes; one processor; 64 KB of stack",
+        "Forks, cancelled threads and signals during calls; the library opened and closed; ends of the interpreter with "
+        "live contexts and threads; a limit on processes; one processor; 64 KB of stack",
         "1000 forks and cancellations, 200 times opened: no hang, no crash, right answers",
         life(forks=200, opened=50),
         life(forks=1000, opened=200),
