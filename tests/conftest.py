@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--card", action="store_true", help="prints how many bad arguments were refused, for the scorecard")
-    parser.addoption("--rounds", type=int, default=2, help="of each test in test_process.py")
+    parser.addoption("--rounds", type=int, default=1, help="of each test in test_process.py")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

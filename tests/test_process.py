@@ -6,18 +6,21 @@ system are tested in C, tests/c/test_callers.c.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import samples
-from support import ROOT, floats
+from support import COMPILER, ROOT, floats
 
 import pysimd
+from pysimd._library import HEADER_PATH, LIBRARY_PATH
 
 # All kinds of contexts, prepared calls of them, and daemon threads that compute until the process ends.
 LIVE = """
@@ -121,3 +124,37 @@ def test_handlers_that_compute(rng: np.random.Generator, request: pytest.Fixture
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert handled > 10 and wrong == 0
+
+
+SETTINGS = """
+#include <stdio.h>
+#include <sys/auxv.h>
+#include "simdnet.h"
+int main(void)
+{
+    return printf("%lu %s %d\\n", getauxval(AT_SECURE), SimdnetActiveIsa(), (int)SimdGetThreadNumber()) < 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not COMPILER, reason="only root can make a program of another user")
+def test_a_setuid_program_ignores_the_environment(tmp_path: Path) -> None:
+    program, source = tmp_path / "settings", tmp_path / "settings.c"
+    source.write_text(SETTINGS)
+    static = LIBRARY_PATH.resolve().with_suffix(".a")
+    if not static.exists():
+        pytest.skip(f"{static} does not exist")
+    libraries = [str(static), "-lm", "-lpthread", "-ldl"]
+    subprocess.run([str(COMPILER), f"-I{HEADER_PATH.parent}", str(source), *libraries, "-o", str(program)], check=True)
+    environment = {"SIMDNET_MAX_ISA": "base", "SIMDNET_NUM_THREADS": "2", "SIMDNET_VERBOSE": "2"}
+    printed = []
+    for user, mode in ((0, 0o755), (54321, 0o4755)):
+        os.chown(program, user, user)
+        program.chmod(mode)
+        done = subprocess.run([str(program)], env=environment, capture_output=True, text=True, check=True)
+        printed.append((done.stdout.split(), bool(done.stderr)))
+    (plain, reports), (raised, silent) = printed
+    assert plain[:2] == ["0", "base"] and reports
+    if raised[0] == "0":
+        pytest.skip("this file system ignores the mode, or there are no other users")
+    assert (raised[1] != "base" or len(pysimd.isa_levels()) == 1) and raised[2] == "1" and not silent

@@ -50,11 +50,12 @@ def every_parameter(seed: int, level: str = "") -> str:
 
 
 FIGURE = (
-    "{c_cases:.0f} cases in C: {c_null:.0f} NULL, {c_size:.0f} sizes, {c_enumerator:.0f} enumerators, {c_foreign:.0f} "
-    "foreign and {c_half_made:.0f} half-made contexts, {c_overlap:.0f} overlaps; {python_cases:.0f} in Python: {python_array:.0f} "
-    "arrays, {python_option:.0f} options, {python_output:.0f} outputs, {python_lie:.0f} lies, "
-    "{python_overlap:.0f} overlaps, {python_attribute:.0f} attributes, {python_init:.0f} second __init__, {python_half_made:.0f} half-made, "
-    "{python_released:.0f} closed and {python_foreign:.0f} foreign contexts; {failed:.0f} failed"
+    "{c_cases:.0f} cases in C: {c_null:.0f} NULL, {c_size:.0f} sizes, {c_enumerator:.0f} enumerators, "
+    "{c_foreign:.0f} foreign and {c_half_made:.0f} half-made contexts, {c_overlap:.0f} overlaps; "
+    "{python_cases:.0f} in Python: {python_array:.0f} arrays, {python_option:.0f} options, {python_output:.0f} outputs, "
+    "{python_lie:.0f} lies, {python_overlap:.0f} overlaps, {python_attribute:.0f} attributes, "
+    "{python_init:.0f} second __init__, {python_half_made:.0f} half-made, {python_released:.0f} closed and "
+    "{python_foreign:.0f} foreign contexts; {failed:.0f} failed"
 )
 
 # ---- the life of the process
@@ -83,7 +84,7 @@ def life(forks: int, opened: int) -> Form:
             *([f"{ENDS} 1"] if quick else [f"{ENDS} 10 -k '{part}'" for part in ("not interpreter", "interpreter")]),
         ],
         figure="{forks:.0f} forks, {cancellations:.0f} cancelled threads and {signals:.0f} signals during calls, "
-        "an eleventh of each on one processor; opened and closed {opened:.0f} times; {passed:.0f} passed, {failed:.0f} failed",
+        "an eleventh of each on one processor; opened {opened:.0f} times; {passed:.0f} passed, {failed:.0f} failed",
         holds=lambda counts: (
             all(counts.get(kind, 0) >= forks for kind in ("forks", "cancellations", "signals"))
             and counts.get("opened", 0) >= opened
