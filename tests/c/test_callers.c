@@ -145,6 +145,7 @@ static void fork_meanwhile(void * context, int rounds)
  */
 struct cancelled {
     void * context;
+    int last;  /* the thread cancels itself before this call, so that all of the call is made while this is pending */
     int calls; /* that the thread began, and that it completed with the right result */
     int right;
 };
@@ -154,7 +155,8 @@ static void * until_cancelled(void * argument)
     struct cancelled * c = argument;
     float dst[sizeof(expected) / sizeof(expected[0])];
     for (;;) {
-        __atomic_add_fetch(&c->calls, 1, __ATOMIC_RELAXED);
+        if (__atomic_add_fetch(&c->calls, 1, __ATOMIC_RELAXED) == c->last)
+            pthread_cancel(pthread_self());
         SimdSynetConvolution32fForward(c->context, image, NULL, dst);
         c->right += memcmp(dst, expected, sizeof(expected)) == 0;
         pthread_testcancel();
@@ -170,15 +172,15 @@ static void cancel_meanwhile(void * context, int rounds)
     if (pthread_create(&other, NULL, until_stopped, context) != 0)
         exit(1);
     for (int i = 0; i < rounds; ++i) {
-        struct cancelled c = {context, 0, 0};
+        struct cancelled c = {context, i % 2 ? 1 + i / 2 % 3 : 0, 0, 0};
         pthread_t thread;
         void * result = NULL;
         TEST(pthread_create(&thread, NULL, until_cancelled, &c) == 0);
-        while (__atomic_load_n(&c.calls, __ATOMIC_RELAXED) < 1 + i % 3)
+        while (!c.last && __atomic_load_n(&c.calls, __ATOMIC_RELAXED) < 1 + i % 3)
             sched_yield();
-        for (volatile int k = 0; k < i * 7919 % 20000; ++k) /* so that the call has got more or less far */
+        for (volatile int k = 0; !c.last && k < i * 7919 % 20000; ++k) /* so that the call has got more or less far */
             continue;
-        TEST(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0);
+        TEST((c.last || pthread_cancel(thread) == 0) && pthread_join(thread, &result) == 0);
         TEST(result == PTHREAD_CANCELED && c.right == c.calls);
         TEST(forward_good(context));
     }
