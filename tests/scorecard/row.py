@@ -12,7 +12,7 @@ Counts = dict[str, float]
 # Lines that count: those of the card's own programs, and the last line of a program of tests or of pytest.
 CARD = re.compile(r"^card: (\{.*\})$", re.MULTILINE)
 PROGRAM = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
-PYTEST = re.compile(r"^=+ (.*) in [\d.]+s(?: \([\d:]+\))? =+$", re.MULTILINE)
+PYTEST = re.compile(r"^(?:=+ )?(\d+ [a-z]+(?:, \d+ [a-z]+)*) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
