@@ -121,7 +121,7 @@ def scale(
     shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, shape, layout)
     scale_, bias_ = coefficients(scale, "scale", channels), NULL if bias is None else coefficients(bias, "bias", channels)
-    out, dst = output(out, shape, (x, scale, x if bias is None else bias), ("x", "scale", "bias"), 1)
+    out, dst = output(out, shape, (x, scale, 0.0 if bias is None else bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, dst, form)
     return out
 

@@ -140,6 +140,7 @@ if $cc -std=c99 -Wall -Wextra -pthread -Iinclude tests/c/opened_late.c -ldl -o "
 else
     bad "a library opened late, by a program without memory"
 fi
+if "$@" "$work/opened_late" "$so" 5 > "$work/opened_late.txt"; then good; else bad "a library opened 5 times: $(cat "$work/opened_late.txt")"; fi
 
 # ---- instructions
 mnemonics() { # mnemonics OBJECT...: instruction and operands, one per line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from support import REFUSALS
 
 import pysimd
 from pysimd._library import HEADER_PATH
@@ -52,6 +54,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "isa" in getattr(item, "fixturenames", ()):
             item.add_marker("every_level")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--card", action="store_true", help="prints how many bad arguments were refused, for the scorecard")
+    parser.addoption("--rounds", type=int, default=1, help="of each test in test_process.py")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("--card"):
+        counts = {f"python_{kind.replace(' ', '_')}": count for kind, count in sorted(REFUSALS.items())}
+        terminalreporter.write_line(f"card: {json.dumps({**counts, 'python_cases': sum(counts.values())})}")
 
 
 @pytest.fixture

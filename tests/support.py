@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable
@@ -35,6 +36,10 @@ PARAMS: dict[str, Any] = {
     "gelu": lambda n: None,
     "sigmoid": lambda n: None,
 }
+
+#: Calls with bad arguments that tests have made, by kind: each was refused with a sentence, or did not depend on what the
+#: argument pretends. conftest.py prints how many there were.
+REFUSALS: Counter[str] = Counter()
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPILER = shutil.which("cc")
@@ -103,6 +108,7 @@ def assert_refused(call: Callable[..., Any], error: type[Exception], sentence: s
     with pytest.raises(error, match=sentence):
         call(**arguments, out=out)
     assert out.tobytes() == before
+    REFUSALS["argument"] += 1
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

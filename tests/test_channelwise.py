@@ -146,6 +146,13 @@ def test_rows_and_empty(rng: np.random.Generator) -> None:
 # ------------------------------------------------------------------------------------------- results of more channels
 
 
+def test_scale_in_place_without_bias(rng: np.random.Generator) -> None:
+    x, factors = floats(rng, 3, 4, 5), floats(rng, 5)
+    expected = pysimd.scale(x, factors)
+    assert pysimd.scale(x, factors, out=x) is x
+    assert x.tobytes() == expected.tobytes()
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_fused4(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for channels, height, width in SHAPES:

@@ -12,7 +12,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 import samples
-from support import Array, floats
+from support import REFUSALS, Array, floats
 
 import pysimd
 
@@ -102,6 +102,7 @@ def test_closed(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
     for use in uses:
         with pytest.raises(pysimd.StateError, match=f"{type(context).__name__} is closed"):
             use()
+        REFUSALS["released"] += 1
 
 
 # --------------------------------------------------------------------------------------- what does not change
@@ -132,6 +133,7 @@ def test_a_context_is_not_made_a_second_time(closed: bool, case: tuple[pysimd.Co
             with pytest.raises(pysimd.StateError, match=f"{type(context).__name__} exists already"):
                 cls.__init__(context, *args, **options)  # type: ignore[misc]
             assert vars(context) == state
+            REFUSALS["init"] += 1
     if not closed:
         assert attributes(context) == before
         assert context.forward(*arrays).tobytes() == expected
@@ -168,9 +170,11 @@ def test_attributes_are_read_only(case: tuple[pysimd.Context, tuple[Array, ...]]
         for assign in (setattr, object.__setattr__):
             with pytest.raises(AttributeError):
                 assign(context, name, (1000, 1000, 1000, 1000))
+            REFUSALS["attribute"] += 1
         for delete in (delattr, object.__delattr__):
             with pytest.raises(AttributeError):
                 delete(context, name)
+            REFUSALS["attribute"] += 1
         vars(context)[name] = (1000, 1000, 1000, 1000)  # which bypasses properties
     assert attributes(context) == before
     assert context.forward(*arrays).tobytes() == expected
@@ -220,6 +224,7 @@ def test_a_context_whose_class_is_changed_is_refused_by_the_library(rng: np.rand
                 context.__class__ = type(other)
                 with pytest.raises((AttributeError, TypeError, ValueError)):
                     context.forward(*arrays)
+                REFUSALS["foreign"] += 1
         context.__class__ = cls
         assert context.forward(*arrays).size
 

@@ -72,6 +72,12 @@ def test_group_norm(isa: str, rng: np.random.Generator, groups: int) -> None:
     assert np.array_equal(pysimd.group_norm(x, groups, bias=bias), pysimd.scale(plain, 1, bias, layout="nchw"))
 
 
+def test_group_norm_with_weight_or_bias_alone(rng: np.random.Generator) -> None:
+    x, weight, bias = floats(rng, 8, 3, 5), floats(rng, 8), floats(rng, 8)
+    assert pysimd.group_norm(x, 2, weight).tobytes() == pysimd.group_norm(x, 2, weight, 0.0).tobytes()
+    assert pysimd.group_norm(x, 2, None, bias).tobytes() == pysimd.group_norm(x, 2, 1.0, bias).tobytes()
+
+
 def test_normalized_dimensions(rng: np.random.Generator) -> None:
     x, weight = floats(rng, 3, 4, 5, 6), floats(rng, 5, 6)
     rows = pysimd.layer_norm(x.reshape(12, 30), weight.reshape(-1), 0.5)

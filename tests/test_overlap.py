@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import samples
 from samples import at, places, replaced
+from support import REFUSALS
 
 import pysimd
 
@@ -39,6 +40,7 @@ def assert_views_are_refused(name: str, function: Callable[..., Any], arguments:
                 assert "overlaps" in str(error), place
                 assert outs[i].tobytes() == before, place
                 refused += 1
+                REFUSALS["overlap"] += 1
                 if alike:
                     with pytest.raises(ValueError, match="overlaps"):
                         samples.call_into(function, replaced(arguments, place, outs[i]), outs)

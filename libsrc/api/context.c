@@ -46,14 +46,18 @@ bool sn_is_context(const struct sn_context * context, const char * function)
     return sn_is_context_as("context", context, function);
 }
 
-bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function)
+bool sn_context_check_as(const char * name, const void * context, const struct sn_context_kind * kind, const char * function)
 {
     const struct sn_context * c = context;
-    if (!sn_is_context(c, function))
+    if (!sn_is_context_as(name, c, function))
         return false;
-    SN_CHECK_FOR(function, c->kind == kind, false, "context is one of %s, expected one of %s", c->kind->name,
-                 kind->name);
+    SN_CHECK_FOR(function, c->kind == kind, false, "%s is one of %s, expected one of %s", name, c->kind->name, kind->name);
     return true;
+}
+
+bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function)
+{
+    return sn_context_check_as("context", context, kind, function);
 }
 
 void sn_context_free(void * context)

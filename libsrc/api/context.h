@@ -41,6 +41,9 @@ void sn_context_describe(struct sn_context * context, const char * format, ...) 
 /* True for a context of this kind; else the last error is set for `function`. */
 bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function);
 
+/* The same for an argument with another name. */
+bool sn_context_check_as(const char * name, const void * context, const struct sn_context_kind * kind, const char * function);
+
 /* True for a context of any kind; likewise. */
 bool sn_is_context(const struct sn_context * context, const char * function);
 

@@ -243,7 +243,7 @@ static bool check_stride(const char * function, const char * name, size_t stride
 void SimdResizerRun(const void * resizer, const uint8_t * src, size_t srcStride, uint8_t * dst, size_t dstStride)
 {
     SN_CALL_OF(resizer);
-    if (!sn_context_check(resizer, &resizer_kind, __func__))
+    if (!sn_context_check_as("resizer", resizer, &resizer_kind, __func__))
         return;
     const struct resize * c = resizer;
     const struct sn_resize * r = &c->plan;

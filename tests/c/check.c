@@ -37,7 +37,7 @@ size_t frame_levels;
 
 static const char usage[] =
     "usage: check [--isa LEVEL] [--test FAMILY] [--function NAME] [--case TEXT] [--seed N] [--count N] [--quick] [--bench]\n"
-    "             [--every N] [--jobs N] [--threads N] [--stack N] [--no-guards]\n"
+    "             [--every N] [--jobs N] [--threads N] [--stack N] [--no-guards] [--refused]\n"
     "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
     "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n"
     "  --every: one case of N, chosen by the seed\n"
@@ -45,7 +45,8 @@ static const char usage[] =
     "  --threads: what up to N threads compute, on any machine and of any size, must be what one does, to the bit;\n"
     "             under --bench the times of one and of N\n"
     "  --stack: on a thread with a stack of N KB, all included: what the C library and the checker use of it, too\n"
-    "  --no-guards: canaries instead of unreadable pages, for emulators that read what a masked load leaves out\n";
+    "  --no-guards: canaries instead of unreadable pages, for emulators that read what a masked load leaves out\n"
+    "  --refused: only calls that must be refused, and how many there are\n";
 
 static void choose_levels(void)
 {
@@ -91,6 +92,8 @@ static void read_options(int argc, char ** argv)
             frame_option.bench = true;
         else if (strcmp(name, "--no-guards") == 0)
             frame_option.no_guards = true;
+        else if (strcmp(name, "--refused") == 0)
+            frame_option.refused = true;
         else if (i + 1 < argc && strcmp(name, "--isa") == 0)
             frame_option.isa = argv[++i];
         else if (i + 1 < argc && strcmp(name, "--test") == 0)
@@ -136,12 +139,15 @@ static void run_family(const struct family * family)
     frame_family = family->name;
     frame_family_random.state = frame_hash(frame_option.seed, family->name);
     frame_count.family_failed = 0;
+    frame_refusals_clear();
     frame_level_in_use = frame_level[0];
     alarm(frame_option.bench ? 0 : TIME_LIMIT);
     family->run();
     if (!frame_option.bench)
         printf("%-15s %zu passed, %zu failed (%.1f s)\n", family->name, frame_count.passed - passed_before,
                frame_count.family_failed, seconds() - begin);
+    if (frame_option.refused)
+        frame_refusals_print();
     fflush(stdout);
 }
 

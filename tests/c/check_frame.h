@@ -54,6 +54,7 @@ struct frame_options {
     size_t threads;                   /* 0: one thread */
     bool quick, bench;
     bool no_guards;                   /* every place is FRAME_MIDDLE */
+    bool refused;                     /* check_run() does nothing */
 };
 
 extern struct frame_options frame_option;
@@ -75,6 +76,10 @@ void frame_catch_crashes(void);
 
 /* The result of run(argument, a), where a has FRAME_ARRAYS elements. A crash is reported, and the result false. */
 bool frame_guarded(bool (*run)(const void * argument, void ** a), const void * argument);
+
+/* ---- check_refusal.c: how many cases must be refused, a line for the scorecard */
+void frame_refusals_clear(void);
+void frame_refusals_print(void);
 
 /* ---- check_run.c: calls on a level */
 extern const char * frame_level_in_use;

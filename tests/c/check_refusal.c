@@ -120,10 +120,38 @@ static bool run_changed(const void * argument, void ** a)
     return good;
 }
 
+/* Cases of the family, each counted once, however many levels refuse it. */
+static struct {
+    size_t null, overlap, context, init, state, other, cases;
+} refusals;
+
+void frame_refusals_clear(void) { memset(&refusals, 0, sizeof(refusals)); }
+
+void frame_refusals_print(void)
+{
+    printf("card: {\"c_null\": %zu, \"c_overlap\": %zu, \"c_context\": %zu, \"c_init\": %zu, \"c_state\": %zu, "
+           "\"c_other\": %zu, \"c_cases\": %zu}\n",
+           refusals.null, refusals.overlap, refusals.context, refusals.init, refusals.state, refusals.other, refusals.cases);
+}
+
+static void count(const struct change * change, int kind, const char * argument, bool init)
+{
+    size_t * one = change->null != NONE            ? &refusals.null
+                   : change->moved != change->next ? &refusals.overlap
+                   : init                          ? &refusals.init
+                   : !strcmp(argument, "context")  ? &refusals.context
+                   : kind == CHECK_STATE           ? &refusals.state
+                                                   : &refusals.other;
+    ++*one;
+    ++refusals.cases;
+}
+
 static void on_every_level(struct change change, int kind, const char * argument, check_call_fn call, const void * job)
 {
     if (frame_case.skip || frame_option.bench)
         return;
+    if (argument)
+        count(&change, kind, argument, call == NULL);
     for (size_t i = 0; i < frame_levels; ++i) {
         frame_use_level(frame_level[i]);
         frame_count.passed += frame_guarded(run_changed, &(struct job){change, kind, argument, call, job});

@@ -238,7 +238,7 @@ static bool all_places(const void * argument, void ** a)
 
 void check_run(check_call_fn call, const void * job)
 {
-    if (frame_case.skip || frame_option.bench)
+    if (frame_case.skip || frame_option.bench || frame_option.refused)
         return;
     for (size_t i = 0; i < frame_levels; ++i) {
         frame_use_level(frame_level[i]);

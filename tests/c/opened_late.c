@@ -3,8 +3,10 @@
  * every refusal has its kind, and texts of errors are available again when memory is. Destructors of thread-specific data
  * that run after the library's own can still use the thread's state in the library.
  *
- * tests/check_library.sh runs it: opened_late LIBRARY. A program linked with the library would not test this, since its
- * thread-local storage is allocated from the start.
+ * With a number, the library is opened, used by several threads and closed so many times instead.
+ *
+ * tests/check_library.sh runs it: opened_late LIBRARY [ROUNDS]. A program linked with the library would not test this, since
+ * its thread-local storage is allocated from the start.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -51,11 +53,17 @@ static struct {
     void * (*init)(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm);
     const char * (*error)(void);
     int (*kind)(void);
+    void (*set_threads)(size_t number);
+    void (*set_params)(void * context, const float * weight, SimdBool * internal, const float * bias, const float * params);
+    void (*forward)(void * context, const float * src, float * buf, float * dst);
+    void (*release)(void * context);
 } library;
+
+static void * opened;
 
 static bool open_library(const char * path)
 {
-    void * opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!opened)
         return false;
     *(void **)&library.relu = dlsym(opened, "SimdSynetRelu32f");
@@ -64,7 +72,12 @@ static bool open_library(const char * path)
     *(void **)&library.init = dlsym(opened, "SimdSynetConvolution32fInit");
     *(void **)&library.error = dlsym(opened, "SimdnetLastError");
     *(void **)&library.kind = dlsym(opened, "SimdnetLastErrorKind");
-    return library.relu && library.allocate && library.free && library.init && library.error && library.kind;
+    *(void **)&library.set_threads = dlsym(opened, "SimdSetThreadNumber");
+    *(void **)&library.set_params = dlsym(opened, "SimdSynetConvolution32fSetParams");
+    *(void **)&library.forward = dlsym(opened, "SimdSynetConvolution32fForward");
+    *(void **)&library.release = dlsym(opened, "SimdRelease");
+    return library.relu && library.allocate && library.free && library.init && library.error && library.kind &&
+           library.set_threads && library.set_params && library.forward && library.release;
 }
 
 /* ---- the threads */
@@ -123,14 +136,78 @@ static void * first_calls(void * unused)
     return unused;
 }
 
+/* ---- opened and closed many times */
+
+enum { SIDE = 96, CHANNELS = 16, SIZE = SIDE * SIDE * CHANNELS, THREADS = 2 };
+
+/* A convolution with 1x1 kernels that doubles; large enough for the pool. The thread ends after the library is closed. */
+static void * doubled(void * closed)
+{
+    const SimdConvolutionParameters p = {.srcC = CHANNELS, .srcH = SIDE, .srcW = SIDE, .srcT = SimdTensorData32f,
+        .srcF = SimdTensorFormatNhwc, .dstC = CHANNELS, .dstH = SIDE, .dstW = SIDE, .dstT = SimdTensorData32f,
+        .dstF = SimdTensorFormatNhwc, .kernelY = 1, .kernelX = 1, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1,
+        .group = 1};
+    float weight[CHANNELS * CHANNELS] = {0}, * x = __libc_malloc(2 * SIZE * sizeof(*x)), * y = x + SIZE;
+    bool good = x != NULL;
+    for (size_t i = 0; i < CHANNELS; ++i)
+        weight[i * CHANNELS + i] = 2;
+    for (size_t i = 0; good && i < SIZE; ++i)
+        x[i] = (float)(i % 1000);
+    void * context = library.init(1, &p, NULL);
+    library.set_params(context, weight, NULL, NULL, NULL);
+    library.forward(context, x, NULL, y);
+    good = good && library.kind() == 0;
+    for (size_t i = 0; good && i < SIZE; ++i)
+        good = y[i] == 2 * (float)(i % 1000);
+    library.release(context);
+    library.relu(NULL, 1, NULL, NULL); /* so that the thread has a text, which is freed at its end */
+    good = good && refused(1, EINVAL, "src is NULL");
+    free(x);
+    pthread_barrier_wait(closed);
+    pthread_barrier_wait(closed);
+    return good ? NULL : "wrong";
+}
+
+static void open_and_close(const char * path, int rounds)
+{
+    pthread_barrier_t closed;
+    pthread_barrier_init(&closed, NULL, THREADS + 1);
+    for (int i = 0; i < rounds; ++i) {
+        pthread_t thread[THREADS];
+        if (i > 0 && !open_library(path)) {
+            ++wrong;
+            printf("FAIL not opened in round %d: %s\n", i, dlerror());
+            return;
+        }
+        library.set_threads(2);
+        for (int k = 0; k < THREADS; ++k)
+            if (pthread_create(&thread[k], NULL, doubled, &closed) != 0)
+                exit(1);
+        pthread_barrier_wait(&closed);
+        if (dlclose(opened) != 0) /* threads of the pool and the two threads still exist */
+            expect(false, "closing");
+        pthread_barrier_wait(&closed);
+        for (int k = 0; k < THREADS; ++k) {
+            void * result = "wrong";
+            pthread_join(thread[k], &result);
+            expect(result == NULL, "a result, or a refusal");
+        }
+    }
+    printf("card: {\"opened\": %d}\n", rounds);
+}
+
 int main(int count, char ** arguments)
 {
-    alarm(60);
+    alarm(count > 2 ? 600 : 60);
     pthread_t thread;
     pthread_key_create(&early, call_in_destructor);
     if (count < 2 || !open_library(arguments[1])) {
         printf("FAIL no library\n");
         return 1;
+    }
+    if (count > 2) {
+        open_and_close(arguments[1], atoi(arguments[2]));
+        return wrong != 0;
     }
     library.relu(NULL, 1, NULL, NULL); /* the library creates its key */
     expect(refused(1, EINVAL, "src is NULL"), "a bad argument");

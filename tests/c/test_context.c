@@ -129,6 +129,10 @@ static void wrong_contexts(void)
         SimdSynetConvolution32fForward(wrong[i], x, NULL, x);
         TEST_REFUSED(1, "SimdSynetConvolution32fForward: context");
     }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) { /* an argument that is not called context */
+        SimdResizerRun(wrong[i], (uint8_t *)x, 4, (uint8_t *)x, 4);
+        TEST_REFUSED(1, "SimdResizerRun: resizer ");
+    }
     SimdRelease(other);
     TEST_NO_ERROR();
 }

@@ -29,7 +29,7 @@ class Result(TypedDict):
 # Lines that count: those of the card's own programs, and the last line of a program of tests or of pytest.
 CARD = re.compile(r"^card: (\{.*\})$", re.MULTILINE)
 PROGRAM = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
-PYTEST = re.compile(r"^=+ (.*) in [\d.]+s(?: \([\d:]+\))? =+$", re.MULTILINE)
+PYTEST = re.compile(r"^(?:=+ )?(\d+ [a-z]+(?:, \d+ [a-z]+)*) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
