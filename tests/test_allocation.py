@@ -142,7 +142,8 @@ def models() -> dict[str, Job]:
     except ImportError:
         print("skipped: no package onnx")
         return {}
-    folder, made = Path(tempfile.mkdtemp()), {}
+    folder = Path(tempfile.mkdtemp())
+    made: dict[str, Job] = {}
     for seed in range(MODELS):
         model, names = random_model(seed), [folder / f"{seed}.onnx", folder / f"{seed}.simdnet"]
         onnx.save(model, names[0])
@@ -256,7 +257,7 @@ def main(path: str, group: str) -> None:
         total += raised
         points += count
     assert total or not jobs, "the library asked for no memory: does the shim see it?"
-    print(f'card: {json.dumps({"points": points, "raised": total})}')
+    print(f"card: {json.dumps({'points': points, 'raised': total})}")
 
 
 # ------------------------------------------------------------------------------------------------------ tests

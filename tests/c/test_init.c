@@ -247,7 +247,7 @@ static bool is_quick_and_small(const struct family * f)
     counted = counted < SIZE_MAX / 8 ? counted * f->unit : SIZE_MAX / 2;
     const size_t more = allocated - (allocated < counted ? allocated : counted);
     const size_t tables = made ? positions : 0;
-    const bool good = (time < 0.05 + 1e-5 * (double)tables || emulated() || SN_SANITIZED) &&
+    const bool good = (time < 0.05 + 5e-7 * (double)tables || emulated() || SN_SANITIZED) &&
                       more <= ((size_t)1 << 20) + 1024 * tables;
     if (!good)
         print_shape(f, time);

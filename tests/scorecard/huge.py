@@ -75,4 +75,5 @@ class Region:
     def view(self, begin: int, count: int, kind: str) -> Any:
         """An array of NumPy in this memory."""
         size = count * np.dtype(kind).itemsize
-        return np.frombuffer((ctypes.c_uint8 * size).from_address(self.begin + begin), kind)
+        memory: Any = (ctypes.c_uint8 * size).from_address(self.begin + begin)
+        return np.frombuffer(memory, kind)

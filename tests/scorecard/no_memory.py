@@ -1,9 +1,10 @@
 """Lack of memory of Python itself while a model is loaded: ``PYTHONPATH=.:tests python -m scorecard.no_memory STEP SEED...``
 
-Every STEP-th allocation of the interpreter fails in turn, by CPython's own means for such tests (`_testcapi`), from the reading
-of the file to the last pass, on random models of the format that pysimd reads without other packages. The outcome is the same
-graph or MemoryError. Python and NumPy tell some failures by other exceptions (SystemError, RuntimeError), which are counted as
-"foreign"; another error is a fault, such as a model said to be unsupported. In the end the model must still compute what it did.
+Every STEP-th allocation of the interpreter fails in turn, by CPython's own means for such tests (`_testcapi`), from the
+reading of the file to the last pass, on random models of the format that pysimd reads without other packages. The outcome is
+the same graph or MemoryError. Python and NumPy tell some failures by other exceptions (SystemError, RuntimeError), which are
+counted as "foreign"; another error is a fault, such as a model said to be unsupported. In the end the model must still
+compute what it did.
 
 Left out are the parser of ONNX files and contextvars, which prepared calls use: both crash without memory (CPython 3.11).
 """
@@ -59,7 +60,8 @@ def graph(path: str) -> Any:
 
 def main() -> int:
     try:
-        import _testcapi
+        import _testcapi  # type: ignore[import-not-found]
+
         import onnx
     except ImportError as error:
         print(f"skipped: {error}")

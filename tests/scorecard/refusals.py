@@ -1,7 +1,8 @@
 """Sizes that no memory has, whose product may wrap to a small number: ``python -m scorecard.refusals [ROUNDS]``.
 
 Of each function, two extents of an array (or one) are so large that the array would have 2^60 elements or more; all other
-arguments are valid ones of `fuzz.py`. The call must be refused with a sentence and must write nothing, as `fuzz.Caller` checks.
+arguments are valid ones of `fuzz.py`. The call must be refused with a sentence and must write nothing, as `fuzz.Caller`
+checks.
 `tests/c/test_init.c` does the same for the functions that create contexts.
 """
 
@@ -17,6 +18,7 @@ from random import Random
 from typing import Any
 
 import fuzz
+
 from pysimd._library import ffi, lib
 
 # Extents that are multiplied, of all functions that have parameters or fields of these names.
@@ -102,8 +104,8 @@ def calls(function: str) -> Iterator[tuple[str, Any]]:
         for values in wrapping(("0", "1", "2")):
             yield "shape", {int(k): value for k, value in values.items()}
     if struct is not None and "before" in dict(struct.fields):
-        for values in TWO:
-            yield "before", {0: values[0], 1: values[1]}
+        for pair in TWO:
+            yield "before", {0: pair[0], 1: pair[1]}
         for value in ONE:
             yield "before", {0: value}
 
@@ -143,7 +145,7 @@ def main(path: str, rounds: int) -> int:
                 refused += 1
                 del kept
     functions = sum(count > 0 for count in call.refused.values())
-    print(f'{functions} functions\ncard: {json.dumps({"refused": refused, "failed": 0})}')
+    print(f"{functions} functions\ncard: {json.dumps({'refused': refused, 'failed': 0})}")
     return 0
 
 
@@ -162,6 +164,7 @@ if __name__ == "__main__":
             os._exit(status)
         ended = os.waitpid(child, 0)[1]
         if ended:
-            last = open(note.name, "rb").read().split(b"\0")[0].decode()
-            print(f'the last call was {last}\ncard: {json.dumps({"failed": 1})}')
+            note.seek(0)
+            last = note.read().split(b"\0")[0].decode()
+            print(f"the last call was {last}\ncard: {json.dumps({'failed': 1})}")
         sys.exit(ended != 0)

@@ -13,8 +13,8 @@ LEVELS = ("base", "sse41", "avx2", "avx512", "avx512vnni")
 ROWS = [
     Row(
         number=7,
-        measure="failure of the N-th allocation, for N = 1 until success, once and for good, also in a new thread: every context, "
-        "every function that allocates, every pass of the loader of models",
+        measure="failure of the N-th allocation, for N = 1 until success, once and for good, also in a new thread: every "
+        "context, every function that allocates, every pass of the loader of models",
         aim="at least 5,000 points; an error of kind 2 or MemoryError at each, 0 leaks, 0 aborts",
         quick=Form(
             commands=(C, PYTEST, f"{PYTHON} 13 10 11 12 13 14"),

@@ -87,7 +87,7 @@ def case(
     name: str = "",
 ) -> Callable[[Call], Call]:
     def add(call: Call) -> Call:
-        title = name or call.__name__.replace("_", " ").strip()  # type: ignore[attr-defined]
+        title = name or call.__name__.replace("_", " ").strip()
         CASES.append(Case(family, title, call, sources, results, joint, quick, slow))
         return call
 
@@ -191,6 +191,7 @@ case("permute", [A(4, "u2")], [A(1, "u2", planes=4)], name="bfloat16")(permuted(
 case("permute", [A(4)], [A(1, planes=4)], name="floats")(permuted("f4"))
 
 # ---- pooling
+
 
 @case("pooling", [A(64 * 16, step=2)], [A(32 * 16)], quick=True, name="max 32f nhwc")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
@@ -411,7 +412,9 @@ def resized(kind: str, method: int) -> Call:
     def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
         sizes = {"batch": n, "channels": 3, "srcH": 32, "srcW": 32, "dstH": 16, "dstW": 16}
         kinds = {"dataType": DATA[kind], "format": NHWC, "method": method}
-        lib.SimdnetResizeForward(made(lib.SimdnetResizeInit(struct("SimdnetResizeParameters", **kinds, **sizes))), s[0], d[0])
+        lib.SimdnetResizeForward(
+            made(lib.SimdnetResizeInit(struct("SimdnetResizeParameters", **kinds, **sizes))), s[0], d[0]
+        )
 
     return call
 
@@ -745,7 +748,9 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     middle = shape(n, stride=2, dstC=16, group=16)
     first = {**shape(middle["srcH"], kernel=1, dstC=16)}
     last = shape(n, kernel=1, dstC=2, srcW=31)
-    context = made(lib.SimdSynetMergedConvolution32fInit(1, ffi.new("SimdConvolutionParameters[]", [first, middle, last]), 3, 0))
+    context = made(
+        lib.SimdSynetMergedConvolution32fInit(1, ffi.new("SimdConvolutionParameters[]", [first, middle, last]), 3, 0)
+    )
     weights, nothing = [pattern(256), pattern(144), pattern(32)], ffi.new("float *[]", [ffi.NULL] * 3)
     lib.SimdSynetMergedConvolution32fSetParams(context, ffi.new("float *[]", weights), ffi.NULL, nothing, nothing)
     lib.SimdSynetMergedConvolution32fForward(context, s[0], ffi.NULL, d[0])

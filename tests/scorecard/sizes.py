@@ -1,8 +1,8 @@
 """Arrays of more than 2^32 elements: ``PYTHONPATH=.:tests python -m scorecard.sizes --help``.
 
-Each case of `size_cases.py` is called once with arrays beyond 2^32 elements, in little memory (`huge.py`). Windows at both ends
-of all arrays, and around 2^31 and 2^32 elements and bytes, contain numbers; their results are compared with those of level base
-for these rows alone.
+Each case of `size_cases.py` is called once with arrays beyond 2^32 elements, in little memory (`huge.py`). Windows at both
+ends of all arrays, and around 2^31 and 2^32 elements and bytes, contain numbers; their results are compared with those of
+level base for these rows alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m scorecard.sizes", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one function of each family and one context of each kind")
     parser.add_argument("--level", help="an instruction set; without it, the newest one of this machine")
-    parser.add_argument("--power", type=int, default=32, help="arrays exceed this power of 2; from 33 on, the second half does")
+    parser.add_argument(
+        "--power", type=int, default=32, help="arrays exceed this power of 2; from 33 on, the second half does"
+    )
     parser.add_argument("--only", default="", help="cases whose name contains this text")
     parser.add_argument("--part", default="0/1", metavar="I/N", help="every N-th case, from the I-th on")
     parser.add_argument("--threads", type=int, default=2, help="of each call, which then begins at other places, too")
@@ -70,7 +72,7 @@ def run(cases: list[Case], level: str, border: int, threads: int) -> int:
             failed += fault is not None
             windows += count
             print(f"{title(futures[future])} on {level}: {fault or 'right'} ({seconds:.1f} s)", flush=True)
-    print(f'card: {json.dumps({"huge": len(cases), "windows": windows, "failed": failed})}')
+    print(f"card: {json.dumps({'huge': len(cases), 'windows': windows, 'failed': failed})}")
     return int(failed > 0)
 
 
@@ -140,12 +142,11 @@ def check(case: Case, n: int, level: str) -> int:
             for begin, count, kind in places_of(offsets, n, window):
                 region.open(begin, begin + count * np.dtype(kind).itemsize)
         fill(region, offsets, n, windows, rng)
-    before = [gather(regions[1], placed[1], n, [window]) for window in windows]
-    before_all = gather(regions[1], placed[1], n, windows)
-    rows = np.concatenate([np.arange(*window) for window in windows])
-    call(case, n, level, *[[region.begin + at for at, _ in offsets] for region, offsets in zip(regions, placed)], rows)
     groups = [windows] if case.joint else [[window] for window in windows]
-    for group, old in zip(groups, [before_all] if case.joint else before):
+    before = [gather(regions[1], placed[1], n, group) for group in groups]
+    addresses = [[region.begin + offset for offset, _ in offsets] for region, offsets in zip(regions, placed)]
+    call(case, n, level, addresses, np.concatenate([np.arange(*window) for window in windows]))
+    for group, old in zip(groups, before):
         compare(case, placed, n, group, old)
     return len(windows)
 
@@ -177,11 +178,11 @@ def gather(region: Region, offsets: list[tuple[int, Array]], n: int, windows: li
     return copies
 
 
-def call(case: Case, n: int, level: str, sources: list[int], results: list[int], rows: Any) -> None:
+def call(case: Case, n: int, level: str, addresses: list[list[int]], rows: Any) -> None:
     assert lib.SimdnetSetMaxIsa(level.encode()) == 1
-    pointers = [[ffi.cast("void *", address) for address in addresses] for addresses in (sources, results)]
+    sources, results = ([ffi.cast("void *", address) for address in some] for some in addresses)
     try:
-        case.call(n, *pointers, rows)
+        case.call(n, sources, results, rows)
         assert lib.SimdnetLastErrorKind() == 0, ffi.string(lib.SimdnetLastError()).decode()
     finally:
         release()
@@ -191,7 +192,7 @@ def compare(case: Case, placed: Any, n: int, group: list[tuple[int, int]], expec
     count = sum(end - begin for begin, end in group)
     sources = gather(regions[0], placed[0], n, group)
     addresses = [[array.ctypes.data for array in arrays] for arrays in (sources, expected)]
-    call(case, count, "base", *addresses, np.arange(count))
+    call(case, count, "base", addresses, np.arange(count))
     for array, right, found in zip(case.results, expected, gather(regions[1], placed[1], n, group)):
         assert_equal(array.kind, found, right, f"{group} of {n} rows")
 
@@ -207,8 +208,10 @@ def assert_equal(kind: str, found: Any, right: Any, where: str) -> None:
     else:
         good = np.isclose(found, right, rtol=0.02, atol=1e-3, equal_nan=True)
     bad = np.argwhere(~good)
-    assert not len(bad), f"{where}: {len(bad)} of {good.size} are wrong, first {tuple(bad[0])}: {found[tuple(bad[0])]}, " \
+    assert not len(bad), (
+        f"{where}: {len(bad)} of {good.size} are wrong, first {tuple(bad[0])}: {found[tuple(bad[0])]}, "
         f"expected {right[tuple(bad[0])]}"
+    )
 
 
 if __name__ == "__main__":
