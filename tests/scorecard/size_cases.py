@@ -423,9 +423,9 @@ case("resize", [A(3072, "u1")], [A(768, "u1")], quick=True, name="batch of bytes
 case("resize", [A(3072)], [A(768)], name="batch of floats")(resized("f4", 2))
 
 
-@case("resize", [A(1, planes=6)], [A(1)], name="channels")
+@case("resize", [A(1, planes=9)], [A(1)], name="channels")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
-    sizes = {"batch": 1, "channels": n, "srcH": 6, "srcW": 1, "dstH": 1, "dstW": 1}
+    sizes = {"batch": 1, "channels": n, "srcH": 3, "srcW": 3, "dstH": 1, "dstW": 1}
     parameters = struct("SimdnetResizeParameters", dataType=0, format=NHWC, method=1, **sizes)
     lib.SimdnetResizeForward(made(lib.SimdnetResizeInit(parameters)), s[0], d[0])
 
