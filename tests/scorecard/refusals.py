@@ -50,7 +50,10 @@ GROUPS = (
     ("M", "ldc"),
     ("count", "size"),
 )
-NOT = {("SimdSynetEltwiseLayerForward", ("count", "size"))}  # an array of pointers
+NOT = {
+    ("SimdSynetEltwiseLayerForward", ("count", "size")),  # an array of pointers
+    ("SimdnetGemm", ("M", "lda")),  # if A is transposed, a row has M floats
+}
 STRUCTS = {"size"}  # of a struct this is not an extent
 ONE = (1 << 60, 1 << 61, 1 << 62, (1 << 62) + 1, 1 << 63, (1 << 63) + 1, (1 << 64) - 1, (1 << 64) - 4)
 TWO = (

@@ -30,7 +30,7 @@ ROWS = [
         full=Form(
             commands=(
                 INIT,
-                f"{REFUSALS} 200",
+                f"{REFUSALS} 300",
                 *(
                     f"{SIZES} --power 33 --only {family}"
                     for family in ("softmax", "binary", "copy", "gemm", "add", "activation")
