@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 
-from pysimd.network.convert import UnsupportedModel, graph_of
+from pysimd.network.convert import UnsupportedModel, conversion, fold, graph_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
 from pysimd.network.runner import Runner
@@ -163,6 +163,22 @@ def test_all_nodes_that_are_not_supported_are_reported_at_once() -> None:
         "  Loop: loops are not supported ('the Loop')",
         "a function for an operator can be given with fallback={...}",
     ]
+
+
+def test_lack_of_memory_is_not_told_as_an_unsupported_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in folding, nor in a conversion, nor in a function of the user."""
+
+    def fail(*_: Any) -> Any:
+        raise MemoryError("no memory")
+
+    monkeypatch.setitem(fold.FOLDS, "Neg", fail)
+    negated = Made([node("Neg", "w", gives=("c",)), node("Add", "x", "c")], {"w": np.float32([1])})
+    for model, fallback in ((negated, None), (made("Own"), {"Own": fail})):
+        with pytest.raises(MemoryError, match="no memory"):
+            model.graph(1, 3, fallback=fallback)
+    monkeypatch.setattr(conversion.Conversion, "_convert", fail)
+    with pytest.raises(MemoryError, match="no memory"):
+        made("Relu").graph(1, 3)
 
 
 def test_arithmetic_of_shapes_is_known() -> None:

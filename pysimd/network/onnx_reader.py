@@ -53,6 +53,8 @@ def read(model: Any) -> Source:
     parsed = onnx.ModelProto()
     try:
         parsed.ParseFromString(weights.model_without())
+    except MemoryError:
+        raise
     except Exception as error:  # of protobuf, whose class depends on its version
         raise ValueError(f"{name} is no ONNX model, or cut: {error}") from None
     reader = _Reader(onnx, folder, weights)
@@ -258,6 +260,8 @@ class _Reader:
             raise ValueError(f"{what} has {count} numbers, expected {prod(shape)} for the shape {tuple(shape)}")
         try:
             array: Array = self._onnx.numpy_helper.to_array(tensor)
+        except MemoryError:
+            raise
         except Exception as error:
             raise ValueError(f"{what} cannot be read: {error}") from None
         return array.view(np.uint16) if array.dtype.name == "bfloat16" else array

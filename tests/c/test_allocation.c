@@ -53,6 +53,10 @@ static void refuse_none(void) { first = last = 0; }
 
 static int blocks_now(void) { return __atomic_load_n(&blocks, __ATOMIC_SEQ_CST); }
 
+/* A new thread also has blocks of its own, which are counted when it has ended. */
+static bool in_new_thread;
+static bool as_many_blocks(int before) { return in_new_thread || blocks_now() == before; }
+
 static bool granted(void)
 {
     const int number = __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST);
@@ -97,12 +101,60 @@ void __wrap_free(void * block)
  */
 typedef void (*trial_fn)(const void * of, int from, int to);
 
+static int points; /* trials in which an allocation failed */
+
 static void each_refused(trial_fn trial, const void * of)
 {
-    for (int number = 1; number == 1 || refused; ++number) /* only that one */
+    for (int number = 1; number == 1 || refused; ++number) { /* only that one */
         trial(of, number, number);
-    for (int number = 1; number == 1 || refused; ++number) /* that one and all later ones */
+        points += refused;
+    }
+    for (int number = 1; number == 1 || refused; ++number) { /* that one and all later ones */
         trial(of, number, INT_MAX);
+        points += refused;
+    }
+}
+
+/* Runs in a thread of its own, whose memory is freed when it ends, even if some allocations failed. */
+static void in_thread(void * (*run)(void * of), void * of)
+{
+    pthread_t thread;
+    const int before = blocks_now();
+    if (pthread_create(&thread, NULL, run, of) != 0 || pthread_join(thread, NULL) != 0)
+        exit(1);
+    TEST(blocks_now() == before);
+}
+
+/* A trial in a thread of its own, which has neither scratch memory nor memory for the text of an error. */
+struct thread_trial {
+    trial_fn trial;
+    const void * of;
+    int from, to;
+};
+
+static void * run_trial(void * of)
+{
+    const struct thread_trial * t = of;
+    in_new_thread = true;
+    t->trial(t->of, t->from, t->to);
+    in_new_thread = false;
+    return NULL;
+}
+
+static void try_in_thread(const void * of, int from, int to)
+{
+    struct thread_trial t = *(const struct thread_trial *)of;
+    t.from = from;
+    t.to = to;
+    in_thread(run_trial, &t);
+}
+
+/* In this thread, and in a new one. */
+static void each_refused_twice(trial_fn trial, const void * of)
+{
+    const struct thread_trial t = {trial, of, 0, 0};
+    each_refused(trial, of);
+    each_refused(try_in_thread, &t);
 }
 
 /* ---- trials of a layer */
@@ -112,7 +164,8 @@ static bool has_error(int kind, const struct kind * of, const char * function)
     char name[80];
     snprintf(name, sizeof(name), "%s%s: ", of->name, function);
     return SimdnetLastErrorKind() == kind && errno == (kind == 2 ? ENOMEM : EINVAL) &&
-           strncmp(SimdnetLastError(), name, strlen(name)) == 0;
+           (strncmp(SimdnetLastError(), name, strlen(name)) == 0 ||
+            (kind == 2 && strcmp(SimdnetLastError(), "there is not enough memory for the text of this error") == 0));
 }
 
 static const char * computes(const struct kind * of) { return of->computes ? of->computes : "Forward"; }
@@ -129,7 +182,7 @@ static void try_init(const void * layer, int from, int to)
     else
         TEST(refused && has_error(2, l->kind, "Init"));
     SimdRelease(context);
-    TEST(blocks_now() == before);
+    TEST(as_many_blocks(before));
 }
 
 enum { CANARY = 77 };
@@ -163,7 +216,7 @@ static void try_set_of(const struct layer * l, int from, int to, bool again)
     refuse_none();
     if (SimdnetLastErrorKind() != 0) {
         TEST(refused && has_error(2, l->kind, "SetParams"));
-        TEST(blocks_now() == made);
+        TEST(as_many_blocks(made));
         if (again) {
             TEST(right(l, context));
         } else {
@@ -176,7 +229,7 @@ static void try_set_of(const struct layer * l, int from, int to, bool again)
     }
     TEST(right(l, context));
     SimdRelease(context);
-    TEST(blocks_now() == before);
+    TEST(as_many_blocks(before));
 }
 
 static void try_set(const void * layer, int from, int to) { try_set_of(layer, from, to, false); }
@@ -207,16 +260,6 @@ static void * forward_on_thread(void * of)
     return NULL;
 }
 
-/* Runs in a thread of its own, whose memory is freed when it ends, even if some allocations failed. */
-static void in_thread(void * (*run)(void * of), void * of)
-{
-    pthread_t thread;
-    const int before = blocks_now();
-    if (pthread_create(&thread, NULL, run, of) != 0 || pthread_join(thread, NULL) != 0)
-        exit(1);
-    TEST(blocks_now() == before);
-}
-
 static void try_forward(const void * of, int from, int to)
 {
     struct first_forward f = *(const struct first_forward *)of;
@@ -234,10 +277,10 @@ static void every_allocation(struct layer l)
     l.kind->forward(f.context, expected);
     TEST_NO_ERROR();
     SimdRelease(f.context); /* it would keep a chunk, which is one block more once the chunk is full */
-    each_refused(try_init, &l);
+    each_refused_twice(try_init, &l);
     if (l.kind->set != set_nothing) {
-        each_refused(try_set, &l);
-        each_refused(try_set_again, &l);
+        each_refused_twice(try_set, &l);
+        each_refused_twice(try_set_again, &l);
     }
     f.context = l.kind->init(&l);
     l.kind->set(f.context);
@@ -257,6 +300,130 @@ static void refused_values(struct layer l)
     }
     TEST(l.kind->init(&l) == NULL && has_error(1, l.kind, "Init"));
     TEST(blocks_now() == before);
+}
+
+/* ---- contexts that are no layers of images */
+
+static void * init_product(const struct layer * l)
+{
+    return SimdSynetInnerProduct32fInit(l->p->srcH, l->p->dstC, l->p->srcC, SimdTrue, SimdTrue, SimdTrue,
+                                        SimdConvolutionActivationPrelu);
+}
+static void set_product(void * context) { SimdSynetInnerProduct32fSetParams(context, ones, NULL, ones, ones); }
+static void forward_product(void * context, float * dst)
+{
+    SimdSynetInnerProduct32fForward(context, ones, NULL, NULL, dst);
+}
+static const struct kind inner_product_32f = {"SimdSynetInnerProduct32f", init_product, set_product, forward_product, NULL};
+
+/* Its matrix is an argument of Forward, which packs it in scratch memory. */
+static void * init_product_of_two(const struct layer * l)
+{
+    return SimdSynetInnerProduct32fInit(l->p->srcH, l->p->dstC, l->p->srcC, SimdFalse, SimdFalse, SimdFalse,
+                                        SimdConvolutionActivationIdentity);
+}
+static void set_product_of_two(void * context) { SimdSynetInnerProduct32fSetParams(context, NULL, NULL, NULL, NULL); }
+static void forward_product_of_two(void * context, float * dst)
+{
+    SimdSynetInnerProduct32fForward(context, ones, ones, NULL, dst);
+}
+static const struct kind product_of_two = {"SimdSynetInnerProduct32f", init_product_of_two, set_product_of_two,
+                                           forward_product_of_two, NULL};
+
+static void * init_permute(const struct layer * l)
+{
+    return SimdSynetPermuteInit((size_t[]){l->p->srcC, l->p->srcH, l->p->srcW}, (size_t[]){2, 0, 1}, 3, SimdTensorData32f);
+}
+static void forward_permute(void * context, float * dst)
+{
+    SimdSynetPermuteForward(context, (const uint8_t *)ones, (uint8_t *)dst);
+}
+static const struct kind permute = {"SimdSynetPermute", init_permute, set_nothing, forward_permute, NULL};
+
+static void * init_grid(const struct layer * l)
+{
+    return SimdSynetGridSample2dInit(1, l->p->srcC, l->p->srcH, l->p->srcW, 3, 3, SimdTensorData32f,
+                                     SimdGridSampleInterpBicubic, SimdGridSamplePaddingReflect, SimdTrue);
+}
+static void forward_grid(void * context, float * dst)
+{
+    SimdSynetGridSample2dForward(context, (const uint8_t *)ones, (const uint8_t *)zeros, (uint8_t *)dst);
+}
+static const struct kind grid_sample = {"SimdSynetGridSample2d", init_grid, set_nothing, forward_grid, NULL};
+
+static const int32_t places[12];
+
+static void * init_gather(const struct layer * l)
+{
+    return SimdSynetGatherElementsInit(SimdTensorData32f, SimdTensorData32i, SimdTrue, 1, &l->p->srcC, 1, l->p->srcH, 1, 2);
+}
+static void forward_gather(void * context, float * dst)
+{
+    SimdSynetGatherElementsForward(context, (const uint8_t *)ones, (const uint8_t *)places, (uint8_t *)dst);
+}
+static const struct kind gather_elements = {"SimdSynetGatherElements", init_gather, set_nothing, forward_gather, NULL};
+
+static void * init_resize(const struct layer * l)
+{
+    const SimdnetResizeParameters p = {.size = sizeof(p), .dataType = l->p->srcT, .format = l->p->srcF, .batch = 1,
+        .channels = l->p->srcC, .srcH = l->p->srcH, .srcW = l->p->srcW, .dstH = 7, .dstW = 19, .method = SimdnetResizeCubic};
+    return SimdnetResizeInit(&p);
+}
+static void forward_resize(void * context, float * dst) { SimdnetResizeForward(context, ones, dst); }
+static const struct kind resize = {"SimdnetResize", init_resize, set_nothing, forward_resize, NULL};
+
+static void * init_resizer(const struct layer * l)
+{
+    const bool bytes = l->p->srcT == SimdTensorData8u;
+    return SimdResizerInit(l->p->srcW, l->p->srcH, 19, 7, 3, bytes ? SimdResizeChannelByte : SimdResizeChannelFloat,
+                           bytes ? SimdResizeMethodBicubic : SimdResizeMethodBilinear);
+}
+static void forward_resizer(void * context, float * dst)
+{
+    SimdResizerRun(context, (const uint8_t *)ones, 4 * 3 * SIDE, (uint8_t *)dst, 4 * 3 * 19);
+}
+static const struct kind resizer = {"SimdResizer", init_resizer, set_nothing, forward_resizer, "Run"};
+
+static void other_contexts(void)
+{
+    for (int nhwc = 0; nhwc < 2; ++nhwc) {
+        const SimdConvolutionParameters p = shape(nhwc ? SimdTensorFormatNhwc : SimdTensorFormatNchw, 6, 5, 1, 1);
+        every_allocation(of_floats(&inner_product_32f, p));
+        every_allocation(of_floats(&product_of_two, p));
+        every_allocation(of_floats(&permute, p));
+        every_allocation(of_floats(&grid_sample, p));
+        every_allocation(of_floats(&gather_elements, p));
+        every_allocation(of_floats(&resize, p));
+        every_allocation(of_type(of_floats(&resize, p), SimdTensorData8u));
+        every_allocation(of_floats(&resizer, p));
+        every_allocation(of_type(of_floats(&resizer, p), SimdTensorData8u));
+    }
+}
+
+/* Indices that cannot be kept are not. */
+static void try_index(const void * layer, int from, int to)
+{
+    const int before = blocks_now();
+    void * context = init_gather(layer);
+    const int made = blocks_now();
+    refuse(from, to);
+    SimdSynetGatherElementsSetIndex(context, (const uint8_t *)places);
+    refuse_none();
+    if (SimdnetLastErrorKind() != 0) {
+        TEST(refused && has_error(2, &gather_elements, "SetIndex") && as_many_blocks(made));
+        SimdSynetGatherElementsSetIndex(context, (const uint8_t *)places);
+        TEST_NO_ERROR();
+    }
+    SimdSynetGatherElementsForward(context, (const uint8_t *)ones, NULL, (uint8_t *)result);
+    TEST_NO_ERROR();
+    SimdRelease(context);
+    TEST(as_many_blocks(before));
+}
+
+static void indices(void)
+{
+    const struct layer l = of_floats(&gather_elements, shape(SimdTensorFormatNhwc, 6, 5, 1, 1));
+    each_refused_twice(try_index, &l);
 }
 
 static void layers(void)
@@ -327,10 +494,59 @@ static void normalise(float * dst)
     SimdSynetLrnLayerCrossChannels(ones, 2, 50, 40, k, dst, SimdTensorFormatNhwc);
 }
 
+static void multiply_batch(float * dst)
+{
+    const SimdnetGemmParameters p = {.size = sizeof(p), .M = 20, .N = 40, .K = 30, .transA = SimdTrue, .alpha = 1, .A = ones,
+        .B = ones, .C = dst, .batch = {2, 1}, .strideA = {600, 0}, .strideB = {1200, 0}, .strideC = {800, 0}};
+    SimdnetGemm(&p);
+}
+
+static void normalise_across(float * dst)
+{
+    const float eps = 0.1f;
+    SimdSynetNormalizeLayerForward(ones, 2, 40, 50, ones, &eps, SimdTrue, SimdTensorFormatNhwc, NULL, dst);
+}
+
+static void normalise_layer(float * dst)
+{
+    const float eps = 0.1f;
+    SimdSynetNormalizeLayerForwardV2(ones, 2, 40, 50, ones, ones, &eps, SimdTensorFormatNchw, NULL, dst);
+}
+
+static void normalise_instance(float * dst)
+{
+    const float eps = 0.1f;
+    SimdSynetNormalizeLayerForwardV3(ones, 2, 40, 50, ones, ones, &eps, SimdTensorFormatNhwc, NULL, dst);
+}
+
+static void normalise_response(float * dst)
+{
+    const float eps = 0.1f;
+    SimdSynetNormalizeLayerForwardV4(ones, 2, 40, 50, ones, ones, &eps, SimdTensorFormatNhwc, NULL, dst);
+}
+
+static void select_largest(float * dst)
+{
+    int64_t indices[6];
+    SimdnetTopK(ones, 2, 50, 1, 3, SimdTrue, SimdTrue, dst, indices);
+}
+
+static void select_boxes(float * dst)
+{
+    int64_t selected[9];
+    const SimdnetNonMaxSuppressionParameters p = {.size = sizeof(p), .boxes = ones, .scores = ones, .batch = 1, .classes = 1,
+        .count = 50, .maxOutput = 3, .iouThreshold = 0.5f, .selected = selected, .capacity = 3};
+    const size_t count = SimdnetNonMaxSuppression(&p);
+    if (SimdnetLastErrorKind() == 0)
+        dst[0] = (float)count;
+}
+
 static struct first_call {
     void (*call)(float * dst);
     int from, to;
-} const first_calls[] = {{multiply, 0, 0}, {multiply_transposed, 0, 0}, {normalise, 0, 0}};
+} const first_calls[] = {{multiply, 0, 0}, {multiply_transposed, 0, 0}, {multiply_batch, 0, 0}, {normalise, 0, 0},
+    {normalise_across, 0, 0}, {normalise_layer, 0, 0}, {normalise_instance, 0, 0}, {normalise_response, 0, 0},
+    {select_largest, 0, 0}, {select_boxes, 0, 0}};
 
 static void * call_on_thread(void * of)
 {
@@ -542,15 +758,18 @@ int main(void)
     for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(i));
         layers();
+        other_contexts();
+        indices();
         faults_of_8i();
         deconvolution_size();
         functions();
         plain_functions();
         shared_parameters();
     }
-    each_refused(try_allocate, NULL);
+    each_refused_twice(try_allocate, NULL);
     each_refused(try_statistic_on_thread, NULL);
     in_thread(grow, NULL);
     chunks();
+    printf("card: {\"points\": %d}\n", points);
     return test_end();
 }

@@ -1,7 +1,8 @@
 /*
  * Every Init returns quickly and allocates little, whatever its arguments, refused or accepted: within 50 ms, with at most 1
  * MB beyond what its BufferSize functions return. No table and no loop grows with an extent, a stride or a number of
- * channels.
+ * channels, except in contexts that resize, which have the weights of each position of both axes. Arrays of 2^60 elements or
+ * more are refused with a sentence, also if the product of their extents wraps to a small number.
  *
  * Sizes are drawn from values on which an allocation or a loop might depend. All allocations of the library go through
  * posix_memalign(), which is replaced here.
@@ -104,6 +105,48 @@ static void * recurrent(void)
     return SimdnetRecurrentInit(&p);
 }
 
+/* A size of an axis of a context that resizes: small, or refused. */
+static size_t axis(size_t n) { return n <= 5000 || n >= (size_t)1 << 31 ? n : 1 + n % 300; }
+
+static size_t positions; /* of both axes, which have weights */
+
+static void * resize(void)
+{
+    const SimdnetResizeParameters p = {.size = sizeof(p), .dataType = shape->srcT, .format = shape->srcF, .batch = batch,
+        .channels = shape->srcC, .srcH = axis(shape->srcH), .srcW = axis(shape->srcW), .dstH = axis(shape->kernelY),
+        .dstW = axis(shape->kernelX), .method = (SimdnetResizeMethod)(shape->padY % 4),
+        .antialias = shape->padX ? SimdTrue : SimdFalse};
+    positions = p.srcH + p.srcW + p.dstH + p.dstW;
+    return SimdnetResizeInit(&p);
+}
+
+static void * resizer(void)
+{
+    const size_t x = axis(shape->srcW), y = axis(shape->srcH), toX = axis(shape->kernelX), toY = axis(shape->kernelY);
+    positions = x + y + toX + toY;
+    return SimdResizerInit(x, y, toX, toY, shape->srcC, (SimdResizeChannelType)below(4), (SimdResizeMethodType)below(9));
+}
+
+static void * grid_sample(void)
+{
+    return SimdSynetGridSample2dInit(batch, shape->srcC, shape->srcH, shape->srcW, shape->kernelY, shape->kernelX,
+                                     SimdTensorData32f, (SimdGridSampleInterpType)below(3),
+                                     (SimdGridSamplePaddingType)below(3), (SimdBool)below(2));
+}
+
+static void * gather_elements(void)
+{
+    const size_t outer[] = {batch, shape->srcC};
+    return SimdSynetGatherElementsInit(SimdTensorData16b, SimdTensorData64i, (SimdBool)below(2), 1, outer, 2, shape->srcH,
+                                       shape->srcW, shape->kernelY);
+}
+
+static void * permute(void)
+{
+    const size_t extents[] = {batch, shape->srcC, shape->srcH, shape->srcW}, order[] = {3, 1, 2, 0};
+    return SimdSynetPermuteInit(extents, order, 4, SimdTensorData32f);
+}
+
 static size_t nothing(const void * context)
 {
     (void)context;
@@ -131,6 +174,11 @@ static const struct family {
      SimdSynetInnerProduct32fInternalBufferSize, 4, SimdTensorData32f},
     {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
     {"Recurrent", recurrent, nothing, SimdnetRecurrentInternalBufferSize, 1, SimdTensorData32f},
+    {"Resize", resize, nothing, nothing, 1, SimdTensorData32f},
+    {"Resizer", resizer, nothing, nothing, 1, SimdTensorData32f},
+    {"GridSample2d", grid_sample, nothing, SimdSynetGridSample2dInternalBufferSize, 1, SimdTensorData32f},
+    {"GatherElements", gather_elements, nothing, SimdSynetGatherElementsInternalBufferSize, 1, SimdTensorData32f},
+    {"Permute", permute, nothing, SimdSynetPermuteInternalBufferSize, 1, SimdTensorData32f},
 };
 
 /* An expansion, a depthwise convolution and a projection, for the image and the channels of shape[0]. */
@@ -167,20 +215,53 @@ static void print_shape(const struct family * f, double time)
            p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->srcF);
 }
 
+/* Whether the source or the result of shape[0] has 2^60 elements or more, which no memory can have. */
+static bool is_absurd(const struct family * f)
+{
+    const SimdConvolutionParameters * p = shape;
+    const bool convolves = f->init == convolution_32f || f->init == deconvolution_32f || f->init == convolution_8i ||
+                           f->init == convolution_16b || f->init == merged_convolution_32f;
+    const double images = (double)batch * (double)p->srcC;
+    if (f->init == inner_product_32f)
+        return (double)p->srcH * (double)p->srcC >= 0x1p60 || (double)p->srcH * (double)p->dstC >= 0x1p60;
+    if (f->init == recurrent)
+        return (double)p->srcH * images >= 0x1p60 || (double)p->srcH * (double)batch * (double)p->dstC >= 0x1p60;
+    if (f->init == resizer || f->init == resize)
+        return false; /* some sizes are replaced */
+    return images * (double)p->srcH * (double)p->srcW >= 0x1p60 ||
+           (convolves && (double)batch * (double)p->dstC * (double)p->dstH * (double)p->dstW >= 0x1p60);
+}
+
+static size_t cases, absurd, most_bytes; /* beyond the BufferSize functions */
+static double most_ms;
+
 /* True if a context was created. Emulators and sanitizers are allowed more time. */
 static bool is_quick_and_small(const struct family * f)
 {
-    allocated = 0;
+    allocated = positions = 0;
     const double begin = seconds();
     void * c = f->init();
     const double time = seconds() - begin;
     const bool made = c != NULL;
     size_t counted = made ? f->external(c) + f->internal(c) : 0;
     counted = counted < SIZE_MAX / 8 ? counted * f->unit : SIZE_MAX / 2;
-    const bool good = (time < 0.05 || emulated() || SN_SANITIZED) && allocated <= counted + ((size_t)1 << 20);
+    const size_t more = allocated - (allocated < counted ? allocated : counted);
+    const size_t tables = made ? positions : 0;
+    const bool good = (time < 0.05 + 5e-7 * (double)tables || emulated() || SN_SANITIZED) &&
+                      more <= ((size_t)1 << 20) + 1024 * tables;
     if (!good)
         print_shape(f, time);
     TEST(good);
+    TEST(made || (SimdnetLastErrorKind() != 0 && strlen(SimdnetLastError()) > 20));
+    if (is_absurd(f)) {
+        TEST(!made);
+        ++absurd;
+    }
+    ++cases;
+    if (tables == 0) {
+        most_ms = time > most_ms / 1e3 ? time * 1e3 : most_ms;
+        most_bytes = more > most_bytes ? more : most_bytes;
+    }
     if (made)
         SimdRelease(c);
     return made;
@@ -235,5 +316,7 @@ int main(void)
             TEST(made > DRAWN / 5);
         }
     }
+    printf("card: {\"cases\": %zu, \"absurd\": %zu, \"failed\": %d, \"most_ms\": %.3f, \"most_bytes\": %zu}\n", cases, absurd,
+           test_failed, most_ms, most_bytes);
     return test_end();
 }

@@ -327,7 +327,7 @@ class Conversion:
                     self._convert(node)
             except (Unsupported, ValueError) as error:
                 self._refuse(node, str(error))
-            except (TypeError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
+            except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
                 self._refuse(node, f"its attributes or inputs do not fit: {type(error).__name__}: {error}")
         self._failed.discard("")
 
@@ -452,6 +452,8 @@ class Conversion:
             try:
                 with np.errstate(all="ignore"):
                     results = function(*arrays)
+            except MemoryError:
+                raise
             except Exception as error:  # of a function of the user
                 reason = error
                 continue

@@ -65,7 +65,7 @@ def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array
     try:
         with np.errstate(all="ignore"):
             found = FOLDS[node.op](_Node(node, inputs, opset), *inputs)
-    except (IndexError, KeyError, TypeError, AttributeError, ArithmeticError, MemoryError) as error:
+    except (IndexError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"{node.op} cannot be computed: {type(error).__name__}: {error}") from None
     results = found if isinstance(found, tuple) else (found,)
     return tuple(np.asarray(result) for result in results)

@@ -1,0 +1,863 @@
+"""Calls of functions and contexts with arrays of more than 2^32 elements: what `sizes.py` runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pysimd._library import ffi, lib
+
+NCHW, NHWC = lib.SimdTensorFormatNchw, lib.SimdTensorFormatNhwc
+DATA = {"f4": lib.SimdTensorData32f, "u1": lib.SimdTensorData8u, "u2": lib.SimdTensorData16b}
+BEYOND = 1 << 20  # elements by which the largest array of a case exceeds a border
+
+
+@dataclasses.dataclass(frozen=True)
+class Array:
+    """An array of `planes` planes, each of `step * n + extra` rows of `row` elements in a call of size n.
+
+    kind: f4, u1, i8 as NumPy has it; u2 is bfloat16.
+    both: the function reads what it overwrites.
+    """
+
+    row: int
+    kind: str = "f4"
+    planes: int = 1
+    step: int = 1
+    extra: int = 0
+    both: bool = False
+
+    @property
+    def row_size(self) -> int:
+        return self.row * np.dtype(self.kind).itemsize
+
+    def rows(self, n: int) -> int:
+        return n * self.step + self.extra
+
+    def size(self, n: int) -> int:
+        return self.planes * self.rows(n) * self.row_size
+
+
+Call = Callable[[int, list[Any], list[Any], Any], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """call(n, sources, results, places) computes n rows of each plane of the results. A result depends on the rows of all
+    sources at the same place; or, if `joint`, on all rows, but those of zeros change nothing. `places` are the rows that
+    are not zeros: for functions that are given or return indices, so that these become places among such rows.
+
+    quick: part of the quick form.
+    slow: not run on base, where it would take many minutes.
+    """
+
+    family: str
+    name: str
+    call: Call
+    sources: Sequence[Array]
+    results: Sequence[Array]
+    joint: bool = False
+    quick: bool = False
+    slow: bool = False
+
+    @property
+    def arrays(self) -> list[Array]:
+        return [*self.sources, *self.results]
+
+    def size(self, border: int) -> int:
+        """The smallest size for which the largest array exceeds the border."""
+        most = max(a.planes * a.step * a.row for a in self.arrays)
+        return (border + BEYOND) // most + 1
+
+
+CASES: list[Case] = []
+
+
+def case(
+    family: str,
+    sources: Sequence[Array],
+    results: Sequence[Array],
+    *,
+    joint: bool = False,
+    quick: bool = False,
+    slow: bool = False,
+    name: str = "",
+) -> Callable[[Call], Call]:
+    def add(call: Call) -> Call:
+        title = name or call.__name__.replace("_", " ").strip()
+        CASES.append(Case(family, title, call, sources, results, joint, quick, slow))
+        return call
+
+    return add
+
+
+A = Array
+
+
+def floats(*values: float) -> Any:
+    return ffi.new("float[]", values)
+
+
+def pattern(count: int, seed: int = 1) -> Any:
+    """Small numbers, for weights and coefficients."""
+    return floats(*np.random.default_rng(seed).uniform(0.5, 1.5, count).astype(np.float32).tolist())
+
+
+# ---- vectors
+
+
+@case("vectors", [A(1), A(1)], [A(1, step=0, extra=1)], joint=True, quick=True)
+def product_sum(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdNeuralProductSum(s[0], s[1], n, d[0])
+
+
+@case("vectors", [], [A(1)])
+def fill(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdFill32f(d[0], n, floats(3))
+
+
+@case("vectors", [A(1)], [A(1, both=True)])
+def add_multiplied(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdNeuralAddVectorMultipliedByValue(s[0], n, floats(0.5), d[0])
+
+
+@case("vectors", [], [A(1, both=True)])
+def add_value(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdNeuralAddValue(floats(0.5), d[0], n)
+
+
+@case("vectors", [A(1)], [A(1)], slow=True)
+def power(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdNeuralPow(s[0], n, floats(1.5), d[0])
+
+
+# ---- layouts
+
+
+@case("layout", [A(1, planes=3)], [A(3)], quick=True, name="image to nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetConvertImage(1, 3, n, s[0], NCHW, d[0], NHWC)
+
+
+@case("layout", [A(40)], [A(1, planes=40)], name="image to nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetConvertImage(1, 40, n, s[0], NHWC, d[0], NCHW)
+
+
+@case("layout", [A(12)], [A(12)], name="batch of images")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetConvertImage(n, 3, 4, s[0], NCHW, d[0], NHWC)
+
+
+@case("layout", [A(1, planes=4)], [A(4)], name="filter")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetConvertFilter(2, 2, n, s[0], lib.SimdTensorFormatOiyx, d[0], lib.SimdTensorFormatYxio)
+
+
+@case("set input", [A(4 * 1024, "u1")], [A(1024)], quick=True, name="bgra to gray")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetSetInput(s[0], 1024, n, 4096, lib.SimdPixelFormatBgra32, floats(-1), floats(1), d[0], 1, NCHW)
+
+
+@case("set input", [A(1024, "u1")], [A(1024, planes=3)], name="gray to three planes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lower, upper = floats(-1, 0, 1), floats(1, 2, 3)
+    lib.SimdSynetSetInput(s[0], 1024, n, 1024, lib.SimdPixelFormatGray8, lower, upper, d[0], 3, NCHW)
+
+
+@case("shuffle", [A(14), A(2)], [A(8), A(8)], quick=True, name="nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetShuffleLayerForward(s[0], 14, s[1], 2, n, d[0], d[1], 8, NHWC)
+
+
+@case("shuffle", [A(1, planes=2), A(1, planes=2)], [A(1, planes=2), A(1, planes=2)], name="nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetShuffleLayerForward(s[0], 2, s[1], 2, n, d[0], d[1], 2, NCHW)
+
+
+def permuted(kind: str) -> Call:
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        context = made(lib.SimdSynetPermuteInit(ffi.new("size_t[]", [n, 4]), ffi.new("size_t[]", [1, 0]), 2, DATA[kind]))
+        lib.SimdSynetPermuteForward(context, s[0], d[0])
+
+    return call
+
+
+case("permute", [A(4, "u1")], [A(1, "u1", planes=4)], quick=True, name="bytes")(permuted("u1"))
+case("permute", [A(4, "u2")], [A(1, "u2", planes=4)], name="bfloat16")(permuted("u2"))
+case("permute", [A(4)], [A(1, planes=4)], name="floats")(permuted("f4"))
+
+# ---- pooling
+
+
+@case("pooling", [A(64 * 16, step=2)], [A(32 * 16)], quick=True, name="max 32f nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPoolingMax32f(s[0], 16, 2 * n, 64, 1, 2, 2, 1, 2, 2, 0, 0, 0, d[0], 16, n, 32, NHWC)
+
+
+@case("pooling", [A(64, planes=3, step=2)], [A(32, planes=3)], name="max 32f nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPoolingMax32f(s[0], 3, 2 * n, 64, 1, 2, 2, 1, 2, 2, 0, 0, 0, d[0], 3, n, 32, NCHW)
+
+
+@case("pooling", [A(64 * 16, "u2", extra=2)], [A(62 * 16, "u2")], name="max 16b nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPoolingMax16b(s[0], 16, n + 2, 64, 3, 3, 1, 1, 0, 0, d[0], n, 62, NHWC)
+
+
+@case("pooling", [A(64, "u1", planes=3, extra=2)], [A(62, "u1", planes=3)], name="max 8u nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPoolingMax8u(s[0], 3, n + 2, 64, 3, 3, 1, 1, 0, 0, d[0], n, 62, NCHW)
+
+
+@case("pooling", [A(64 * 16, step=2)], [A(32 * 16)], name="average nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPoolingAverage(s[0], 16, 2 * n, 64, 2, 2, 2, 2, 0, 0, d[0], n, 32, 1, NHWC)
+
+
+@case("pooling", [A(64, planes=3, extra=2)], [A(62, planes=3)], name="average nchw", slow=True)
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPoolingAverage(s[0], 3, n + 2, 64, 3, 3, 1, 1, 0, 0, d[0], n, 62, 0, NCHW)
+
+
+@case("pooling", [A(1, planes=9)], [A(1)], name="average of channels nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPoolingAverage(s[0], n, 3, 3, 3, 3, 1, 1, 0, 0, d[0], 1, 1, 0, NHWC)
+
+
+def struct(name: str, **fields: Any) -> Any:
+    return ffi.new(f"{name} *", {"size": ffi.sizeof(name), **fields})
+
+
+@case("pooling", [A(64 * 8, "u1")], [A(16 * 8, "u1")], name="batch of bytes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    window = {"kernelY": 2, "kernelX": 2, "strideY": 2, "strideX": 2}
+    sizes = {"batch": n, "channels": 8, "srcH": 8, "srcW": 8, "dstH": 4, "dstW": 4}
+    kinds = {"type": 0, "dataType": DATA["u1"], "format": NHWC}
+    lib.SimdnetPooling(struct("SimdnetPoolingParameters", src=s[0], dst=d[0], **kinds, **sizes, **window))
+
+
+# ---- addition
+
+
+@case("add 8i", [A(64, "u1"), A(64, "u1")], [A(64, "u1")], quick=True, name="nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    scale, shift = pattern(64), floats(*[0.0] * 64)
+    lib.SimdSynetAdd8i(s[0], scale, shift, s[1], scale, shift, d[0], floats(*[0.5] * 64), shift, 1, 64, n, NHWC, 0)
+
+
+@case("add 8i", [A(1, "u1", planes=3), A(1, "u1", planes=3)], [A(1, "u1", planes=3)], name="nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    scale, shift = pattern(3), floats(0, 0, 0)
+    lib.SimdSynetAdd8i(s[0], scale, shift, s[1], scale, shift, d[0], floats(0.5, 0.5, 0.5), shift, 1, 3, n, NCHW, 0)
+
+
+@case("add 16b", [A(1, "u2"), A(1, "u2")], [A(1, "u2")], quick=True, name="bfloat16")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    size, kind = ffi.new("size_t[]", [n]), DATA["u2"]
+    lib.SimdSynetAdd16bForward(made(lib.SimdSynetAdd16bInit(size, 1, kind, size, 1, kind, kind, NHWC)), s[0], s[1], d[0])
+
+
+@case("eltwise", [A(1), A(1)], [A(1)], quick=True, name="sum")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetEltwiseLayerForward(ffi.new("float *[]", s), floats(0.5, 2), 2, n, 1, d[0])
+
+
+@case("eltwise", [A(1), A(1), A(1)], [A(1)], name="maximum of three")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetEltwiseLayerForward(ffi.new("float *[]", s), ffi.NULL, 3, n, 2, d[0])
+
+
+# ---- channels
+
+
+@case("channelwise", [A(64)], [A(64)], quick=True, name="scale nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetScaleLayerForward(s[0], pattern(64), pattern(64, 2), 64, n, d[0], NHWC)
+
+
+@case("channelwise", [A(1, planes=3)], [A(1, planes=3)], name="scale nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetScaleLayerForward(s[0], pattern(3), pattern(3, 2), 3, n, d[0], NCHW)
+
+
+@case("channelwise", [], [A(1, planes=3, both=True)], name="bias nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetAddBias(pattern(3), 3, n, d[0], NCHW)
+
+
+@case("channelwise", [A(1), A(1), A(1)], [A(1)], name="scale of channels")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetScaleLayerForward(s[0], s[1], s[2], n, 1, d[0], NHWC)
+
+
+@case("channelwise", [A(5)], [A(5)], name="prelu nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPreluLayerForward(s[0], pattern(5), 5, n, d[0], NHWC)
+
+
+@case("channelwise", [A(8, planes=2)], [A(8, planes=2)], name="prelu nchw8c")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetPreluLayerForward(s[0], pattern(16), 16, n, d[0], lib.SimdTensorFormatNchw8c)
+
+
+@case("channelwise", [A(16)], [A(16)], name="fused 0")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetFusedLayerForward0(s[0], pattern(16), pattern(16, 2), 16, n, d[0], NHWC)
+
+
+@case("channelwise", [A(1, planes=2)], [A(1, planes=4)], name="fused 4 nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetFusedLayerForward4(s[0], pattern(2), floats(0.5), floats(2), 2, n, d[0], NCHW)
+
+
+@case("channelwise", [A(16), A(16)], [A(16)], name="fused 8")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetFusedLayerForward8(s[0], s[1], pattern(16), 16, n, d[0], NHWC)
+
+
+@case("channelwise", [A(8), A(8)], [A(16), A(16)], name="fused 9")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetFusedLayerForward9(s[0], s[1], pattern(16), pattern(16, 2), 8, 8, n, d[0], d[1], NHWC)
+
+
+@case("tiled scale", [A(16 * 64), A(16)], [A(16 * 64)], quick=True, name="nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetTiledScale2D32f(s[0], 16, n, 64, NHWC, pattern(16 * 64), s[1], d[0])
+
+
+@case("tiled scale", [A(1, planes=4), A(1, planes=2)], [A(1, planes=4)], name="nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetTiledScale2D32f(s[0], 2, 2, n, NCHW, s[1], pattern(4), d[0])
+
+
+@case("channel sum", [A(32, "u2")], [A(32, step=0, extra=1)], joint=True, quick=True, name="nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetChannelSum16b(s[0], 32, n, NHWC, d[0])
+
+
+@case("channel sum", [A(1, "u2", planes=3)], [A(3, step=0, extra=1)], joint=True, name="nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetChannelSum16b(s[0], 3, n, NCHW, d[0])
+
+
+# ---- elements
+
+
+def activation(function: str, *numbers: float) -> Call:
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        getattr(lib, function)(s[0], n, *[floats(number) for number in numbers], d[0])
+
+    return call
+
+
+case("activation", [A(1)], [A(1)], quick=True, name="relu")(activation("SimdSynetRelu32f", 0.25))
+case("activation", [A(1)], [A(1)], name="elu")(activation("SimdSynetElu32f", 0.5))
+case("activation", [A(1)], [A(1)], name="hswish")(activation("SimdSynetHswish32f", 3, 1 / 6))
+case("activation", [A(1)], [A(1)], name="restrict range")(activation("SimdSynetRestrictRange32f", -0.5, 0.5))
+case("activation", [A(1)], [A(1)], name="sigmoid")(activation("SimdSynetSigmoid32f", 1))
+case("activation", [A(1)], [A(1)], name="softplus", slow=True)(activation("SimdSynetSoftplus32f", 1, 20))
+case("activation", [A(1)], [A(1)], name="tanh", slow=True)(activation("SimdSynetTanh32f", 1))
+case("activation", [A(1)], [A(1)], name="swish")(activation("SimdSynetSwish32f", 1))
+case("activation", [A(1)], [A(1)], name="mish", slow=True)(activation("SimdSynetMish32f", 20))
+case("activation", [A(1)], [A(1)], name="hard sigmoid")(activation("SimdSynetHardSigmoid32f", 1 / 6, 0.5))
+case("activation", [A(1)], [A(1)], name="gelu", slow=True)(activation("SimdSynetGelu32f"))
+
+
+def unary(operation: int) -> Call:
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        lib.SimdSynetUnaryOperation32fLayerForward(s[0], n, operation, d[0])
+
+    return call
+
+
+UNARY = {n.rpartition("32f")[2].lower(): v for v, n in ffi.typeof("SimdSynetUnaryOperation32fType").elements.items()}
+for title, number in UNARY.items():
+    smooth = title in ("exp", "log", "tanh", "cos", "erf", "sin")
+    case("unary", [A(1)], [A(1)], quick=title == "abs", slow=smooth, name=title)(unary(number))
+
+
+@case("pixelwise", [A(4096)], [A(16)], quick=True, name="sigmoid of pixels at a distance")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    kind = {"function": lib.SimdnetPixelwiseSigmoid, "params": [1, 0]}
+    lib.SimdnetPixelwise(
+        struct("SimdnetPixelwiseParameters", src=s[0], dst=d[0], srcPixel=4096, channels=16, pixels=n, **kind)
+    )
+
+
+@case("pixelwise", [A(16)], [A(1024, both=True)], name="copy to pixels at a distance")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetPixelwise(struct("SimdnetPixelwiseParameters", src=s[0], dst=d[0], dstPixel=1024, channels=16, pixels=n))
+
+
+@case("binary", [A(64)], [A(64)], quick=True, name="row added")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shapes = {"count": 2, "shape": [n, 64], "aShape": [n, 64], "bShape": [1, 64]}
+    lib.SimdnetBinary(struct("SimdnetBinaryParameters", a=s[0], b=pattern(64), dst=d[0], **shapes))
+
+
+@case("binary", [A(1), A(1, planes=3)], [A(1, planes=3)], name="repeated plane divided")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shapes = {"count": 2, "shape": [3, n], "aShape": [1, n], "bShape": [3, n]}
+    lib.SimdnetBinary(struct("SimdnetBinaryParameters", operation=3, a=s[0], b=s[1], dst=d[0], **shapes))
+
+
+# ---- resizing
+
+
+def resized(kind: str, method: int) -> Call:
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        sizes = {"batch": n, "channels": 3, "srcH": 32, "srcW": 32, "dstH": 16, "dstW": 16}
+        kinds = {"dataType": DATA[kind], "format": NHWC, "method": method}
+        lib.SimdnetResizeForward(
+            made(lib.SimdnetResizeInit(struct("SimdnetResizeParameters", **kinds, **sizes))), s[0], d[0]
+        )
+
+    return call
+
+
+case("resize", [A(3072, "u1")], [A(768, "u1")], quick=True, name="batch of bytes")(resized("u1", 1))
+case("resize", [A(3072)], [A(768)], name="batch of floats")(resized("f4", 2))
+
+
+@case("resize", [A(1, planes=9)], [A(1)], name="channels")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    sizes = {"batch": 1, "channels": n, "srcH": 3, "srcW": 3, "dstH": 1, "dstW": 1}
+    parameters = struct("SimdnetResizeParameters", dataType=0, format=NHWC, method=1, **sizes)
+    lib.SimdnetResizeForward(made(lib.SimdnetResizeInit(parameters)), s[0], d[0])
+
+
+@case("resizer", [A(1024, "u1", step=2)], [A(512, "u1")], quick=True, name="bytes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdResizerRun(made(lib.SimdResizerInit(1024, 2 * n, 512, n, 1, 0, 2)), s[0], 1024, d[0], 512)
+
+
+@case("resizer", [A(4096, step=2)], [A(2048)], name="floats")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdResizerRun(made(lib.SimdResizerInit(1024, 2 * n, 512, n, 4, 2, 2)), s[0], 4 * 4096, d[0], 4 * 2048)
+
+
+# ---- sums over channels and positions
+
+
+def softmaxed(count: int, inner: bool) -> Call:
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        lib.SimdSynetSoftmaxLayerForward(s[0], 1 if inner else n, count, n if inner else 1, d[0])
+
+    return call
+
+
+case("softmax", [A(32)], [A(32)], quick=True, slow=True, name="lines")(softmaxed(32, False))
+case("softmax", [A(1, planes=3)], [A(1, planes=3)], slow=True, name="planes")(softmaxed(3, True))
+
+
+@case("lrn", [A(64)], [A(64)], quick=True, slow=True, name="nhwc")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetLrnLayerCrossChannels(s[0], 2, 64, n, floats(1, 0.1, -0.75), d[0], NHWC)
+
+
+@case("lrn", [A(1, planes=5)], [A(1, planes=5)], slow=True, name="nchw")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetLrnLayerCrossChannels(s[0], 2, 5, n, floats(1, 0.1, -0.75), d[0], NCHW)
+
+
+def normalized(function: str, channels: int, layout: int, *, across: int | None = None, batch: bool = False) -> Call:
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        sizes = (n, channels, 4) if batch else (1, channels, n)
+        scale, shift, eps = pattern(channels), pattern(channels, 2), floats(1e-3)
+        coefficients = (scale, eps, across) if across is not None else (scale, shift, eps)
+        getattr(lib, "SimdSynetNormalizeLayerForward" + function)(s[0], *sizes, *coefficients, layout, ffi.NULL, d[0])
+
+    return call
+
+
+case("normalize", [A(64)], [A(64)], quick=True, name="nhwc")(normalized("", 64, NHWC, across=0))
+case("normalize", [A(1, planes=3)], [A(1, planes=3)], name="nchw")(normalized("", 3, NCHW, across=0))
+case("normalize", [A(8)], [A(8)], joint=True, name="across")(normalized("", 8, NHWC, across=1))
+case("normalize", [A(64)], [A(64)], name="layer norm nhwc")(normalized("V2", 64, NHWC))
+case("normalize", [A(1, planes=3)], [A(1, planes=3)], name="layer norm nchw")(normalized("V2", 3, NCHW))
+case("normalize", [A(64)], [A(64)], name="instance norm, batch")(normalized("V3", 16, NCHW, batch=True))
+case("normalize", [A(64)], [A(64)], name="response norm, batch")(normalized("V4", 16, NHWC, batch=True))
+
+
+@case("reduce", [A(1)], [A(1, step=0, extra=1)], joint=True, quick=True, name="sum")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetReduce(struct("SimdnetReduceParameters", count=1, shape=[n], reduced=[1], src=s[0], dst=d[0]))
+
+
+@case("reduce", [A(3)], [A(3, step=0, extra=1)], joint=True, name="sum of rows")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetReduce(struct("SimdnetReduceParameters", count=2, shape=[n, 3], reduced=[1, 0], src=s[0], dst=d[0]))
+
+
+@case("reduce", [A(1, planes=3)], [A(1)], name="mean of planes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shape = {"count": 2, "shape": [3, n], "reduced": [1, 0]}
+    lib.SimdnetReduce(struct("SimdnetReduceParameters", operation=1, src=s[0], dst=d[0], **shape))
+
+
+@case("reduce", [A(64)], [A(1)], name="l2 of lines")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shape = {"count": 2, "shape": [n, 64], "reduced": [0, 1]}
+    lib.SimdnetReduce(struct("SimdnetReduceParameters", operation=4, src=s[0], dst=d[0], **shape))
+
+
+def among(places: Any, pointer: Any, count: int, stride: int = 1) -> None:
+    """Replaces indices of rows by their number among the places; -1 is another row."""
+    indices = np.frombuffer(ffi.buffer(ffi.cast("int64_t *", pointer), 8 * count * stride), np.int64)[::stride]
+    found = np.searchsorted(places, indices)
+    indices[:] = np.where(places[np.minimum(found, len(places) - 1)] == indices, found, -1)
+
+
+@case("reduce", [A(1)], [A(1, "i8", step=0, extra=1)], joint=True, name="place of the maximum")
+def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
+    shape = {"count": 1, "shape": [n], "reduced": [1]}
+    lib.SimdnetReduce(struct("SimdnetReduceParameters", operation=9, src=s[0], dst=d[0], **shape))
+    among(places, d[0], 1)
+
+
+@case("top k", [A(4096)], [A(2), A(2, "i8")], quick=True, name="lines")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetTopK(s[0], n, 4096, 1, 2, 1, 1, d[0], d[1])
+
+
+@case("top k", [A(1, planes=3)], [A(1), A(1, "i8")], name="planes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetTopK(s[0], 1, 3, n, 1, 1, 1, d[0], d[1])
+
+
+@case("non max suppression", [A(4 * 64), A(64)], [A(3 * 4096, "i8", step=0, extra=1)], joint=True, quick=True, name="images")
+def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
+    sizes = {"batch": n, "classes": 1, "count": 64, "maxOutput": 3, "capacity": 4096}
+    limits = {"iouThreshold": 0.5, "scoreThreshold": 0.5, "useScoreThreshold": 1}
+    count = lib.SimdnetNonMaxSuppression(
+        struct("SimdnetNonMaxSuppressionParameters", boxes=s[0], scores=s[1], selected=d[0], **sizes, **limits)
+    )
+    among(places, d[0], count, 3)
+
+
+# ---- indices
+
+
+@case("gather", [A(1, "u1")], [A(4096, "u1", step=0, extra=1)], joint=True, quick=True, name="bytes")
+def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
+    index = np.ascontiguousarray(places[-4096:])
+    lib.SimdnetGather(DATA["u1"], s[0], 1, n, 1, ffi.from_buffer("int64_t[]", index), len(index), d[0])
+
+
+@case("gather", [A(3)], [A(3 * 1024, step=0, extra=1)], joint=True, name="rows of floats")
+def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
+    index = np.ascontiguousarray(places[-1024:] - n)  # from the end
+    lib.SimdnetGather(DATA["f4"], s[0], 1, n, 3, ffi.from_buffer("int64_t[]", index), len(index), d[0])
+
+
+@case("gather elements", [A(1, "u1")], [A(4096, "u1", step=0, extra=1)], joint=True, quick=True, name="bytes")
+def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
+    index = np.ascontiguousarray(places[-4096:])
+    context = lib.SimdSynetGatherElementsInit(DATA["u1"], lib.SimdTensorData64i, 0, 1, ffi.NULL, 0, n, 1, len(index))
+    lib.SimdSynetGatherElementsForward(made(context), s[0], ffi.from_buffer("uint8_t[]", index), d[0])
+
+
+@case("grid sample", [A(4096)], [A(2)], quick=True, name="channels")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    context = lib.SimdSynetGridSample2dInit(1, n, 64, 64, 1, 2, 0, 0, 0, 0)
+    lib.SimdSynetGridSample2dForward(made(context), s[0], ffi.cast("uint8_t *", floats(0.3, 0.4, -0.5, -0.6)), d[0])
+
+
+@case("grid sample", [A(256), A(4)], [A(2)], slow=True, name="images")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    context = lib.SimdSynetGridSample2dInit(n, 1, 16, 16, 1, 2, 0, 2, 1, 0)
+    lib.SimdSynetGridSample2dForward(made(context), s[0], s[1], d[0])
+
+
+# ---- products
+
+
+@case("inner product", [A(1), A(1, planes=2)], [A(2, step=0, extra=1)], joint=True, quick=True, name="long")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetInnerProductLayerForward(s[0], s[1], ffi.NULL, 2, n, d[0])
+
+
+@case("inner product", [A(256)], [A(1)], name="many")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetInnerProductLayerForward(pattern(256), s[0], ffi.NULL, n, 256, d[0])
+
+
+@case("inner product 32f", [A(256)], [A(4)], quick=True, name="rows")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    context = made(lib.SimdSynetInnerProduct32fInit(n, 4, 256, 1, 1, 1, 0))
+    lib.SimdSynetInnerProduct32fSetParams(context, pattern(1024), ffi.NULL, pattern(4), ffi.NULL)
+    lib.SimdSynetInnerProduct32fForward(context, s[0], ffi.NULL, ffi.NULL, d[0])
+
+
+@case("inner product 32f", [A(1, planes=3)], [A(1, planes=2)], name="columns of an argument")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    context = made(lib.SimdSynetInnerProduct32fInit(2, n, 3, 0, 0, 0, 0))
+    lib.SimdSynetInnerProduct32fSetParams(context, ffi.NULL, ffi.NULL, ffi.NULL, ffi.NULL)
+    lib.SimdSynetInnerProduct32fForward(context, pattern(6), s[0], ffi.NULL, d[0])
+
+
+@case("gemm", [A(256)], [A(4)], quick=True, name="rows")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdGemm32fNN(n, 4, 256, floats(1), s[0], 256, pattern(1024), 4, floats(0), d[0], 4)
+
+
+@case("gemm", [A(1, planes=3)], [A(1, planes=2)], name="columns")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdGemm32fNN(2, n, 3, floats(1), pattern(6), 3, s[0], n, floats(0), d[0], n)
+
+
+@case("gemm", [A(1, planes=2), A(1, planes=2)], [A(4, step=0, extra=1)], joint=True, name="long, transposed")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdGemm32fNT(2, 2, n, floats(1), s[0], n, s[1], n, floats(0), d[0], 2)
+
+
+@case("gemm", [A(64), A(64)], [A(64)], name="batch", slow=True)
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    strides = {"batch": [n, 1], "strideA": [64, 0], "strideB": [64, 0], "strideC": [64, 0]}
+    lib.SimdnetGemm(struct("SimdnetGemmParameters", M=8, N=8, K=8, alpha=1, A=s[0], B=s[1], C=d[0], **strides))
+
+
+@case("recurrent", [A(1024)], [A(1)], quick=True, name="lstm")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    recurrent(n, s, d, 0)
+
+
+@case("recurrent", [A(2 * 512)], [A(2 * 2)], name="gru", slow=True)
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    recurrent(n, s, d, 1, steps=2, hidden=2, input=512)
+
+
+def recurrent(n: int, s: list[Any], d: list[Any], kind: int, **sizes: int) -> None:
+    sizes = {"steps": 1, "hidden": 1, "input": 1024, **sizes}
+    context = made(lib.SimdnetRecurrentInit(struct("SimdnetRecurrentParameters", type=kind, batch=n, batchFirst=1, **sizes)))
+    gates = (4 - kind) * sizes["hidden"]
+    weight = floats(*np.random.default_rng(2).uniform(-0.05, 0.05, gates * sizes["input"]).astype(np.float32).tolist())
+    lib.SimdnetRecurrentSetParams(context, weight, pattern(gates * sizes["hidden"]), ffi.NULL, ffi.NULL)
+    lib.SimdnetRecurrentCompute(context, struct("SimdnetRecurrentArrays", src=s[0], dst=d[0]))
+
+
+# ---- convolutions
+
+
+def shape(n: int, **given: Any) -> dict[str, Any]:
+    """A convolution of n rows of results, without padding."""
+    p = {"srcC": 16, "dstC": 4, "srcW": 64, "kernel": 3, "stride": 1, "group": 1, "layout": NHWC, "kind": "f4", **given}
+    kernel, stride, kind, layout = p.pop("kernel"), p.pop("stride"), p.pop("kind"), p.pop("layout")
+    p.update({"kernelY": kernel, "kernelX": kernel, "strideY": stride, "strideX": stride, "dilationY": 1, "dilationX": 1})
+    p.update({"srcT": DATA[kind], "dstT": DATA[kind], "srcF": layout, "dstF": layout})
+    p.update({"dstH": n, "srcH": (n - 1) * stride + kernel, "dstW": (p["srcW"] - kernel) // stride + 1})
+    return p
+
+
+def convolve(name: str, p: dict[str, Any], s: list[Any], d: list[Any], batch: int = 1) -> None:
+    parameters = ffi.new("SimdConvolutionParameters *", p)
+    init, rest = getattr(lib, name + "Init"), (ffi.NULL,) if "32f" in name else ()
+    context = made(init(batch, parameters, *rest))
+    count = p["kernelY"] * p["kernelX"] * p["srcC"] * p["dstC"] // p["group"]
+    internal = (ffi.NULL,) if "32f" in name else ()
+    stats: tuple[Any, ...] = ()
+    if "8i" in name:
+        taps = count // p["dstC"]  # of random bytes and of weights around 1: sums vary little around their mean
+        limits = (0.0, 255.0, 128 * taps - 240 * taps**0.5, 128 * taps + 240 * taps**0.5)
+        kept = [floats(*[limit] * 64) for limit in limits]
+        stats = (ffi.new("float *[]", kept),)
+    getattr(lib, name + "SetParams")(context, pattern(count), *internal, pattern(p["dstC"], 2), ffi.NULL, *stats)
+    getattr(lib, name + "Forward")(context, s[0], ffi.NULL, d[0])
+
+
+def convolution(name: str, **given: Any) -> Call:
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        convolve(name, shape(n, **given), s, d)
+
+    return call
+
+
+def batched(name: str, **given: Any) -> Call:
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        convolve(name, shape(6, srcW=8, **given), s, d, n)
+
+    return call
+
+
+FLOAT, BYTE, HALF = "SimdSynetConvolution32f", "SimdSynetConvolution8i", "SimdnetConvolution16b"
+STRIDED = [A(1024, step=2, extra=1)]
+case("convolution 32f", STRIDED, [A(31 * 4)], quick=True, slow=True, name="3x3")(convolution(FLOAT, stride=2))
+case("convolution 32f", [A(1024)], [A(64 * 4)], name="1x1", slow=True)(convolution(FLOAT, kernel=1))
+case("convolution 32f", [A(256)], [A(64 * 64)], name="1x1 to many", slow=True)(convolution(FLOAT, kernel=1, srcC=4, dstC=64))
+case("convolution 32f", [A(64, planes=16, step=2, extra=1)], [A(31, planes=4)], name="3x3 nchw", slow=True)(
+    convolution(FLOAT, stride=2, layout=NCHW)
+)
+case("convolution 32f", [A(64, planes=16, extra=2)], [A(62, planes=4)], name="winograd", slow=True)(
+    convolution(FLOAT, layout=NCHW)
+)
+case("convolution 32f", [A(1024, extra=2)], [A(62 * 16)], name="depthwise nhwc", slow=True)(
+    convolution(FLOAT, dstC=16, group=16)
+)
+case("convolution 32f", [A(64, planes=4, extra=2)], [A(62, planes=4)], name="depthwise nchw", slow=True)(
+    convolution(FLOAT, srcC=4, dstC=4, group=4, layout=NCHW)
+)
+case("convolution 32f", [A(1024, extra=2)], [A(62 * 8)], name="grouped", slow=True)(convolution(FLOAT, dstC=8, group=2))
+case("convolution 32f", [A(8 * 8 * 16)], [A(6 * 6 * 4)], name="batch", slow=True)(batched(FLOAT))
+case("convolution 32f", [A(8 * 8 * 16)], [A(6 * 6 * 4)], name="batch nchw", slow=True)(batched(FLOAT, layout=NCHW))
+
+BYTES = [A(1024, "u1", step=2, extra=1)]
+case("convolution 8i", BYTES, [A(31 * 4, "u1")], quick=True, slow=True, name="3x3")(convolution(BYTE, stride=2, kind="u1"))
+case("convolution 8i", [A(1024, "u1")], [A(256, "u1")], name="1x1", slow=True)(convolution(BYTE, kernel=1, kind="u1"))
+case("convolution 8i", [A(64, "u1", planes=16, extra=2)], [A(62, "u1", planes=4)], name="nchw", slow=True)(
+    convolution(BYTE, kind="u1", layout=NCHW)
+)
+case("convolution 8i", [A(1024, "u1", extra=2)], [A(62 * 16, "u1")], name="depthwise", slow=True)(
+    convolution(BYTE, dstC=16, group=16, kind="u1")
+)
+case("convolution 8i", [A(1024, "u1")], [A(144, "u1")], name="batch", slow=True)(batched(BYTE, kind="u1"))
+
+HALVES = [A(1024, "u2", step=2, extra=1)]
+case("convolution 16b", HALVES, [A(31 * 4, "u2")], quick=True, slow=True, name="3x3")(convolution(HALF, stride=2, kind="u2"))
+case("convolution 16b", [A(1024, "u2")], [A(256, "u2")], name="1x1", slow=True)(convolution(HALF, kernel=1, kind="u2"))
+case("convolution 16b", [A(64, "u2", planes=16, extra=2)], [A(62, "u2", planes=4)], name="nchw", slow=True)(
+    convolution(HALF, kind="u2", layout=NCHW)
+)
+case("convolution 16b", [A(1024, "u2", extra=2)], [A(62 * 16, "u2")], name="depthwise", slow=True)(
+    convolution(HALF, dstC=16, group=16, kind="u2")
+)
+case("convolution 16b", [A(1024, "u2")], [A(144, "u2")], name="batch", slow=True)(batched(HALF, kind="u2"))
+
+
+def deconvolution(channels: int, outputs: int, layout: int) -> Call:
+    """Each pixel becomes 2 x 2 pixels, which no other one reaches."""
+
+    def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+        p = shape(n, kernel=2, stride=2, srcC=channels, dstC=outputs, layout=layout)
+        p.update({"srcH": n, "dstH": 2 * n, "dstW": 128})
+        convolve("SimdSynetDeconvolution32f", p, s, d)
+
+    return call
+
+
+case("deconvolution 32f", [A(1024)], [A(128, step=2)], quick=True, slow=True, name="nhwc")(deconvolution(16, 1, NHWC))
+case("deconvolution 32f", [A(64 * 4)], [A(128 * 4, step=2)], slow=True, name="nhwc to many")(deconvolution(4, 4, NHWC))
+case("deconvolution 32f", [A(64, planes=4)], [A(128, planes=2, step=2)], slow=True, name="nchw")(deconvolution(4, 2, NCHW))
+
+
+@case("merged convolution 32f", STRIDED, [A(31 * 2)], quick=True, slow=True, name="three")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    middle = shape(n, stride=2, dstC=16, group=16)
+    first = {**shape(middle["srcH"], kernel=1, dstC=16)}
+    last = shape(n, kernel=1, dstC=2, srcW=31)
+    context = made(
+        lib.SimdSynetMergedConvolution32fInit(1, ffi.new("SimdConvolutionParameters[]", [first, middle, last]), 3, 0)
+    )
+    weights, nothing = [pattern(256), pattern(144), pattern(32)], ffi.new("float *[]", [ffi.NULL] * 3)
+    lib.SimdSynetMergedConvolution32fSetParams(context, ffi.new("float *[]", weights), ffi.NULL, nothing, nothing)
+    lib.SimdSynetMergedConvolution32fForward(context, s[0], ffi.NULL, d[0])
+
+
+@case("forward", [A(4096)], [A(4)], quick=True, name="convolution of pixels at a distance")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    parameters = ffi.new("SimdConvolutionParameters *", shape(n, kernel=1, srcW=1))
+    context = made(lib.SimdSynetConvolution32fInit(1, parameters, ffi.NULL))
+    lib.SimdSynetConvolution32fSetParams(context, pattern(64), ffi.NULL, ffi.NULL, ffi.NULL)
+    lib.SimdnetForward(context, struct("SimdnetForwardParameters", src=s[0], dst=d[0], srcPixel=4096))
+
+
+# ---- quantization
+
+
+@case("quantize linear", [A(1)], [A(1, "u1")], quick=True, name="to bytes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetQuantizeLinear(s[0], n, floats(50), 128, d[0])
+
+
+@case("quantize linear", [A(1, "u1")], [A(1)], name="to floats")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetDequantizeLinear(s[0], n, -128, floats(0.02), d[0])
+
+
+@case("quantize linear", [A(64)], [A(64, "u1")], name="channels")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    sizes = {"outer": n, "channels": 64, "inner": 1, "scale": pattern(64), "dataType": DATA["u1"]}
+    lib.SimdnetQuantizeLinear(struct("SimdnetQuantizeLinearParameters", src=s[0], dst=d[0], **sizes))
+
+
+@case("quantize linear", [A(1, "u1", planes=3)], [A(1, planes=3)], name="planes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    sizes = {"outer": 1, "channels": 3, "inner": n, "scale": pattern(3), "dataType": DATA["u1"]}
+    lib.SimdnetDequantizeLinear(struct("SimdnetQuantizeLinearParameters", src=s[0], dst=d[0], **sizes))
+
+
+# ---- Winograd's transforms
+
+
+@case("winograd", [A(1, planes=4)], [A(1, planes=9)], quick=True, name="filter")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdWinogradKernel2x2Block2x2SetFilter(s[0], n, d[0], 1)
+
+
+@case("winograd", [A(64 * 4, step=4, extra=2)], [A(16 * 4, planes=36)], name="input")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdWinogradKernel3x3Block4x4SetInput(s[0], 4, 4 * n + 2, 64, 0, 1, 0, 1, d[0], n * 16 * 4, 1)
+
+
+@case("winograd", [A(16 * 4, planes=36)], [A(64 * 4, step=4)], name="output")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdWinogradKernel3x3Block4x4SetOutput(s[0], n * 16 * 4, d[0], 4, 4 * n, 64, 1)
+
+
+# ---- copies
+
+
+def copied(n: int, s: list[Any], d: list[Any], shape: list[int], source: list[int], result: list[int], kind: str) -> None:
+    lib.SimdnetCopy(
+        struct(
+            "SimdnetCopyParameters",
+            dataType=DATA[kind],
+            count=len(shape),
+            shape=shape,
+            src=s[0],
+            dst=d[0],
+            srcStride=source,
+            dstStride=result,
+        )
+    )
+
+
+@case("copy", [A(64, "u1")], [A(64, "u1")], quick=True, name="rows to rows")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    copied(n, s, d, [n, 8, 8], [64, 1, 8], [64, 8, 1], "u1")
+
+
+@case("copy", [A(1, "u2", planes=2)], [A(2, "u2")], name="planes to pixels")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    copied(n, s, d, [n, 2], [1, n], [2, 1], "u2")
+
+
+@case("pad", [A(62, "u1")], [A(64, "u1")], quick=True, name="rows")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    extents = {"count": 2, "shape": [n, 62], "before": [0, 1], "after": [0, 1], "dataType": DATA["u1"]}
+    lib.SimdnetPad(struct("SimdnetPadParameters", src=s[0], dst=d[0], **extents))
+
+
+@case("pad", [A(6, planes=2)], [A(8, planes=2)], name="mirrored")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    extents = {"count": 3, "shape": [2, n, 6], "before": [0, 0, 1], "after": [0, 0, 1], "dataType": DATA["f4"]}
+    lib.SimdnetPad(struct("SimdnetPadParameters", mode=1, src=s[0], dst=d[0], **extents))
+
+
+# ---- contexts are released by the caller of a case
+
+contexts: list[Any] = []
+
+
+def made(context: Any) -> Any:
+    assert context != ffi.NULL, ffi.string(lib.SimdnetLastError()).decode()
+    contexts.append(context)
+    return context
+
+
+def release() -> None:
+    while contexts:
+        lib.SimdRelease(contexts.pop())
