@@ -1,5 +1,6 @@
 /* The last error: its text, its kind, when it is cleared, and that each thread has its own. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <float.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -162,6 +163,21 @@ static void threads(void)
     pthread_barrier_destroy(&barrier);
 }
 
+/* The C library's exp(), of which base makes use, sets errno for large numbers. */
+static void errno_after_a_good_call(void)
+{
+    const float src[3] = {-1e30f, 0, 1e30f}, slope = 1;
+    float dst[3];
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        errno = 0;
+        SimdSynetSigmoid32f(src, 3, &slope, dst);
+        SimdSynetSwish32f(src, 3, &slope, dst);
+        TEST(errno == 0);
+    }
+    SimdnetSetMaxIsa(NULL);
+}
+
 int main(void)
 {
     test_alarm();
@@ -173,6 +189,7 @@ int main(void)
         extreme_sizes();
     }
     SimdnetSetMaxIsa(NULL);
+    errno_after_a_good_call();
     threads();
     return test_end();
 }
