@@ -19,6 +19,7 @@ bool check_case(const char * function, const char * geometry, ...)
     c->random.state = frame_hash(frame_hash(frame_option.seed, function), c->geometry);
     c->skip = !check_selected(function) || (frame_option.geometry && !strstr(c->geometry, frame_option.geometry)) ||
               (frame_option.every && (c->random.state >> 32) % frame_option.every);
+    c->skip = frame_left_out() || c->skip;
     c->arrays = 0;
     c->compare = FRAME_EXACT;
     c->tolerance = 0;
@@ -49,6 +50,8 @@ static void * declare(const char * name, enum check_type type, size_t count, enu
     array->first = array->expected + part;
     if (role != FRAME_OUT && !c->skip)
         frame_fill(&c->random, type, count, fill, array->content);
+    if (frame_option.special)
+        frame_plant(array, fill);
     return array->content;
 }
 
@@ -110,12 +113,20 @@ bool check_timed(void) { return frame_option.bench; }
 
 bool check_quick(void) { return frame_option.quick; }
 
+bool check_repeated(void) { return frame_option.same; }
+
 size_t check_count(size_t usual)
 {
     return frame_option.count ? frame_option.count : frame_option.quick ? (usual + 7) / 8 : usual;
 }
 
 size_t check_random(size_t low, size_t high) { return low + frame_next(&frame_family_random) % (high - low + 1); }
+
+size_t check_random_size(size_t high)
+{
+    const size_t most = check_random(0, 2) ? sn_min(high, 67) : high;
+    return check_random(1, most);
+}
 
 float check_random_32f(float low, float high)
 {

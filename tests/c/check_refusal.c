@@ -126,7 +126,9 @@ static void on_every_level(struct change change, int kind, const char * argument
         return;
     for (size_t i = 0; i < frame_levels; ++i) {
         frame_use_level(frame_level[i]);
-        frame_count.passed += frame_guarded(run_changed, &(struct job){change, kind, argument, call, job});
+        const bool good = frame_guarded(run_changed, &(struct job){change, kind, argument, call, job});
+        frame_count.passed += good;
+        frame_tally()->others += good;
     }
 }
 
