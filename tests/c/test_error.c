@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <float.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -174,6 +175,13 @@ static void errno_after_a_good_call(void)
         SimdSynetSigmoid32f(src, 3, &slope, dst);
         SimdSynetSwish32f(src, 3, &slope, dst);
         TEST(errno == 0);
+        const float picture[4] = {1, 2, 3, 4}, grid[2] = {INFINITY, 0};
+        void * context = SimdSynetGridSample2dInit(1, 1, 2, 2, 1, 1, SimdTensorData32f, SimdGridSampleInterpBilinear,
+                                                   SimdGridSamplePaddingReflect, SimdFalse);
+        errno = 0;
+        SimdSynetGridSample2dForward(context, (const uint8_t *)picture, (const uint8_t *)grid, (uint8_t *)dst);
+        TEST(errno == 0 && isnan(dst[0])); /* fmodf() sets it for infinities */
+        SimdRelease(context);
     }
     SimdnetSetMaxIsa(NULL);
 }
