@@ -49,7 +49,7 @@ static void * declare(const char * name, enum check_type type, size_t count, enu
     array->expected = array->content + part;
     array->first = array->expected + part;
     if (role != FRAME_OUT && !c->skip)
-        frame_fill(&c->random, type, count, fill, array->content);
+        frame_fill(&c->random, type, count, frame_option.special && fill != CHECK_ZERO ? CHECK_RANDOM : fill, array->content);
     if (frame_option.special)
         frame_plant(array, fill);
     return array->content;

@@ -39,6 +39,7 @@ struct frame_case {
     double tolerance;
     int freedoms;
     bool raises;
+    bool has_largest; /* --special: FLT_MAX is among ordinary values */
     check_open_fn open;
     struct frame_random random; /* for its data */
 };
@@ -70,7 +71,7 @@ bool frame_selected(void);
 /* ---- check_rounds.c: a family several times, with other seeds */
 void frame_run_rounds(void (*run)(void));
 bool frame_left_out(void); /* the case, in this round; called for each */
-/* With --special: puts a special value into the content of an array, if it is the case's turn. */
+/* With --special: puts a special value into the content of an array, if it is its turn. */
 void frame_plant(struct frame_array * array, enum check_fill fill);
 /* False if the case has no special value, but should have. */
 bool frame_is_planted(void);

@@ -4,8 +4,10 @@
  * --random N: until each function has N cases on every level. The family itself does not tell its fixed cases from random ones:
  * a first round only notes the geometries, and later ones leave these out, so that they run those that the seed has changed.
  *
- * --special N: N rounds, in which one element of one input is a special value: a NaN, an infinity, a zero or denormal number
- * with a sign, or the largest number. The 16 first elements of an array and those behind the last multiple of 16 take turns.
+ * --special N: N rounds, in which an array has ordinary values except for one: a NaN or an infinity where the family asks for
+ * these, a zero or denormal number with a sign where it asks for denormal ones, and the largest number where it asks for large
+ * ones. So the family's own rules say what the result must be. The 16 first elements of an array and those behind the last
+ * multiple of 16 take turns.
  */
 #include "check_frame.h"
 
@@ -114,6 +116,19 @@ static void value_of(enum check_type type, size_t number, unsigned char * bytes)
         memcpy(bytes, &values[number], 4);
 }
 
+/* True if the family that asks for this fill must be prepared for this value. */
+static bool is_allowed(enum check_fill fill, size_t value)
+{
+    switch (fill) {
+    case CHECK_NAN: return value < 3;
+    case CHECK_INF: return value == 1 || value == 2;
+    case CHECK_DENORMAL: return value >= 3 && value < 6;
+    case CHECK_TIES: return value == 3;
+    case CHECK_LARGE: return value >= 6;
+    default: return false;
+    }
+}
+
 /* The element for a plant, the number of elements if the array has none there. */
 static size_t position_of(size_t plant, size_t count)
 {
@@ -128,8 +143,8 @@ void frame_plant(struct frame_array * array, enum check_fill fill)
     struct frame_case * c = &frame_case;
     const bool is_float = array->type == CHECK_32F || array->type == CHECK_16B;
     if (c->arrays == 1)
-        planted.array = NULL, planted.index = 0;
-    if (c->skip || !is_float || array->role == FRAME_OUT || fill != CHECK_RANDOM || array->count == 0)
+        planted.array = NULL, planted.index = 0, frame_case.has_largest = false;
+    if (c->skip || !is_float || array->role == FRAME_OUT || fill == CHECK_RANDOM || fill == CHECK_ZERO || array->count == 0)
         return;
     struct frame_tally * tally = frame_tally();
     const size_t number = planted.index++;
@@ -139,9 +154,10 @@ void frame_plant(struct frame_array * array, enum check_fill fill)
     for (size_t i = 0; i < FRAME_PLANTS; ++i) {
         const size_t plant = (tally->turn / tally->inputs * 37 + i) % FRAME_PLANTS;
         planted.position = position_of(plant, array->count);
-        if (planted.position == array->count || (tally->covered[number][plant / 64] >> plant % 64 & 1))
+        if (!is_allowed(fill, plant % VALUES) || planted.position == array->count || (tally->covered[number][plant / 64] >> plant % 64 & 1))
             continue;
         planted.array = array;
+        c->has_largest = plant % VALUES >= 6;
         planted.plant = number * FRAME_PLANTS + plant;
         value_of(array->type, plant % VALUES, planted.bytes);
         memcpy(array->content + planted.position * frame_type_bytes(array->type), planted.bytes, frame_type_bytes(array->type));
