@@ -148,7 +148,7 @@ static void add_8is(void)
             check_add_8i(check_random(1, 2), i, check_random(1, 67), f, scales, CHECK_RANDOM);
         }
         for (size_t i = 0, n = check_count(60); i < n; ++i)
-            check_add_8i(check_random(1, 3), check_random(1, 140), check_random(1, 200), f,
+            check_add_8i(check_random(1, 3), check_random_size(140), check_random_size(200), f,
                          (enum add_8i_scales)check_random(0, SCALES_COUNT - 1), CHECK_RANDOM);
         for (int scales = 0; scales < SCALES_COUNT; ++scales)
             for (size_t i = 0, n = check_count(3); i < n; ++i)
@@ -308,7 +308,7 @@ static void add_16bs(void)
         for (size_t size = 1; size <= 131; ++size)
             check_add_16b(size, types, (enum check_fill)((size + types) % CHECK_FILLS));
         for (size_t i = 0, n = check_count(20); i < n; ++i)
-            check_add_16b(check_random(100, 3000), types, (enum check_fill)check_random(0, CHECK_FILLS - 1));
+            check_add_16b(check_random_size(3000), types, (enum check_fill)check_random(0, CHECK_FILLS - 1));
     }
     check_add_16b_rounding();
     add_16b_refusals();
