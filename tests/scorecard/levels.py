@@ -1,6 +1,7 @@
-"""The checker's part of rows 1 to 4: ``python -m scorecard.levels cases|random|same|special|flush|processes [options of the checker]``.
+"""The checker's part of rows 1 to 4: ``python -m scorecard.levels KIND [options of the checker]``.
 
-Runs ``build/.../tests/check --counts`` and prints a table of what it has compared, by function, and the counts for the card.
+KIND is cases, random, same, special, flush or processes. Runs ``build/.../tests/check --counts`` and prints a table of what it
+has compared, by function, and the counts for the card.
 """
 
 from __future__ import annotations
@@ -15,14 +16,32 @@ import sys
 from typing import TypedDict
 
 CHECK = f"build/{platform.machine()}-cc/tests/check"
+PARTS = 1  # the number of commands that divide the cases of a function among them
 FLUSHED = pathlib.Path(__file__).parent / "flushed.txt"
 
 # They compute nothing on a level: what they do is tested by programs of their own (tests/c/test_*.c).
-WITHOUT_LEVEL = """
-    SimdAlign SimdAlignment SimdAllocate SimdCpuInfo SimdFree SimdGetFastMode SimdGetThreadNumber SimdPerformanceStatistic
-    SimdRelease SimdSetFastMode SimdSetThreadNumber SimdVersion SimdnetActiveIsa SimdnetContextInfo SimdnetIsaLevel
-    SimdnetLastError SimdnetLastErrorKind SimdnetSetMaxIsa SimdnetSetVerbose SimdnetVersionNumber
-""".split()
+WITHOUT_LEVEL = {
+    "SimdAlign",
+    "SimdAlignment",
+    "SimdAllocate",
+    "SimdCpuInfo",
+    "SimdFree",
+    "SimdGetFastMode",
+    "SimdGetThreadNumber",
+    "SimdPerformanceStatistic",
+    "SimdRelease",
+    "SimdSetFastMode",
+    "SimdSetThreadNumber",
+    "SimdVersion",
+    "SimdnetActiveIsa",
+    "SimdnetContextInfo",
+    "SimdnetIsaLevel",
+    "SimdnetLastError",
+    "SimdnetLastErrorKind",
+    "SimdnetSetMaxIsa",
+    "SimdnetSetVerbose",
+    "SimdnetVersionNumber",
+}
 
 # Each case of a context calls these too: they have the cases of the function that computes.
 OF_CONTEXT = re.compile(r"(Init|SetParams|SetIndex|InternalBufferSize|ExternalBufferSize)$")
@@ -42,7 +61,10 @@ class Function(TypedDict, total=False):
 
 
 def main() -> int:
+    global PARTS
     kind, options = sys.argv[1], sys.argv[2:]
+    if options[:1] == ["--parts"]:
+        PARTS, options = int(options[1]), options[2:]
     status, output = run(options)
     functions = [json.loads(line) for line in re.findall(r"^function: (.*)$", output, re.MULTILINE)]
     public = [function for function in functions if function["name"].startswith("Simd")]
@@ -110,19 +132,20 @@ def names_of(name: str) -> list[str]:
 
 
 def random(functions: list[Function], options: list[str]) -> int:
-    """The fewest cases of a function, and what its sizes and offsets have been."""
-    wanted = int(options[options.index("--random") + 1])
+    """The fewest cases of a function, and what its sizes and offsets have been; with ``--parts N``, of N such commands."""
     by_level = [function for function in functions if max(function["cases"].values()) > 0]
     for function in by_level:
         sizes = ", ".join(f"{name} {number}" for name, number in function["sizes"].items() if number > 1)
-        fewest = min(function["cases"].values())
-        print(f"{function['name']:48} {fewest} cases, {function['offsets']} byte offsets, of 1..67: {sizes}")
-    fewest = [min(function["cases"].values()) for function in by_level]
+        number = min(function["cases"].values())
+        print(f"{function['name']:48} {number} cases, {function['offsets']} byte offsets, of 1..67: {sizes}")
+    if not by_level:
+        print("the functions of this family are compared by conditions only")
+        return 0
+    fewest = [min(function["cases"].values()) * PARTS for function in by_level]
     card(
         least_cases=min(fewest),
         least_offsets=min(function["offsets"] for function in by_level),
         functions=len(by_level),
-        short=sum(number < wanted for number in fewest),
         cases=total(by_level, "cases"),
     )
     return 0
@@ -151,7 +174,7 @@ def flush(functions: list[Function], options: list[str]) -> int:
 
 
 def processes(functions: list[Function], options: list[str]) -> int:
-    """A second process must print the same checksums of all results: with its arrays elsewhere, as the system places them."""
+    """A second process, whose memory is elsewhere, must print the same checksums of all results."""
     status, output = run(options)
     again = {
         line["name"]: line["checksum"] for line in map(json.loads, re.findall(r"^function: (.*)$", output, re.MULTILINE))
