@@ -69,14 +69,15 @@ static float scale_value(enum add_8i_scales scales, int k)
     }
 }
 
+static size_t add_8i_cases; /* in this run of the family */
+
 static struct add_8i add_8i_case(size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format, int flags,
                                  enum add_8i_scales scales, enum check_fill fill, bool all_pairs)
 {
     static const char * const names[] = {"aData",  "aScale", "aShift", "bData", "bScale",
                                          "bShift", "cData",  "cScale", "cShift"};
-    static size_t number;
     const size_t size = batch * channels * spatial;
-    check_case(ADD_8I, "%zu. %s batch=%zu channels=%zu spatial=%zu flags=%d %s %s", ++number, check_format_name(format),
+    check_case(ADD_8I, "%zu. %s batch=%zu channels=%zu spatial=%zu flags=%d %s %s", ++add_8i_cases, check_format_name(format),
                batch, channels, spatial, flags, scales_name[scales], all_pairs ? "all pairs" : check_fill_name(fill));
     for (int i = 0; i < 9; ++i) {
         if (i == 6) {
@@ -338,6 +339,7 @@ static void bench(void)
 
 CHECK_FAMILY(add)
 {
+    add_8i_cases = 0;
     add_8is();
     add_16bs();
     if (check_timed())

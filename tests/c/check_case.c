@@ -6,6 +6,18 @@
 
 struct frame_case frame_case;
 
+/* The family's stream as the case began: numbers drawn for the data, which a case that is left out does not draw, must not
+ * change the geometries that follow. */
+static struct frame_random at_begin;
+static bool has_begun;
+
+void frame_end_data(void)
+{
+    if (has_begun)
+        frame_family_random = at_begin;
+    has_begun = false;
+}
+
 bool check_selected(const char * function) { return !frame_option.function || strcmp(frame_option.function, function) == 0; }
 
 bool check_case(const char * function, const char * geometry, ...)
@@ -20,6 +32,8 @@ bool check_case(const char * function, const char * geometry, ...)
     c->skip = !check_selected(function) || (frame_option.geometry && !strstr(c->geometry, frame_option.geometry)) ||
               (frame_option.every && (c->random.state >> 32) % frame_option.every);
     c->skip = frame_left_out() || c->skip;
+    at_begin = frame_family_random;
+    has_begun = true;
     c->arrays = 0;
     c->compare = FRAME_EXACT;
     c->tolerance = 0;

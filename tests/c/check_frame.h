@@ -67,6 +67,7 @@ extern size_t frame_levels;
 extern struct frame_case frame_case;
 extern struct frame_random frame_family_random; /* for geometries */
 bool frame_selected(void);
+void frame_end_data(void); /* the data of the case are complete */
 
 /* ---- check_rounds.c: a family several times, with other seeds */
 void frame_run_rounds(void (*run)(void));

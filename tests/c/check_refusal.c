@@ -122,6 +122,7 @@ static bool run_changed(const void * argument, void ** a)
 
 static void on_every_level(struct change change, int kind, const char * argument, check_call_fn call, const void * job)
 {
+    frame_end_data();
     if (frame_case.skip || frame_option.bench)
         return;
     for (size_t i = 0; i < frame_levels; ++i) {

@@ -382,6 +382,7 @@ static bool all_places(const void * argument, void ** a)
 
 void check_run(check_call_fn call, const void * job)
 {
+    frame_end_data();
     if (frame_case.skip || frame_option.bench || (frame_option.special && !frame_is_planted()))
         return;
     for (size_t i = 0; i < frame_levels; ++i) {
