@@ -37,7 +37,7 @@ static float reflected(float x, const struct sn_grid_axis * axis)
     const float range = axis->high - axis->low;
     if (x >= axis->low && x <= axis->high)
         return x;
-    if (range <= 0)
+    if (range <= 0 || !isfinite(x)) /* of an infinity, fmodf() would set errno */
         return x - x; /* 0, or NaN */
     const float beyond = fmodf(x < axis->low ? axis->low - x : x - axis->high, 2 * range);
     const float inside = beyond <= range ? beyond : 2 * range - beyond;

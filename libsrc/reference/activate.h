@@ -2,9 +2,9 @@
 #ifndef SN_REFERENCE_ACTIVATE_H
 #define SN_REFERENCE_ACTIVATE_H
 
-#include <math.h>
 
 #include "reference/image.h"
+#include "reference/libm.h"
 
 /* The operands of comparisons are ordered so that NaN propagates. */
 static inline double maximum(double a, double b) { return a > b ? a : b; }
@@ -18,13 +18,13 @@ static inline double activate(double v, enum sn_activation type, const sn_32f * 
     case SN_ACTIVATION_LEAKY_RELU: return maximum(0, v) + p[0] * minimum(0, v);
     case SN_ACTIVATION_RESTRICT_RANGE: return minimum(p[1], maximum(p[0], v));
     case SN_ACTIVATION_PRELU: return maximum(0, v) + p[channel] * minimum(0, v);
-    case SN_ACTIVATION_ELU: return v < 0 ? p[0] * expm1(v) : v;
+    case SN_ACTIVATION_ELU: return v < 0 ? p[0] * sn_expm1(v) : v;
     case SN_ACTIVATION_HSWISH: return maximum(0, minimum(p[0], v) + p[0]) * p[1] * v;
-    case SN_ACTIVATION_MISH: return v > p[0] ? v : v * tanh(maximum(0, v) + log1p(exp(-fabs(v))));
+    case SN_ACTIVATION_MISH: return v > p[0] ? v : v * sn_tanh(maximum(0, v) + sn_log1p(sn_exp(-fabs(v))));
     case SN_ACTIVATION_HARD_SIGMOID: return maximum(0, minimum(1, v * p[0] + p[1]));
-    case SN_ACTIVATION_SWISH: return v / (1 + exp(-(p[0] * v)));
-    case SN_ACTIVATION_GELU: return v * erfc(-0x1.6A09E667F3BCDp-1 * v) / 2;
-    case SN_ACTIVATION_SIGMOID: return 1 / (1 + exp(-v));
+    case SN_ACTIVATION_SWISH: return v / (1 + sn_exp(-(p[0] * v)));
+    case SN_ACTIVATION_GELU: return v * sn_erfc(-0x1.6A09E667F3BCDp-1 * v) / 2;
+    case SN_ACTIVATION_SIGMOID: return 1 / (1 + sn_exp(-v));
     }
     return v;
 }

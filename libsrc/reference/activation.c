@@ -1,7 +1,7 @@
 /* The operands of comparisons are ordered so that NaN propagates. */
-#include <math.h>
 
 #include "contract/pointwise.h"
+#include "reference/libm.h"
 #include "reference/reference.h"
 
 static void relu_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst, bool stream)
@@ -15,7 +15,7 @@ static void elu_32f(const sn_32f * src, size_t size, const sn_32f * alpha, sn_32
 {
     (void)stream;
     for (size_t i = 0; i < size; ++i)
-        dst[i] = src[i] < 0 ? (float)(alpha[0] * expm1(src[i])) : src[i];
+        dst[i] = src[i] < 0 ? (float)(alpha[0] * sn_expm1(src[i])) : src[i];
 }
 
 static void hswish_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
@@ -43,11 +43,11 @@ static void sigmoid_32f(const sn_32f * src, size_t size, const sn_32f * slope, s
     (void)stream;
     for (size_t i = 0; i < size; ++i) {
         const float x = slope[0] * src[i];
-        dst[i] = (float)(1 / (1 + exp(-(double)x)));
+        dst[i] = (float)(1 / (1 + sn_exp(-(double)x)));
     }
 }
 
-static double log_of_1_plus_exp(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
+static double log_of_1_plus_exp(double x) { return x > 0 ? x + sn_log1p(sn_exp(-x)) : sn_log1p(sn_exp(x)); }
 
 static void softplus_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
 {
@@ -64,7 +64,7 @@ static void tanh_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_3
     (void)stream;
     for (size_t i = 0; i < size; ++i) {
         const float x = slope[0] * src[i];
-        dst[i] = (float)tanh(x);
+        dst[i] = (float)sn_tanh(x);
     }
 }
 
@@ -73,7 +73,7 @@ static void swish_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_
     (void)stream;
     for (size_t i = 0; i < size; ++i) {
         const float x = slope[0] * src[i];
-        dst[i] = (float)(src[i] / (1 + exp(-(double)x)));
+        dst[i] = (float)(src[i] / (1 + sn_exp(-(double)x)));
     }
 }
 
@@ -81,7 +81,7 @@ static void mish_32f(const sn_32f * src, size_t size, const sn_32f * threshold, 
 {
     (void)stream;
     for (size_t i = 0; i < size; ++i)
-        dst[i] = src[i] > threshold[0] ? src[i] : (float)(src[i] * tanh(log_of_1_plus_exp(src[i])));
+        dst[i] = src[i] > threshold[0] ? src[i] : (float)(src[i] * sn_tanh(log_of_1_plus_exp(src[i])));
 }
 
 static void hard_sigmoid_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
@@ -99,7 +99,7 @@ static void gelu_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_
     (void)params;
     (void)stream;
     for (size_t i = 0; i < size; ++i)
-        dst[i] = (float)(0.5 * src[i] * erfc(-0x1.6A09E667F3BCDp-1 * src[i]));
+        dst[i] = (float)(0.5 * src[i] * sn_erfc(-0x1.6A09E667F3BCDp-1 * src[i]));
 }
 
 SN_INSTALL(activation, pointwise)

@@ -1,6 +1,6 @@
-#include <math.h>
 
 #include "contract/binary.h"
+#include "reference/libm.h"
 #include "reference/reference.h"
 
 /* One loop over all rows; `f` is the value for a and b. */
@@ -21,7 +21,7 @@ BINARY(multiply, a * b)
 BINARY(divide, a / b)
 BINARY(maximum, a > b || a != a ? a : b)
 BINARY(minimum, a < b || a != a ? a : b)
-BINARY(power, (float)pow((double)a, (double)b))
+BINARY(power, (float)sn_pow((double)a, (double)b))
 
 SN_INSTALL(binary, binary)
 {

@@ -1,7 +1,7 @@
 #include "contract/convolution_8i.h"
+#include "reference/libm.h"
 #include "reference/reference.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "reference/image.h"
@@ -19,16 +19,16 @@ static float activate(float v, enum sn_activation type, const sn_32f * p, size_t
     case SN_ACTIVATION_LEAKY_RELU: return maximum(0, v) + p[0] * minimum(0, v);
     case SN_ACTIVATION_RESTRICT_RANGE: return minimum(p[1], maximum(p[0], v));
     case SN_ACTIVATION_PRELU: return maximum(0, v) + p[channel] * minimum(0, v);
-    case SN_ACTIVATION_ELU: return v < 0 ? (float)(p[0] * expm1(v)) : v;
+    case SN_ACTIVATION_ELU: return v < 0 ? (float)(p[0] * sn_expm1(v)) : v;
     case SN_ACTIVATION_HSWISH: return maximum(0, minimum(p[0], v) + p[0]) * p[1] * v;
-    case SN_ACTIVATION_MISH: return v > p[0] ? v : (float)(v * tanh(fmax(0, v) + log1p(exp(-fabs(v)))));
+    case SN_ACTIVATION_MISH: return v > p[0] ? v : (float)(v * sn_tanh(fmax(0, v) + sn_log1p(sn_exp(-fabs(v)))));
     case SN_ACTIVATION_HARD_SIGMOID: {
         const float product = v * p[0];
         return maximum(0, minimum(1, product + p[1]));
     }
-    case SN_ACTIVATION_SWISH: return (float)(v / (1 + exp(-(double)(p[0] * v))));
-    case SN_ACTIVATION_GELU: return (float)(v * erfc(-0x1.6A09E667F3BCDp-1 * v) / 2);
-    case SN_ACTIVATION_SIGMOID: return (float)(1 / (1 + exp(-(double)v)));
+    case SN_ACTIVATION_SWISH: return (float)(v / (1 + sn_exp(-(double)(p[0] * v))));
+    case SN_ACTIVATION_GELU: return (float)(v * sn_erfc(-0x1.6A09E667F3BCDp-1 * v) / 2);
+    case SN_ACTIVATION_SIGMOID: return (float)(1 / (1 + sn_exp(-(double)v)));
     }
     return v;
 }

@@ -1,6 +1,6 @@
-#include <math.h>
 
 #include "contract/lrn.h"
+#include "reference/libm.h"
 #include "reference/reference.h"
 
 static size_t offset(const struct sn_lrn * p, size_t c, size_t s)
@@ -18,7 +18,7 @@ static void lrn_32f(const struct sn_lrn * p, size_t begin, size_t end, sn_32f * 
             for (size_t i = low; i < high; ++i)
                 sum += (double)p->src[offset(p, i, s)] * (double)p->src[offset(p, i, s)];
             const double base = (double)p->k[0] + (double)p->k[1] * sum;
-            p->dst[offset(p, c, s)] = (float)((double)p->src[offset(p, c, s)] * pow(base, (double)p->k[2]));
+            p->dst[offset(p, c, s)] = (float)((double)p->src[offset(p, c, s)] * sn_pow(base, (double)p->k[2]));
         }
 }
 

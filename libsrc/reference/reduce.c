@@ -1,8 +1,8 @@
 /* Reductions, in double. */
 #include "contract/reduce.h"
 
-#include <math.h>
 
+#include "reference/libm.h"
 #include "reference/reference.h"
 #include "runtime/numeric.h"
 
@@ -13,7 +13,7 @@ static double fold(double total, const struct sn_fold_matrix * m, float x, float
     case SN_FOLD_SUM: return total + value;
     case SN_FOLD_SQUARES: return total + (double)x * (double)x;
     case SN_FOLD_MAX: return value > total || isnan(value) ? value : total;
-    case SN_FOLD_EXP: return total + exp((double)x - (double)shift);
+    case SN_FOLD_EXP: return total + sn_exp((double)x - (double)shift);
     default: return total * (double)x;
     }
 }
@@ -49,7 +49,7 @@ static bool results(const struct sn_fold_results * r, const double * total)
         switch (r->end) {
         case SN_FOLD_END_SCALE: r->dst[i] = (float)(total[i] * r->scale); break;
         case SN_FOLD_END_ROOT: r->dst[i] = (float)sqrt(total[i]); break;
-        default: r->dst[i] = isfinite(r->shift[i]) ? (float)(log(total[i]) + (double)r->shift[i]) : r->shift[i];
+        default: r->dst[i] = isfinite(r->shift[i]) ? (float)(sn_log(total[i]) + (double)r->shift[i]) : r->shift[i];
         }
     return true;
 }

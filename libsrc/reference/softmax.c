@@ -1,6 +1,6 @@
-#include <math.h>
 
 #include "contract/softmax.h"
+#include "reference/libm.h"
 #include "reference/reference.h"
 
 /* One line: `count` values, `step` apart. If the maximum is infinite, or any value is NaN, the formula gives NaN. */
@@ -11,9 +11,9 @@ static void softmax_line(const sn_32f * src, size_t count, size_t step, sn_32f *
         max = src[c * step] > max ? src[c * step] : max;
     double sum = 0;
     for (size_t c = 0; c < count; ++c)
-        sum += exp((double)src[c * step] - max);
+        sum += sn_exp((double)src[c * step] - max);
     for (size_t c = 0; c < count; ++c)
-        dst[c * step] = (float)(exp((double)src[c * step] - max) / sum);
+        dst[c * step] = (float)(sn_exp((double)src[c * step] - max) / sum);
 }
 
 static void softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)

@@ -1,6 +1,6 @@
-#include <math.h>
 
 #include "contract/pointwise.h"
+#include "reference/libm.h"
 #include "reference/reference.h"
 #include "runtime/numeric.h"
 
@@ -20,20 +20,20 @@ static double nearest(double x) { return fabs(x) < 0x1p23 ? copysign(x - remaind
     }
 
 UNARY(abs, fabs(x))
-UNARY(exp, exp(x))
-UNARY(log, log(x))
+UNARY(exp, sn_exp(x))
+UNARY(log, sn_log(x))
 UNARY(neg, -x)
 UNARY(rsqrt, 1 / sqrt(x))
 UNARY(sqrt, sqrt(x)) /* double rounding gives the same result as rounding once: 53 bits are more than 2 * 24 + 2 */
 UNARY(zero, ((void)x, 0))
 UNARY(ceil, ceil(x))
-UNARY(cos, cos(x))
-UNARY(erf, erf(x))
+UNARY(cos, sn_cos(x))
+UNARY(erf, sn_erf(x))
 UNARY(floor, floor(x))
 UNARY(rcp, 1 / x)
 UNARY(round, nearest(x))
 UNARY(sign, x > 0 ? 1 : x < 0 ? -1 : x)
-UNARY(sin, sin(x))
+UNARY(sin, sn_sin(x))
 
 static void not_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
 {

@@ -1,6 +1,6 @@
-#include <math.h>
 
 #include "contract/pointwise.h"
+#include "reference/libm.h"
 #include "reference/reference.h"
 
 /* One loop over an array; `f` is the value for x and the parameter p. */
@@ -24,7 +24,7 @@ static void fill_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_
 }
 
 VECTOR(add_value, x + p)
-VECTOR(pow, (float)pow((double)x, (double)p))
+VECTOR(pow, (float)sn_pow((double)x, (double)p))
 
 SN_INSTALL(vectors, pointwise)
 {

@@ -37,7 +37,8 @@ size_t frame_levels;
 
 static const char usage[] =
     "usage: check [--isa LEVEL] [--test FAMILY] [--function NAME] [--case TEXT] [--seed N] [--count N] [--quick] [--bench]\n"
-    "             [--every N] [--jobs N] [--threads N] [--stack N] [--no-guards] [--refused]\n"
+    "             [--every N] [--jobs N] [--threads N] [--stack N] [--no-guards] [--counts] [--random N] [--seconds N]\n"
+    "             [--caches] [--same] [--special N] [--flush] [--traps] [--refused]\n"
     "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
     "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n"
     "  --every: one case of N, chosen by the seed\n"
@@ -46,6 +47,14 @@ static const char usage[] =
     "             under --bench the times of one and of N\n"
     "  --stack: on a thread with a stack of N KB, all included: what the C library and the checker use of it, too\n"
     "  --no-guards: canaries instead of unreadable pages, for emulators that read what a masked load leaves out\n"
+    "  --counts: prints what has been compared, by function\n"
+    "  --random: random cases only, with seeds SEED + 1, SEED + 2 ..., until each function has N cases on each level, for\n"
+    "            at most --seconds in each family\n"
+    "  --caches: of 1 byte to 64 MB, and streaming stores always, sometimes or never, drawn for each case\n"
+    "  --same: results by 1, 2, 4 and 8 threads, 25 times each and elsewhere, must have the same bits\n"
+    "  --special: N rounds in which one element of an input is a NaN, an infinity, -0, a denormal or the largest number\n"
+    "  --flush: counts, by function, results that differ if the caller lets the processor treat denormal numbers as 0\n"
+    "  --traps: at one place, invalid operations, divisions by 0 and overflows end ordinary calls\n"
     "  --refused: only calls that must be refused, and how many there are\n";
 
 static void choose_levels(void)
@@ -84,40 +93,50 @@ static void choose_levels(void)
 static void read_options(int argc, char ** argv)
 {
     frame_option.seed = (uint64_t)time(NULL) * 1000003u % 1000000007u;
+    const struct {
+        const char * name;
+        bool * given;
+    } switches[] = {{"--quick", &frame_option.quick}, {"--bench", &frame_option.bench}, {"--no-guards", &frame_option.no_guards},
+                    {"--counts", &frame_option.counts}, {"--caches", &frame_option.caches}, {"--same", &frame_option.same},
+                    {"--flush", &frame_option.flush}, {"--traps", &frame_option.traps}, {"--refused", &frame_option.refused}};
+    const struct {
+        const char * name;
+        const char ** text;
+    } texts[] = {{"--isa", &frame_option.isa}, {"--test", &frame_option.test}, {"--function", &frame_option.function},
+                 {"--case", &frame_option.geometry}};
+    const struct {
+        const char * name;
+        size_t * number;
+    } numbers[] = {{"--count", &frame_option.count}, {"--every", &frame_option.every}, {"--jobs", &frame_option.jobs},
+                   {"--threads", &frame_option.threads}, {"--stack", &frame_option.stack}, {"--random", &frame_option.random},
+                   {"--seconds", &frame_option.seconds}, {"--special", &frame_option.special}};
     for (int i = 1; i < argc; ++i) {
         const char * name = argv[i];
-        if (strcmp(name, "--quick") == 0)
-            frame_option.quick = true;
-        else if (strcmp(name, "--bench") == 0)
-            frame_option.bench = true;
-        else if (strcmp(name, "--no-guards") == 0)
-            frame_option.no_guards = true;
-        else if (strcmp(name, "--refused") == 0)
-            frame_option.refused = true;
-        else if (i + 1 < argc && strcmp(name, "--isa") == 0)
-            frame_option.isa = argv[++i];
-        else if (i + 1 < argc && strcmp(name, "--test") == 0)
-            frame_option.test = argv[++i];
-        else if (i + 1 < argc && strcmp(name, "--function") == 0)
-            frame_option.function = argv[++i];
-        else if (i + 1 < argc && strcmp(name, "--case") == 0)
-            frame_option.geometry = argv[++i];
-        else if (i + 1 < argc && strcmp(name, "--seed") == 0)
-            frame_option.seed = strtoull(argv[++i], NULL, 0);
-        else if (i + 1 < argc && strcmp(name, "--count") == 0)
-            frame_option.count = strtoul(argv[++i], NULL, 0);
-        else if (i + 1 < argc && strcmp(name, "--every") == 0)
-            frame_option.every = strtoul(argv[++i], NULL, 0);
-        else if (i + 1 < argc && strcmp(name, "--jobs") == 0)
-            frame_option.jobs = strtoul(argv[++i], NULL, 0);
-        else if (i + 1 < argc && strcmp(name, "--threads") == 0)
-            frame_option.threads = strtoul(argv[++i], NULL, 0);
-        else if (i + 1 < argc && strcmp(name, "--stack") == 0)
-            frame_option.stack = strtoul(argv[++i], NULL, 0);
-        else {
+        bool known = false;
+        for (size_t k = 0; k < sizeof(switches) / sizeof(switches[0]); ++k)
+            if (strcmp(name, switches[k].name) == 0)
+                *switches[k].given = known = true;
+        const char * value = i + 1 < argc ? argv[i + 1] : NULL;
+        bool taken = false;
+        for (size_t k = 0; value && k < sizeof(texts) / sizeof(texts[0]); ++k)
+            if (strcmp(name, texts[k].name) == 0)
+                *texts[k].text = value, taken = true;
+        for (size_t k = 0; value && k < sizeof(numbers) / sizeof(numbers[0]); ++k)
+            if (strcmp(name, numbers[k].name) == 0)
+                *numbers[k].number = strtoul(value, NULL, 0), taken = true;
+        if (value && strcmp(name, "--seed") == 0)
+            frame_option.seed = strtoull(value, NULL, 0), taken = true;
+        if (!known && !taken) {
             fputs(usage, stderr);
             exit(2);
         }
+        i += taken;
+    }
+    /* Seeds change a loop's random cases only: many of them in each round. The fixed ones need not even be listed. */
+    if (frame_option.random) {
+        frame_option.quick = true;
+        if (!frame_option.count)
+            frame_option.count = frame_option.random / 10 + 20;
     }
 }
 
@@ -137,12 +156,11 @@ static void run_family(const struct family * family)
     const size_t passed_before = frame_count.passed;
     const double begin = seconds();
     frame_family = family->name;
-    frame_family_random.state = frame_hash(frame_option.seed, family->name);
     frame_count.family_failed = 0;
     frame_refusals_clear();
     frame_level_in_use = frame_level[0];
     alarm(frame_option.bench ? 0 : TIME_LIMIT);
-    family->run();
+    frame_run_rounds(family->run);
     if (!frame_option.bench)
         printf("%-15s %zu passed, %zu failed (%.1f s)\n", family->name, frame_count.passed - passed_before,
                frame_count.family_failed, seconds() - begin);
@@ -184,6 +202,7 @@ static void run_processes(void)
     for (size_t i = 0; i < frame_option.jobs; ++i) {
         const pid_t child = fork();
         if (child == 0) {
+            frame_choose_process(i);
             run_process();
             exit(0);
         }
@@ -222,10 +241,13 @@ int main(int argc, char ** argv)
         fprintf(stderr, "check: no memory for what processes share\n");
         return 2;
     }
+    frame_share(sn_max(frame_option.jobs, 1));
     if (frame_option.jobs > 1 && !frame_option.bench)
         run_processes();
     else
         run_process();
+    if (frame_option.counts)
+        frame_print_counts(sn_max(frame_option.jobs, 1));
     if (!frame_option.bench)
         printf("%zu passed, %zu failed\n", shared->passed, shared->failed);
     return shared->failed != 0 || (!frame_option.bench && shared->passed == 0);

@@ -169,11 +169,17 @@ bool check_timed(void);
 /* True if slow cases are to be left out (under emulators and sanitizers). */
 bool check_quick(void);
 
+/* True if results that must have the same bits are to be computed in more ways than usual. */
+bool check_repeated(void);
+
 /* The number of random cases to draw: `usual`, unless --count or --quick changes it. */
 size_t check_count(size_t usual);
 
 /* A random number of low .. high, from the family's own stream. */
 size_t check_random(size_t low, size_t high);
+
+/* A random size of 1 .. high, two thirds of them at most 67: all tails, and all sizes of a few vectors. */
+size_t check_random_size(size_t high);
 float check_random_32f(float low, float high);
 
 const char * check_fill_name(enum check_fill fill);

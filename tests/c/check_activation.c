@@ -157,7 +157,7 @@ CHECK_FAMILY(activation)
                 for (size_t s = 0; s < 5; ++s)
                     check_at(f, 33, f->values[i], (enum check_fill)fill, scales[s]);
         for (size_t i = 0, n = check_count(40); i < n; ++i)
-            check_at(f, check_random(68, 5000), f->values[i % 4], (enum check_fill)check_random(0, CHECK_FILLS - 1),
+            check_at(f, check_random_size(5000), f->values[i % 4], (enum check_fill)check_random(0, CHECK_FILLS - 1),
                      scales[i % 5]);
         check_at(f, 30001, f->values[1], CHECK_RANDOM, 10); /* long enough for several threads */
         refusals(f);

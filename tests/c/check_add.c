@@ -69,14 +69,15 @@ static float scale_value(enum add_8i_scales scales, int k)
     }
 }
 
+static size_t add_8i_cases; /* in this run of the family */
+
 static struct add_8i add_8i_case(size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format, int flags,
                                  enum add_8i_scales scales, enum check_fill fill, bool all_pairs)
 {
     static const char * const names[] = {"aData",  "aScale", "aShift", "bData", "bScale",
                                          "bShift", "cData",  "cScale", "cShift"};
-    static size_t number;
     const size_t size = batch * channels * spatial;
-    check_case(ADD_8I, "%zu. %s batch=%zu channels=%zu spatial=%zu flags=%d %s %s", ++number, check_format_name(format),
+    check_case(ADD_8I, "%zu. %s batch=%zu channels=%zu spatial=%zu flags=%d %s %s", ++add_8i_cases, check_format_name(format),
                batch, channels, spatial, flags, scales_name[scales], all_pairs ? "all pairs" : check_fill_name(fill));
     for (int i = 0; i < 9; ++i) {
         if (i == 6) {
@@ -148,7 +149,7 @@ static void add_8is(void)
             check_add_8i(check_random(1, 2), i, check_random(1, 67), f, scales, CHECK_RANDOM);
         }
         for (size_t i = 0, n = check_count(60); i < n; ++i)
-            check_add_8i(check_random(1, 3), check_random(1, 140), check_random(1, 200), f,
+            check_add_8i(check_random(1, 3), check_random_size(140), check_random_size(200), f,
                          (enum add_8i_scales)check_random(0, SCALES_COUNT - 1), CHECK_RANDOM);
         for (int scales = 0; scales < SCALES_COUNT; ++scales)
             for (size_t i = 0, n = check_count(3); i < n; ++i)
@@ -308,7 +309,7 @@ static void add_16bs(void)
         for (size_t size = 1; size <= 131; ++size)
             check_add_16b(size, types, (enum check_fill)((size + types) % CHECK_FILLS));
         for (size_t i = 0, n = check_count(20); i < n; ++i)
-            check_add_16b(check_random(100, 3000), types, (enum check_fill)check_random(0, CHECK_FILLS - 1));
+            check_add_16b(check_random_size(3000), types, (enum check_fill)check_random(0, CHECK_FILLS - 1));
     }
     check_add_16b_rounding();
     add_16b_refusals();
@@ -338,6 +339,7 @@ static void bench(void)
 
 CHECK_FAMILY(add)
 {
+    add_8i_cases = 0;
     add_8is();
     add_16bs();
     if (check_timed())

@@ -6,6 +6,18 @@
 
 struct frame_case frame_case;
 
+/* The family's stream as the case began: numbers drawn for the data, which a case that is left out does not draw, must not
+ * change the geometries that follow. */
+static struct frame_random at_begin;
+static bool has_begun;
+
+void frame_end_data(void)
+{
+    if (has_begun)
+        frame_family_random = at_begin;
+    has_begun = false;
+}
+
 bool check_selected(const char * function) { return !frame_option.function || strcmp(frame_option.function, function) == 0; }
 
 bool check_case(const char * function, const char * geometry, ...)
@@ -19,6 +31,9 @@ bool check_case(const char * function, const char * geometry, ...)
     c->random.state = frame_hash(frame_hash(frame_option.seed, function), c->geometry);
     c->skip = !check_selected(function) || (frame_option.geometry && !strstr(c->geometry, frame_option.geometry)) ||
               (frame_option.every && (c->random.state >> 32) % frame_option.every);
+    c->skip = frame_left_out() || c->skip;
+    at_begin = frame_family_random;
+    has_begun = true;
     c->arrays = 0;
     c->compare = FRAME_EXACT;
     c->tolerance = 0;
@@ -48,7 +63,9 @@ static void * declare(const char * name, enum check_type type, size_t count, enu
     array->expected = array->content + part;
     array->first = array->expected + part;
     if (role != FRAME_OUT && !c->skip)
-        frame_fill(&c->random, type, count, fill, array->content);
+        frame_fill(&c->random, type, count, frame_option.special && fill != CHECK_ZERO ? CHECK_RANDOM : fill, array->content);
+    if (frame_option.special)
+        frame_plant(array, fill);
     return array->content;
 }
 
@@ -110,12 +127,20 @@ bool check_timed(void) { return frame_option.bench; }
 
 bool check_quick(void) { return frame_option.quick; }
 
+bool check_repeated(void) { return frame_option.same; }
+
 size_t check_count(size_t usual)
 {
     return frame_option.count ? frame_option.count : frame_option.quick ? (usual + 7) / 8 : usual;
 }
 
 size_t check_random(size_t low, size_t high) { return low + frame_next(&frame_family_random) % (high - low + 1); }
+
+size_t check_random_size(size_t high)
+{
+    const size_t most = check_random(0, 2) ? sn_min(high, 67) : high;
+    return check_random(1, most);
+}
 
 float check_random_32f(float low, float high)
 {

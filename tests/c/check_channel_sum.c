@@ -92,7 +92,7 @@ CHECK_FAMILY(channel_sum)
     check_sums(300, 1000, CHECK_RANDOM);
     check_sums(5000, 7, CHECK_RANDOM);
     for (size_t i = 0, n = check_count(60); i < n; ++i)
-        check_sums(check_random(1, 300), check_random(1, 300), (enum check_fill)check_random(0, CHECK_FILLS - 1));
+        check_sums(check_random_size(300), check_random_size(300), (enum check_fill)check_random(0, CHECK_FILLS - 1));
     refusals();
     if (check_timed())
         bench();

@@ -231,8 +231,8 @@ static void check_large(void)
                     check_layer((enum layer)layer, shapes[i][0], shapes[i][0] % 100, shapes[i][1],
                                 (SimdTensorFormatType)format, (enum check_fill)((size_t)layer % CHECK_FILLS), layer % 3);
     for (size_t i = 0, n = check_count(200); i < n; ++i)
-        check_layer((enum layer)check_random(0, LAYERS - 1), check_random(1, 200), check_random(0, 200),
-                    check_random(1, 300), (SimdTensorFormatType)check_random(0, 4),
+        check_layer((enum layer)check_random(0, LAYERS - 1), check_random_size(200), check_random(0, 200),
+                    check_random_size(300), (SimdTensorFormatType)check_random(0, 4),
                     (enum check_fill)check_random(0, CHECK_FILLS - 1), (int)check_random(0, 2));
 }
 

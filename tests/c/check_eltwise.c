@@ -130,6 +130,11 @@ CHECK_FAMILY(eltwise)
             check_eltwise_at(count, 1000 + 321 * count, type, count - 1, CHECK_RANDOM);
             check_eltwise_at(count, 70000, type, NONE, CHECK_TIES); /* more than one unit of work */
         }
+    for (size_t i = 0, n = check_count(60); i < n; ++i) {
+        const size_t count = check_random(1, MOST);
+        check_eltwise_at(count, check_random_size(1000), i % 4, i % 3 ? NONE : check_random(0, count - 1),
+                         (enum check_fill)check_random(0, CHECK_FILLS - 1));
+    }
     if (!check_quick())
         for (size_t type = 0; type < 4; ++type) {
             check_eltwise_at(2, 8000003, type, NONE, CHECK_TIES); /* beyond the caches */

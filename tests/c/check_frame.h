@@ -39,6 +39,7 @@ struct frame_case {
     double tolerance;
     int freedoms;
     bool raises;
+    bool has_largest; /* --special: FLT_MAX is among ordinary values */
     check_open_fn open;
     struct frame_random random; /* for its data */
 };
@@ -52,7 +53,8 @@ struct frame_options {
     uint64_t seed;
     size_t count, every, stack, jobs; /* 0: not given */
     size_t threads;                   /* 0: one thread */
-    bool quick, bench;
+    size_t random, special, seconds;  /* 0: not given */
+    bool quick, bench, counts, caches, same, flush, traps;
     bool no_guards;                   /* every place is FRAME_MIDDLE */
     bool refused;                     /* check_run() does nothing */
 };
@@ -66,6 +68,50 @@ extern size_t frame_levels;
 extern struct frame_case frame_case;
 extern struct frame_random frame_family_random; /* for geometries */
 bool frame_selected(void);
+void frame_end_data(void); /* the data of the case are complete */
+
+/* ---- check_rounds.c: a family several times, with other seeds */
+void frame_run_rounds(void (*run)(void));
+bool frame_left_out(void); /* the case, in this round; called for each */
+/* With --special: puts a special value into the content of an array, if it is its turn. */
+void frame_plant(struct frame_array * array, enum check_fill fill);
+/* False if the case has no special value, but should have. */
+bool frame_is_planted(void);
+void frame_plant_passed(void);
+
+/* ---- check_counts.c: what has been compared, by function. */
+enum { FRAME_PLANTED_ARRAYS = 6, FRAME_PLANTS = 256, FRAME_KEYS = 24 };
+
+struct frame_tally {
+    char function[64];
+    size_t cases[FRAME_LEVELS];      /* results that agreed with base's, or were base's, at all places */
+    size_t others;                   /* refusals, calls without elements, conditions */
+    uint64_t checksum[FRAME_LEVELS]; /* of results and their geometries, in any order */
+    uint64_t offset[FRAME_ARRAYS];   /* bit i: the array began i bytes behind a multiple of 64 */
+    struct {
+        char name[16];
+        uint64_t values[2];
+    } key[FRAME_KEYS];               /* sizes in the text of the geometry: bit i if it has been i, up to 67 */
+    size_t same_threads, same_repeats;
+    size_t flushed[FRAME_LEVELS], kept[FRAME_LEVELS]; /* results that differ, and not, if denormal numbers become 0 */
+    size_t planted[FRAME_LEVELS];
+    /* For --special: */
+    size_t turn, inputs;
+    uint64_t covered[FRAME_PLANTED_ARRAYS][FRAME_PLANTS / 64];
+};
+
+/* What one process has counted; its results are read by the process that prints. */
+struct frame_process {
+    size_t functions, calls, pairs; /* pairs: results with and without a buffer, of images at several places, ... */
+    struct frame_tally function[320];
+};
+
+extern struct frame_process * frame_process;
+void frame_share(size_t processes);         /* ends the program if there is no memory */
+void frame_choose_process(size_t number);
+struct frame_tally * frame_tally(void);     /* of the function in frame_case */
+void frame_tally_case(size_t level);        /* the case has passed */
+void frame_print_counts(size_t processes);
 
 /* ---- check_report.c */
 extern struct frame_counts {
@@ -83,6 +129,7 @@ void frame_refusals_print(void);
 
 /* ---- check_run.c: calls on a level */
 extern const char * frame_level_in_use;
+extern size_t frame_level_number; /* its index in frame_level */
 void frame_use_level(const char * level);
 void frame_set_up(enum frame_place place, void ** a);
 unsigned char frame_filler(enum frame_place place); /* what outputs are filled with before the call */

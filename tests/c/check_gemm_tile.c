@@ -6,6 +6,7 @@
 
 #include "check_convolution.h"
 #include "dispatch/dispatch.h"
+#include "reference/libm.h"
 #include "runtime/memory.h"
 
 #define TILE "gemm_tile"
@@ -92,13 +93,13 @@ static double activate(const struct job * j, double v, double slope)
     case SimdConvolutionActivationRelu: return v > 0 ? v : 0;
     case SimdConvolutionActivationPrelu: return v > 0 ? v : slope * v;
     case SimdConvolutionActivationRestrictRange: return fmin(fmax(j->param[0], v), j->param[1]);
-    case SimdConvolutionActivationElu: return v < 0 ? j->param[0] * expm1(v) : v;
+    case SimdConvolutionActivationElu: return v < 0 ? j->param[0] * sn_expm1(v) : v;
     case SimdConvolutionActivationHswish: return fmax(fmin(v, j->param[0]) + j->param[0], 0) * j->param[1] * v;
-    case SimdConvolutionActivationMish: return v > j->param[0] ? v : v * tanh(log1p(exp(v)));
+    case SimdConvolutionActivationMish: return v > j->param[0] ? v : v * sn_tanh(sn_log1p(sn_exp(v)));
     case SimdConvolutionActivationHardSigmoid: return fmax(0, fmin(1, v * j->param[0] + j->param[1]));
-    case SimdConvolutionActivationSwish: return v / (1 + exp(-j->param[0] * v));
-    case SimdConvolutionActivationGelu: return v * erfc(-sqrt(0.5) * v) / 2;
-    case SimdnetConvolutionActivationSigmoid: return 1 / (1 + exp(-v));
+    case SimdConvolutionActivationSwish: return v / (1 + sn_exp(-j->param[0] * v));
+    case SimdConvolutionActivationGelu: return v * sn_erfc(-sqrt(0.5) * v) / 2;
+    case SimdnetConvolutionActivationSigmoid: return 1 / (1 + sn_exp(-v));
     default: return v;
     }
 }

@@ -85,7 +85,7 @@ CHECK_FAMILY(inner_product)
         for (size_t count = 1; count <= 9; ++count)
             run(count, 37, false, (enum check_fill)fill);
     for (size_t i = 0; i < check_count(100); ++i) {
-        const struct inner job = declare(check_random(1, 40), check_random(1, 700), false, CHECK_RANDOM);
+        const struct inner job = declare(check_random_size(70), check_random_size(700), false, CHECK_RANDOM);
         check_run(inner_by_row, &job);
     }
     refusals();

@@ -150,6 +150,12 @@ void * check_layer_open(const void * layer, void * const * a)
     return context;
 }
 
+static size_t src_bytes(const struct check_layer * l)
+{
+    const enum check_type type = type_of(l->p->srcT);
+    return check_layer_count(l, CHECK_SRC) * (type == CHECK_8U ? 1 : type == CHECK_16B ? 2 : 4);
+}
+
 static void forward_with(const struct check_layer * l, void * context, const void * src, bool own_buffer, void * dst)
 {
     void * buf = NULL;
@@ -177,6 +183,24 @@ static void forward_twice(const void * layer, void * context, void * const * a)
     forward_with(l, context, a[CHECK_SRC], !l->own_buffer, dst);
     if (!check_same(dst_type(l), a[CHECK_DST], dst, check_layer_count(l, CHECK_DST)))
         check_that(false, l->family->forward, "with and without buf results differ: %s", SimdnetContextInfo(context));
+    if (l->family->also)
+        l->family->also(l, a);
+}
+
+/* Forward, and again with the images one place further: the results must move with them. */
+static void forward_moved(const void * layer, void * context, void * const * a)
+{
+    const struct check_layer * l = layer;
+    const size_t from = src_bytes(l) / l->batch, to = dst_bytes(l) / l->batch, count = check_layer_count(l, CHECK_DST) / l->batch;
+    check_layer_forward(l, context, a);
+    char * src = check_buffer(src_bytes(l)), * dst = check_buffer(dst_bytes(l));
+    memcpy(src, (const char *)a[CHECK_SRC] + from, (l->batch - 1) * from);
+    memcpy(src + (l->batch - 1) * from, a[CHECK_SRC], from);
+    forward_with(l, context, src, !l->own_buffer, dst);
+    for (size_t b = 0; b < l->batch; ++b)
+        if (!check_same(dst_type(l), dst + b * to, (const char *)a[CHECK_DST] + (b + 1) % l->batch * to, count))
+            check_that(false, l->family->forward, "image %zu differs at place %zu of a batch: %s", (b + 1) % l->batch, b,
+                       SimdnetContextInfo(context));
     if (l->family->also)
         l->family->also(l, a);
 }
@@ -242,7 +266,10 @@ bool check_layer_case(const struct check_layer * l, const char * text, enum chec
     return true;
 }
 
-void check_layer_run(const struct check_layer * l) { check_run(l->batch == 1 ? forward_twice : check_layer_forward, l); }
+void check_layer_run(const struct check_layer * l)
+{
+    check_run(l->batch == 1 ? forward_twice : check_repeated() ? forward_moved : check_layer_forward, l);
+}
 
 void check_layer_run_equal(const struct check_layer * l) { check_run(forward_equal, l); }
 
@@ -327,12 +354,6 @@ void check_layer_refuse_missing(const struct check_layer * l, enum check_layer_a
     declare(l, CHECK_RANDOM, a);
     check_open(check_layer_init);
     check_refused(CHECK_VALUE, argument, set_params_missing, &faulty);
-}
-
-static size_t src_bytes(const struct check_layer * l)
-{
-    const enum check_type type = type_of(l->p->srcT);
-    return check_layer_count(l, CHECK_SRC) * (type == CHECK_8U ? 1 : type == CHECK_16B ? 2 : 4);
 }
 
 /* A call in which dst or the buffer overlaps another array. */

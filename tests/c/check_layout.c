@@ -130,6 +130,8 @@ static void filters(void)
     for (size_t output = 1; output <= 67; output += rest)
         for (size_t input = 1; input <= 67; input += rest) /* 7 and 4 are coprime: all pairs with all kernels */
             check_filter(output, input, kernels[(output + input) % 7], (output * 3 + input) % 4, 4 * (input > 17 ? 4 : 1));
+    for (size_t i = 0, n = check_count(30); i < n; ++i)
+        check_filter(check_random_size(100), check_random_size(100), check_random(1, 12), i % 4, 4);
     check_filter(40, 512, 9, 0, 1); /* more than one unit of work */
     struct filter job = filter_case(5, 3, 9, 0, 1);
     const struct filter good = job;
@@ -214,7 +216,7 @@ CHECK_FAMILY(layout)
         for (size_t spatial = 1; spatial <= 50; spatial += check_quick() ? 7 : channels % 3 + 1)
             check_convert(1 + spatial % 2, channels, spatial);
     for (size_t i = 0, n = check_count(30); i < n; ++i)
-        check_convert(check_random(1, 3), check_random(1, 150), check_random(1, 150));
+        check_convert(check_random(1, 3), check_random_size(150), check_random_size(150));
     check_convert(1, 3, 40000); /* more than one unit of work */
     check_convert(2, 70, 1000);
     refusals();

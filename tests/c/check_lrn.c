@@ -131,7 +131,7 @@ CHECK_FAMILY(lrn)
             check_lrn_at(halves[(channels + spatial) % 12], channels, spatial, turn % 2, exponent[turn % EXPONENTS],
                          (enum check_fill)(turn / 2 % CHECK_FILLS));
     for (size_t i = 0, n = check_count(300); i < n; ++i)
-        check_lrn_at(check_random(0, 20), check_random(1, 300), check_random(1, 100), i % 2,
+        check_lrn_at(check_random(0, 20), check_random_size(300), check_random_size(100), i % 2,
                      i % 3 ? check_random_32f(-1, 1) : -0.75f, CHECK_RANDOM);
     for (size_t format = 0; format < 2 && !check_quick(); ++format) {
         check_lrn_at(2, 20, 3000, format, -0.75f, CHECK_RANDOM); /* more than one unit of work */

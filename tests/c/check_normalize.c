@@ -207,7 +207,7 @@ CHECK_FAMILY(normalize)
             for (size_t spatial = 1; spatial <= 67; spatial += rest, ++turn)
                 check_at(kind, 1 + turn % 3, channels, spatial, turn);
         for (size_t i = 0, n = check_count(60); i < n; ++i)
-            check_at(kind, check_random(1, 4), check_random(1, 700), check_random(1, 300), i);
+            check_at(kind, check_random(1, 4), check_random_size(700), check_random_size(300), i);
         for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); ++i)
             for (size_t fill = 0; fill < (check_quick() ? 1 : 3); ++fill)
                 check_at(kind, large[i][0], large[i][1], large[i][2], i + 7 * fill);

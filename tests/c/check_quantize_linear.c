@@ -198,6 +198,13 @@ CHECK_FAMILY(quantize_linear)
         check_each(2, n % 40 + 1, n % 17 + 1, turn + 1);
         check_each(2, turn % 4 + 1, n, turn + 2);
     }
+    for (size_t i = 0, count = check_count(60); i < count; ++i) {
+        const size_t k = i % 2;
+        const struct linear job = one_case(one[k].name, check_random_size(2000), 0.25f + check_random_32f(0, 1), zeros[i / 2 % 6],
+                                           (enum check_fill)check_random(0, CHECK_FILLS - 1));
+        check_run(one[k].call, &job);
+        check_each(check_random(1, 3), check_random_size(80), check_random_size(80), check_random(0, CHECK_FILLS - 1));
+    }
     check_each(5, 1500, 1, 0);
     check_each(40, 700, 1, 3);
     check_each(1, 1, 70000, 1);

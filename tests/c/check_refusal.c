@@ -148,13 +148,16 @@ static void count(const struct change * change, int kind, const char * argument,
 
 static void on_every_level(struct change change, int kind, const char * argument, check_call_fn call, const void * job)
 {
+    frame_end_data();
     if (frame_case.skip || frame_option.bench)
         return;
     if (argument)
         count(&change, kind, argument, call == NULL);
     for (size_t i = 0; i < frame_levels; ++i) {
         frame_use_level(frame_level[i]);
-        frame_count.passed += frame_guarded(run_changed, &(struct job){change, kind, argument, call, job});
+        const bool good = frame_guarded(run_changed, &(struct job){change, kind, argument, call, job});
+        frame_count.passed += good;
+        frame_tally()->others += good;
     }
 }
 

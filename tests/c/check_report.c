@@ -25,8 +25,20 @@ void frame_fail(const char * format, ...)
     printf("\n     repeat: %s --seed %llu --test %s --function %s --case '%s' --isa %s",
            frame_program, (unsigned long long)frame_option.seed, frame_family, frame_case.function, frame_case.geometry,
            frame_level_in_use);
+    if (frame_option.quick)
+        printf(" --quick");
+    if (frame_option.count)
+        printf(" --count %zu", frame_option.count);
     if (frame_option.threads)
         printf(" --threads %zu", frame_option.threads);
+    const struct {
+        bool given;
+        const char * name;
+    } switches[] = {{frame_option.caches, "caches"}, {frame_option.same, "same"}, {frame_option.flush, "flush"},
+                    {frame_option.traps, "traps"}};
+    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i)
+        if (switches[i].given)
+            printf(" --%s", switches[i].name);
     if (frame_option.stack)
         printf(" --stack %zu", frame_option.stack);
     printf("\n");
@@ -104,7 +116,7 @@ void check_that(bool condition, const char * function, const char * text, ...)
     if (frame_option.geometry && !strstr(frame_case.geometry, frame_option.geometry))
         return;
     if (condition)
-        ++frame_count.passed;
+        ++frame_count.passed, ++frame_tally()->others;
     else
         frame_fail("the condition is false");
 }

@@ -2,6 +2,7 @@
  * Runs a case on each level, with its arrays at each place, and verifies memory, errors, floating-point exceptions and
  * results.
  */
+#define _GNU_SOURCE
 #include "check_frame.h"
 #include "runtime/cpu.h"
 #include "runtime/threads.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 const char * frame_level_in_use;
+size_t frame_level_number;
 static struct frame_random place_random; /* for the placement of arrays on a level; other levels do not affect it */
 static size_t buffers;
 static enum frame_place buffer_place;
@@ -18,6 +20,8 @@ static enum frame_place buffer_place;
 void frame_use_level(const char * name)
 {
     frame_level_in_use = name;
+    for (frame_level_number = 0; strcmp(frame_level[frame_level_number], name) != 0;)
+        ++frame_level_number;
     if (!SimdnetSetMaxIsa(name) || strcmp(SimdnetActiveIsa(), name) != 0) {
         fprintf(stderr, "check: requested level %s, got %s\n", name, SimdnetActiveIsa());
         exit(2);
@@ -43,13 +47,10 @@ void * check_buffer(size_t bytes)
 /* The byte that fills outputs before the call: as floats, values that no result should have. */
 unsigned char frame_filler(enum frame_place place) { return (unsigned char)(0x5A + 0x11 * (int)place); }
 
-void frame_set_up(enum frame_place place, void ** a)
+static void fill(enum frame_place place, void * const * a)
 {
     for (size_t i = 0; i < frame_case.arrays; ++i) {
         const struct frame_array * array = &frame_case.array[i];
-        const uint64_t random = frame_next(&place_random);
-        const size_t step = random & 1 ? 1 : frame_type_bytes(array->type); /* aligned results may be streamed */
-        a[i] = frame_place(i, array->bytes, step, place, random >> 8);
         if (array->role == FRAME_OUT)
             memset(a[i], frame_filler(place), array->bytes);
         else
@@ -57,6 +58,19 @@ void frame_set_up(enum frame_place place, void ** a)
     }
     buffers = 0;
     buffer_place = place;
+}
+
+void frame_set_up(enum frame_place place, void ** a)
+{
+    uint64_t * offsets = frame_tally()->offset;
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        const struct frame_array * array = &frame_case.array[i];
+        const uint64_t random = frame_next(&place_random);
+        const size_t step = random & 1 ? 1 : frame_type_bytes(array->type); /* aligned results may be streamed */
+        a[i] = frame_place(i, array->bytes, step, place, random >> 8);
+        offsets[i] |= (uint64_t)1 << (uintptr_t)a[i] % 64;
+    }
+    fill(place, a);
 }
 
 /* ---- errors of a call */
@@ -145,12 +159,19 @@ static void set_caches(bool small)
     if (real.cacheL1 == 0)
         real = *sn_cpu();
     struct sn_traits traits = real.traits;
+    size_t cacheL2 = small ? 48 << 10 : real.cacheL2;
     if (small) {
         traits.cached = 192;
         traits.prefetchC = !traits.prefetchC;
         traits.ordered = !traits.ordered;
     }
-    sn_cpu_set(small ? 48 << 10 : real.cacheL2, &traits);
+    if (small && frame_option.caches) {
+        const size_t cached[] = {0, 192, SIZE_MAX};
+        cacheL2 = (size_t)exp2((double)(frame_next(&place_random) % 2601) / 100);
+        traits.cached = cached[frame_next(&place_random) % 3];
+        traits.ordered = frame_next(&place_random) & 1;
+    }
+    sn_cpu_set(cacheL2, &traits);
 }
 
 /* With --threads, every place except the first uses several threads, even on a machine with few processors and for small
@@ -180,18 +201,77 @@ static bool ordinary_data(void)
     return true;
 }
 
+static bool no_exception_allowed; /* by no level, in this case */
+
 /* Exceptions of this thread, which does all the work at the first place. */
 static bool no_exception(enum frame_place place, bool is_base)
 {
-    static bool allowed;
     const int raised = fetestexcept(EXCEPTIONS);
     if (is_base && place == FRAME_END)
-        allowed = raised || !ordinary_data();
-    if (!raised || allowed)
+        no_exception_allowed = !raised && ordinary_data();
+    if (!raised || !no_exception_allowed)
         return true;
     frame_fail("raised floating-point exceptions:%s%s%s", raised & FE_INVALID ? " invalid" : "",
                raised & FE_DIVBYZERO ? " division by zero" : "", raised & FE_OVERFLOW ? " overflow" : "");
     return false;
+}
+
+/* What a good call must leave as it is: the control bits of the floating-point unit, and errno. */
+enum { KEPT_ERRNO = 4321 };
+
+static uint32_t control_bits(void)
+{
+#if defined(__x86_64__)
+    return sn_float_control() & ~0x3Fu; /* the others are flags */
+#else
+    return sn_float_control();
+#endif
+}
+
+static bool environment_kept(uint32_t control)
+{
+    if (control_bits() != control)
+        frame_fail("changed the floating-point unit's control word from 0x%X to 0x%X", (unsigned)control, (unsigned)control_bits());
+    else if (errno != KEPT_ERRNO)
+        frame_fail("changed errno to %d", errno);
+    else
+        return true;
+    return false;
+}
+
+/* With --traps, exceptions end the calls at one place, unless base raises one. */
+static void set_traps(bool on)
+{
+#if defined(__GLIBC__)
+    if (on)
+        feenableexcept(EXCEPTIONS);
+    else if (frame_option.traps)
+        fedisableexcept(EXCEPTIONS);
+#else
+    (void)on;
+#endif
+}
+
+/* A call on a context of its own, if the case has one. */
+static bool good_call(void ** a, void ** context, check_call_fn call, const void * job)
+{
+    frame_set_error();
+    const uint32_t control = control_bits();
+    errno = KEPT_ERRNO;
+    if (frame_case.open && !*context) {
+        *context = frame_case.open(job, a);
+        if (!*context) {
+            frame_fail("Init returned NULL: %s", SimdnetLastError());
+            return false;
+        }
+        if (!frame_no_error("Init") || !environment_kept(control))
+            return false;
+        frame_set_error();
+        errno = KEPT_ERRNO;
+    }
+    call(job, *context, a);
+    ++frame_process->calls;
+    return frame_no_error("a good call") && environment_kept(control);
 }
 
 static bool one_place(enum frame_place place, bool is_base, void ** a, check_call_fn call, const void * job)
@@ -200,23 +280,87 @@ static bool one_place(enum frame_place place, bool is_base, void ** a, check_cal
     frame_set_up(place, a);
     set_caches(place == FRAME_MIDDLE);
     set_threads(place);
-    frame_set_error();
     feclearexcept(FE_ALL_EXCEPT);
-    if (frame_case.open) {
-        context = frame_case.open(job, a);
-        if (!context) {
-            frame_fail("Init returned NULL: %s", SimdnetLastError());
-            return false;
-        }
-        if (!frame_no_error("Init"))
-            return false;
-        frame_set_error();
-    }
-    call(job, context, a);
-    bool good = no_exception(place, is_base) && frame_no_error("a good call");
+    set_traps(frame_option.traps && place == FRAME_BEGIN && no_exception_allowed);
+    bool good = good_call(a, &context, call, job);
+    set_traps(false);
+    good = good && no_exception(place, is_base);
     if (context)
         SimdRelease(context);
     return good && frame_memory_intact(a) && results_equal(place, is_base, a);
+}
+
+/* ---- the same call in other ways */
+
+static bool same_results(const char * what, void * const * a)
+{
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        const struct frame_array * array = &frame_case.array[i];
+        if (array->role != FRAME_IN &&
+            is_reported(array, a[i], array->first, frame_unequal(array->type, a[i], array->first, array->count), what))
+            return false;
+    }
+    return true;
+}
+
+/* With --same: by several numbers of threads, each at another place and with caches of other sizes, and repeated there. */
+static bool repeat_call(void ** a, check_call_fn call, const void * job)
+{
+    enum { REPEATS = 25 };
+    const size_t threads[] = {1, 2, 4, 8};
+    struct frame_tally * tally = frame_tally();
+    for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); ++t) {
+        void * context = NULL;
+        bool good = true;
+        frame_set_up(FRAME_MIDDLE, a);
+        set_caches(t & 1);
+        sn_threads_force(threads[t]);
+        for (size_t i = 0; good && i < REPEATS; ++i) {
+            char what[80];
+            fill(FRAME_MIDDLE, a);
+            good = good_call(a, &context, call, job);
+            snprintf(what, sizeof(what), "in call %zu by %zu threads; in the first one, it was", i + 1, threads[t]);
+            good = good && frame_memory_intact(a) && same_results(what, a);
+            tally->same_threads += good && i == 0;
+            tally->same_repeats += good && i > 0;
+        }
+        if (context)
+            SimdRelease(context);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* With --flush: denormal numbers are 0, as the caller may have set; by one thread and by several. */
+static bool flush_call(void ** a, check_call_fn call, const void * job)
+{
+    const uint32_t control = sn_float_control();
+    bool same = true;
+    for (size_t threads = 1; threads <= 4; threads += 3) {
+        void * context = NULL;
+        frame_set_up(FRAME_MIDDLE, a);
+        set_caches(false);
+        sn_threads_force(threads);
+        sn_set_float_control(control | SN_FLOAT_FLUSH);
+        bool good = good_call(a, &context, call, job);
+        sn_set_float_control(control);
+        if (context)
+            SimdRelease(context);
+        if (!good || !frame_memory_intact(a))
+            return false;
+        for (size_t i = 0; threads == 1 && i < frame_case.arrays; ++i) {
+            struct frame_array * array = &frame_case.array[i];
+            if (array->role == FRAME_IN)
+                continue;
+            same &= frame_unequal(array->type, a[i], array->first, array->count) == array->count;
+            memcpy(array->first, a[i], array->bytes);
+        }
+        if (threads != 1 && !same_results("by 4 threads, if denormal numbers become 0; by one, it was", a))
+            return false;
+    }
+    ++*(same ? &frame_tally()->kept[frame_level_number] : &frame_tally()->flushed[frame_level_number]);
+    return true;
 }
 
 /* ---- all calls of a case */
@@ -233,20 +377,29 @@ static bool all_places(const void * argument, void ** a)
     for (int place = FRAME_END; place < FRAME_PLACES; ++place)
         if (!one_place((enum frame_place)place, j->is_base, a, j->call, j->job))
             return false;
-    return true;
+    return (!frame_option.same || repeat_call(a, j->call, j->job)) && (!frame_option.flush || flush_call(a, j->call, j->job));
 }
 
 void check_run(check_call_fn call, const void * job)
 {
-    if (frame_case.skip || frame_option.bench || frame_option.refused)
+    frame_end_data();
+    if (frame_case.skip || frame_option.bench || frame_option.refused || (frame_option.special && !frame_is_planted()))
         return;
     for (size_t i = 0; i < frame_levels; ++i) {
+        const uint32_t control = sn_float_control();
         frame_use_level(frame_level[i]);
         const bool good = frame_guarded(all_places, &(struct job){i == 0, call, job});
+        sn_set_float_control(control); /* after a crash, that of the handler */
         set_caches(false);
         set_threads(FRAME_END);
         frame_count.passed += good;
-        if (!good && i == 0)
+        if (good)
+            frame_tally_case(i);
+        else if (i == 0)
             return; /* nothing to compare with */
+        if (!good && frame_option.special)
+            return;
     }
+    if (frame_option.special)
+        frame_plant_passed();
 }

@@ -90,6 +90,8 @@ CHECK_FAMILY(shuffle)
                 check_shuffle_at(srcC0, srcC1, 1 + (srcC0 + srcC1) % 41, 1);
                 check_shuffle_at(srcC0, srcC1, 1 + (srcC0 + srcC1) % 41, 0);
             }
+    for (size_t i = 0, n = check_count(60); i < n; ++i)
+        check_shuffle_at(2 * check_random(0, 40), 2 * check_random(1, 40), check_random_size(200), i % 2);
     for (size_t format = 0; format < 2; ++format) {
         check_shuffle_at(100, 60, 1000, format); /* more than one unit of work */
         check_shuffle_at(2, 4, 20000, format);

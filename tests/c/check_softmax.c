@@ -160,6 +160,9 @@ CHECK_FAMILY(softmax)
         if (k == 0 || !check_quick())
             small_terms(70001, inners[5 * k]);
     }
+    for (size_t i = 0, n = check_count(60); i < n; ++i)
+        check_softmax_at(check_random(1, 9), check_random_size(100), i % 2 ? 1 : check_random_size(100),
+                         (enum check_fill)check_random(0, CHECK_FILLS - 1), scales[i % 4]);
     bad_lines(3, 1);
     bad_lines(10, 1);
     bad_lines(40, 1);

@@ -89,7 +89,7 @@ CHECK_FAMILY(unary)
             for (int fill = 0; fill < CHECK_FILLS; ++fill)
                 check_at(type, size, (enum check_fill)fill, scales[(size + (size_t)fill) % 6]);
         for (size_t i = 0, n = check_count(60); i < n; ++i)
-            check_at(type, check_random(68, 5000), (enum check_fill)check_random(0, CHECK_FILLS - 1), scales[i % 6]);
+            check_at(type, check_random_size(5000), (enum check_fill)check_random(0, CHECK_FILLS - 1), scales[i % 6]);
         check_at(type, 30001, CHECK_RANDOM, 10); /* long enough for several threads */
         if (check_timed())
             bench(type);

@@ -1,6 +1,8 @@
 /* The last error: its text, its kind, when it is cleared, and that each thread has its own. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <float.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -162,6 +164,28 @@ static void threads(void)
     pthread_barrier_destroy(&barrier);
 }
 
+/* The C library's exp(), of which base makes use, sets errno for large numbers. */
+static void errno_after_a_good_call(void)
+{
+    const float src[3] = {-1e30f, 0, 1e30f}, slope = 1;
+    float dst[3];
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        errno = 0;
+        SimdSynetSigmoid32f(src, 3, &slope, dst);
+        SimdSynetSwish32f(src, 3, &slope, dst);
+        TEST(errno == 0);
+        const float picture[4] = {1, 2, 3, 4}, grid[2] = {INFINITY, 0};
+        void * context = SimdSynetGridSample2dInit(1, 1, 2, 2, 1, 1, SimdTensorData32f, SimdGridSampleInterpBilinear,
+                                                   SimdGridSamplePaddingReflect, SimdFalse);
+        errno = 0;
+        SimdSynetGridSample2dForward(context, (const uint8_t *)picture, (const uint8_t *)grid, (uint8_t *)dst);
+        TEST(errno == 0 && isnan(dst[0])); /* fmodf() sets it for infinities */
+        SimdRelease(context);
+    }
+    SimdnetSetMaxIsa(NULL);
+}
+
 int main(void)
 {
     test_alarm();
@@ -173,6 +197,7 @@ int main(void)
         extreme_sizes();
     }
     SimdnetSetMaxIsa(NULL);
+    errno_after_a_good_call();
     threads();
     return test_end();
 }

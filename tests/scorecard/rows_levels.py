@@ -1,0 +1,159 @@
+"""Rows 1 to 4: results on every level, compared with ``base`` and NumPy."""
+
+from __future__ import annotations
+
+from scorecard.row import Form, Row
+
+PYTHON = "PYTHONPATH=tests .venv/bin/python"
+LEVELS = "PYTHONPATH=tests python3 -m scorecard.levels"
+SEED = 19
+FAMILIES = [
+    "activation",
+    "add",
+    "binary",
+    "channel_sum",
+    "channelwise",
+    "convolution_16b",
+    "convolution_32f",
+    "convolution_8i",
+    "copy",
+    "deconvolution_32f",
+    "eltwise",
+    "forward",
+    "gather",
+    "gemm",
+    "gemm_batch",
+    "gemm_tile",
+    "grid_sample",
+    "inner_product",
+    "inner_product_32f",
+    "layout",
+    "lrn",
+    "merged_convolution_32f",
+    "non_max_suppression",
+    "normalize",
+    "pixels",
+    "pooling",
+    "quantize_linear",
+    "recurrent",
+    "reduce",
+    "resize",
+    "set_input",
+    "shuffle",
+    "softmax",
+    "tiled_scale",
+    "top_k",
+    "unary",
+    "vectors",
+    "winograd",
+]
+NEON = (
+    "command -v qemu-aarch64 aarch64-linux-gnu-gcc > /dev/null || { echo 'skipped: no emulator'; exit 0; }; "
+    "make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L /usr/aarch64-linux-gnu' CHECK_FLAGS='--quick --counts' check"
+)
+
+# Families with long cases are divided among several commands with other seeds, each of at most ten minutes.
+PARTS = {
+    "convolution_32f": 20,
+    "convolution_16b": 10,
+    "convolution_8i": 10,
+    "deconvolution_32f": 5,
+    "winograd": 5,
+    "pooling": 4,
+}
+ADD = "--function SimdnetConvolution32fForwardAdd"
+
+
+def random(test: str, parts: int) -> list[str]:
+    """10,000 cases of each function that the options select, in so many commands."""
+    options = f"--random {10000 // parts} --caches --seconds 540"
+    return [
+        f"{LEVELS} random --parts {parts} --test {test} {options} --seed {SEED + part * 1000000}" for part in range(parts)
+    ]
+
+
+RANDOM = [command for family in FAMILIES for command in random(family, PARTS.get(family, 1))] + random(
+    f"convolution_32f {ADD}", 20
+)
+
+ROWS = [
+    Row(
+        number=1,
+        measure="every exported function on every level of this machine against base and NumPy, with guard pages",
+        aim="100%, no fault",
+        quick=Form(
+            commands=[f"{LEVELS} cases --quick --every 3 --seed {SEED}"],
+            figure="{functions:.0f} functions, {cases:.0f} cases, {faults:.0f} without; NumPy: make test; NEON: a step",
+            holds=lambda counts: counts["faults"] == 0 and counts["functions"] >= 140,
+        ),
+        full=Form(
+            commands=[
+                f"{LEVELS} cases --seed {SEED}",
+                f"{PYTHON} -m pytest -q -m every_level tests",
+                NEON,
+            ],
+            figure="{functions:.0f} functions, {cases:.0f} cases; {passed:.0f} passed, with pytest and NEON",
+            holds=lambda counts: counts["faults"] == 0 and counts["failed"] == 0 and counts["functions"] >= 140,
+            minutes=60,
+        ),
+    ),
+    Row(
+        number=2,
+        measure="random channels and inner sizes 1..67, byte offsets 0..63, layouts, streaming, caches of 1 byte to 64 MB",
+        aim="at least 10,000 cases of each function on each level; quick form 20",
+        quick=Form(
+            commands=[f"{LEVELS} random --random 100 --seconds 7 --caches --seed {SEED}"],
+            figure="{least_cases:.0f} cases of each function or more, {cases:.0f} in all, seed 19",
+            holds=lambda counts: counts["failed"] == 0 and counts["least_cases"] >= 20,
+            minutes=2,
+        ),
+        full=Form(
+            commands=RANDOM,
+            figure="{least_cases:.0f} cases of each function or more, {cases:.0f} in all, seed 19",
+            holds=lambda counts: counts["failed"] == 0 and counts["least_cases"] >= 10000,
+            minutes=240,
+        ),
+    ),
+    Row(
+        number=3,
+        measure="same bits: 1, 2, 4 and 8 threads, place in a batch, address, buf or not, 100 repeats, two processes",
+        aim="0 differences",
+        quick=Form(
+            commands=[
+                f"{LEVELS} same --quick --every 150 --same --seed {SEED}",
+                f"{LEVELS} processes --quick --every 40 --seed {SEED}",
+            ],
+            figure="{threads:.0f} results by other threads and addresses, {repeats:.0f} repeats, {pairs:.0f} by other "
+            "buffers and places, {processes:.0f} by two processes; {faults:.0f} differ",
+            holds=lambda counts: counts["failed"] == 0 and counts["faults"] == 0 and counts["repeats"] > 10000,
+        ),
+        full=Form(
+            commands=[f"{LEVELS} same --test {family} --same --every 7 --seed {SEED}" for family in FAMILIES]
+            + [f"{LEVELS} processes --seed {SEED}"],
+            figure="{threads:.0f} results by other threads and addresses, {repeats:.0f} repeats, {pairs:.0f} by other "
+            "buffers and places, {processes:.0f} by two processes; {faults:.0f} differ",
+            holds=lambda counts: counts["failed"] == 0 and counts["faults"] == 0 and counts["repeats"] > 1000000,
+            minutes=240,
+        ),
+    ),
+    Row(
+        number=4,
+        measure="special values in each lane and tail; denormals flushed; unmasked exceptions; control word and errno kept",
+        aim="as the contract says; what flushing changes is a committed list",
+        quick=Form(
+            commands=[
+                f"{LEVELS} special --quick --special 1 --seed {SEED}",
+                f"{LEVELS} flush --quick --flush --traps --every 12 --seed {SEED}",
+            ],
+            figure="{special:.0f} special values, {flushed:.0f} functions flush, {calls:.0f} calls kept the environment",
+            holds=lambda counts: counts["failed"] == 0 and counts["faults"] == 0 and counts["special"] > 30000,
+        ),
+        full=Form(
+            commands=[f"{LEVELS} special --special 12 --test {family} --seed {SEED}" for family in FAMILIES]
+            + [f"{LEVELS} flush --flush --traps --seed {SEED}"],
+            figure="{special:.0f} special values, {flushed:.0f} functions flush, {calls:.0f} calls kept the environment",
+            holds=lambda counts: counts["failed"] == 0 and counts["faults"] == 0 and counts["calls"] >= 1000000,
+            minutes=120,
+        ),
+    ),
+]
