@@ -16,6 +16,7 @@ onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not i
 import network_fuzz  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
+import pysimd  # noqa: E402
 from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.source import Value  # noqa: E402
 
@@ -345,10 +346,24 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         onnx_reader.read(tmp_path / "none")
     with pytest.raises(IsADirectoryError):
         onnx_reader.read(tmp_path)
-    with pytest.raises(ValueError, match="is no ONNX model: it is empty, or no file"):
+    with pytest.raises(ValueError, match="is no model: it is empty, or no file"):
         onnx_reader.read("/dev/zero")
     with pytest.raises(TypeError, match="model is a int, expected a path"):
         onnx_reader.read(1)
+
+
+def test_a_fifo_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for read in (onnx_reader.read, pysimd.load):
+        with pytest.raises(ValueError, match="is no model: it is empty, or no file"):
+            read(tmp_path / "fifo")
+
+
+def test_calls_of_functions_that_explode_are_refused_in_little_time() -> None:
+    given, start = exploding(2, 23), time.process_time()
+    with pytest.raises(ValueError, match="calls of functions become more than"):
+        onnx_reader.read(given)
+    assert time.process_time() - start < 5  # on a busy machine; it was 10 times as long
 
 
 def test_a_name_that_is_no_text_is_refused() -> None:

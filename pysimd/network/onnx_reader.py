@@ -18,11 +18,12 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.convert.fold import DTYPES
 from pysimd.network.onnx_wire import Weights
+from pysimd.network.saved import refuse_devices
 from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
 
 _OLDEST_OPSET = 7
 _DEPTH = 24  # of subgraphs within subgraphs, and of functions within functions
-_MOST_INLINED = 1 << 27  # bytes of nodes, each with 512 more, that calls of functions become: it can grow exponentially
+_MOST_INLINED = 1 << 23  # bytes of nodes, each with 512 more, that calls of functions become: it can grow exponentially
 _BFLOAT16 = 16
 _ONNX_DOMAINS = ("", "ai.onnx")
 
@@ -61,9 +62,10 @@ def read(model: Any) -> Source:
 
 def _mapped(path: Path) -> Array:
     """The bytes of a file. Raises ValueError for what has none, OSError if it cannot be read."""
+    refuse_devices(path)
     with open(path, "rb"):  # which has the better messages
         pass
-    if not path.is_file() or not path.stat().st_size:
+    if not path.stat().st_size:
         raise ValueError(f"{path} is no ONNX model: it is empty, or no file")
     return np.memmap(path, np.uint8, "r")
 
