@@ -320,6 +320,13 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: nested(26), "graphs within graphs are more than 24 deep"),
     (lambda: exploding(2, 23), "calls of functions become more than"),
     (recursive, "functions within functions are more than 24 deep"),
+    (lambda: model([relu()] + [onnx.NodeProto()] * 40_000), "the model has more than 32768 nodes and weights"),
+    (lambda: model([relu()], [TensorProto()] * 40_000), "the model has more than 32768 nodes and weights"),
+    (lambda: model([relu()], inputs=[value("x")] * 140_000), "the model has more than 131072 inputs"),
+    (
+        lambda: model([helper.make_node("Sum", ["x"] * 300_000, ["y"])]),
+        "the nodes of the model have more than 262144 inputs",
+    ),
     (of_another_version, "the function 'f' has operators of another version than the model"),
 ]
 
@@ -357,6 +364,12 @@ def test_a_fifo_is_refused_without_waiting(tmp_path: Path) -> None:
     for read in (onnx_reader.read, pysimd.load):
         with pytest.raises(ValueError, match="is no model: it is empty, or no file"):
             read(tmp_path / "fifo")
+
+
+def test_many_fields_of_few_bytes_are_refused_before_they_are_read() -> None:
+    message = model([relu()], [TensorProto()] * 600_000)
+    with pytest.raises(ValueError, match="the model has more than 524288 fields"):
+        onnx_reader.read(message.SerializeToString())
 
 
 def test_calls_of_functions_that_explode_are_refused_in_little_time() -> None:

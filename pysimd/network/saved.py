@@ -43,7 +43,7 @@ def is_saved(path: Any) -> bool:
 
 
 def refuse_devices(path: Any) -> None:
-    """Raises ValueError for a FIFO, whose opening would wait for a writer, a device or a socket; for a folder, open() does."""
+    """Raises ValueError for a FIFO, which open() would wait for, a device or a socket; open() refuses folders."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise ValueError(f"{path} is no model: it is empty, or no file")
