@@ -4,8 +4,8 @@
 
 The calls of samples.py are changed in one or two places: another type, shape, order or address of an array, other numbers in
 it, another value of a keyword. A crash of the process, a call that takes long, an error without a text, and any other
-exception are faults. Like fuzz.py, it takes its numbers from the standard library's generator, which makes many more calls in the time
-than one that can shrink them.
+exception are faults. Like fuzz.py, it takes its numbers from the standard library's generator, which makes many more calls
+in the time than one that can shrink them.
 """
 
 from __future__ import annotations

@@ -321,9 +321,9 @@ def onnx_external(random: Random, folder: Path) -> Path:
     names = [path.name for path in inner.iterdir()]
     location = random.choice(
         [
-            *names, "up/data", "root/etc/passwd", "../data", "../model2/data", "/etc/passwd", "/dev/zero", "/dev/stdin", "", ".",
-            "..", "./data", "sub/../data", "sub/../../data", "data/", "data/x", "a\0b", "a" * 5000, "\\data",
-            "file:///etc/passwd",
+            *names, "up/data", "root/etc/passwd", "../data", "../model2/data", "/etc/passwd", "/dev/zero", "/dev/stdin", "",
+            ".", "..", "./data", "sub/../data", "sub/../../data", "data/", "data/x", "a\0b",
+            "a" * 5000, "\\data", "file:///etc/passwd",
             "fd/0", "/proc/self/fd/0", "x/" * 3000, "~/data", "model/../data", str(inner / "data"),
         ]
     )  # fmt: skip
