@@ -111,7 +111,7 @@ def test_dequantize_refused() -> None:
 
 
 @pytest.mark.parametrize("zero", [float("inf"), float("-inf"), float("nan")])
-def test_a_zero_that_is_not_finite_is_refused(zero: float) -> None:
+def test_a_zero_that_is_not_finite_is_refused(zero: Any) -> None:
     with pytest.raises(ValueError, match=f"zero is {zero}, expected an integer"):
         pysimd.dequantize_linear(np.zeros(3, np.uint8), 1.0, zero)
 
