@@ -495,6 +495,23 @@ $(B)/bench/calibrate: $(CALIBRATE_OBJ) $(B)/internal.a $(B)/commands/calibrate
 calibrate: $(B)/bench/calibrate
 	$(RUN) $< $(if $(findstring --shape,$(CALIBRATE_FLAGS)),,--shapes tests/bench/convolutions.txt) $(CALIBRATE_FLAGS)
 
+# ---- fuzzing: a program of clang's libFuzzer, with AddressSanitizer, which calls every function on the levels of FUZZ_ISAS, those
+# of the machine; tests/fuzz/fuzz_calls.py calls this and runs it. Loops are not unrolled, as under asan.
+FUZZ_SRC    := $(wildcard tests/fuzz/*.c)
+FUZZ_OBJ    := $(FUZZ_SRC:tests/%.c=$(B)/%.o)
+FUZZ_CFLAGS := -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address -fno-sanitize-address-use-after-scope
+FUZZ_ISAS   ?= $(LEVELS)
+$(B)/fuzz/%.o: tests/fuzz/%.c $(B)/commands/test
+	@mkdir -p $(@D)
+	$(COMMAND_test) -c $< -o $@
+
+$(B)/fuzz/calls: $(FUZZ_OBJ) $(B)/internal.a
+	$(CC) $(CFLAGS) -fsanitize=fuzzer $(FUZZ_OBJ) $(B)/internal.a $(LDFLAGS) $(SN_LIBS) -o $@
+
+.PHONY: fuzz-program
+fuzz-program:
+	$(MAKE) CC=clang ISAS='$(FUZZ_ISAS)' VARIANT=$(ARCH)-clang-fuzz CFLAGS='$(FUZZ_CFLAGS)' $(BUILD)/$(ARCH)-clang-fuzz/fuzz/calls
+
 # ---- the card of promises
 SCORECARD_FLAGS = $(if $(FULL),--full) $(if $(ROWS),--rows $(ROWS)) $(if $(RESUME),--resume) $(if $(KEEP),--keep $(KEEP))
 scorecard: all $(VENV)/test.stamp

@@ -96,11 +96,20 @@ def numbers(values: Any, name: str) -> Array:
         return np.asarray(values, np.float32)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {shown(values)}, expected numbers") from None
+    except OverflowError:
+        raise ValueError(f"{name} is {shown(values)}, which is too large for a float") from None
 
 
 def is_number(value: Any) -> bool:
     """Whether an object is a single number, of Python or of NumPy."""
     return isinstance(value, _NUMBERS)
+
+
+def as_float(value: Any, name: str) -> Any:
+    """A number. Raises ValueError for an integer of more than 1023 bits, which has no float, not even infinity."""
+    if isinstance(value, int) and value.bit_length() > 1023:
+        raise ValueError(f"{name} is {shown(value)}, which is too large for a float")
+    return value
 
 
 def is_array(value: Any) -> bool:
@@ -237,7 +246,7 @@ def coefficients(values: Coefficients, name: str, channels: int, shared: bool = 
         except (ValueError, BufferError):
             return pointer(values, name, FLOAT32)  # which raises with the reason
     if isinstance(values, _NUMBERS):
-        return tensor(np.full(channels, values, np.float32), name, (channels,))
+        return tensor(np.full(channels, as_float(values, name), np.float32), name, (channels,))
     array = plain(values, name)
     element_of(array, name, (FLOAT32,))
     if shared and array.size == 1:

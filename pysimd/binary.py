@@ -13,7 +13,7 @@ from typing import Any, Literal, Union
 import numpy as np
 
 from pysimd._activation_params import kind_of, params_of
-from pysimd._arrays import FLOAT32, element_of, is_number, output, plain, pointer
+from pysimd._arrays import FLOAT32, as_float, element_of, is_number, output, plain, pointer
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Array, Coefficients, FloatArray, Params, Shape
 from pysimd.calls import call_struct
@@ -31,7 +31,7 @@ Operation = Union[
 def _operand(value: Any, name: str) -> Array:
     """A plain array; a number as an array of no dimensions."""
     if is_number(value):
-        return np.array(value, np.float32)
+        return np.array(as_float(value, name), np.float32)
     array = plain(value, name)
     element_of(array, name, (FLOAT32,))
     return array

@@ -41,7 +41,7 @@ def call(function: Callable[..., None], *arguments: Any) -> None:
         return
     try:
         function(*arguments)
-    except TypeError:  # of cffi, which does not name the argument
+    except (TypeError, OverflowError):  # of cffi, which does not name the argument
         _refuse_numbers(arguments)
         raise
     if errno():
@@ -133,10 +133,12 @@ def number_of(function: Callable[..., int], *arguments: Any) -> int:
 
 
 def _refuse_numbers(arguments: tuple[Any, ...]) -> None:
-    """Raises for a parameter that is not a number."""
+    """Raises for a parameter that is not a number, or an integer that is too large for a float."""
     for argument in arguments:
         if type(argument) is tuple and not hasattr(argument[0], "__float__"):
             raise TypeError(f"{argument[0]!r} is given as a parameter, expected a number") from None
+        if type(argument) is tuple and isinstance(argument[0], int) and argument[0].bit_length() > 1023:
+            raise ValueError(f"{shown(argument[0])} is given as a parameter, which is too large for a float") from None
 
 
 def _lasting(argument: Any) -> Any:

@@ -322,6 +322,8 @@ def pad(
         value = np.full(1, constant_values, array.dtype)
     except (TypeError, ValueError):
         raise TypeError(f"constant_values is {shown(constant_values)}, expected a number") from None
+    except OverflowError:
+        raise ValueError(f"constant_values is {shown(constant_values)}, out of the range of {array.dtype}") from None
     held = {"src": src, "dst": dst, "value": pointer(value, "constant_values", UINT8)}
     arguments = ffi.new(
         "SimdnetPadParameters *",

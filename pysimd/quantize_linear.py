@@ -54,7 +54,7 @@ def _zeros(zero: Any, channels: int, element: Element) -> Any:
             array = np.full(channels, array.reshape(())[()], array.dtype)
         return tensor(array, "zero", (channels,), element, UINT8.ctype)
     limits = np.iinfo(element.dtype)
-    if zero != int(zero) or not limits.min <= zero <= limits.max:
+    if not limits.min <= zero <= limits.max or zero != int(zero):
         raise ValueError(f"zero is {zero!r}, expected an integer, {limits.min} .. {limits.max}, for {element.name}")
     return NULL if zero == 0 else pointer(np.full(channels, zero, element.dtype), "zero", element, False, UINT8.ctype)
 

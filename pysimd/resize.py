@@ -65,6 +65,7 @@ _CHANNELS = {
     "float32": (FLOAT32, lib.SimdResizeChannelFloat),
     "bfloat16": (BFLOAT16, lib.SimdResizeChannelBf16),
 }
+_MOST_SIZE = 1 << 62  # of an image, so that it fits in C's size_t
 
 
 def _chosen(value: Any, name: str, known: dict[str, Any]) -> Any:
@@ -76,7 +77,10 @@ def _chosen(value: Any, name: str, known: dict[str, Any]) -> Any:
 def _number(value: Any, name: str) -> float:
     if not is_number(value):
         raise TypeError(f"{name} is {shown(value)}, expected a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is {shown(value)}, too large for a float") from None
 
 
 def _scales(scale: Any, form: int) -> tuple[float, float]:
@@ -157,6 +161,8 @@ class Resize(Context):
         scales = (0.0, 0.0)
         if size is None:
             scales = _scales(scale, self._form)
+            if max(height * scales[0], width * scales[1]) > _MOST_SIZE:
+                raise ValueError(f"scale is {shown(scale)}, too large for an image of {height} x {width}")
             dst_h, dst_w = _scaled(height, scales[0]), _scaled(width, scales[1])
         else:
             dst_h, dst_w = extent(size, "size", 0, self._form)

@@ -1,12 +1,13 @@
 """Changes bytes of valid files of models at random, and reads them: that must give a source, or ValueError, in little time.
 
-    python network_fuzz.py ROUNDS [SEED]
+    python network_fuzz.py ROUNDS [SEED]          ROUNDS files of each of the two formats
 
 test_network_source.py and test_network_saved.py run a few rounds of it.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import time
@@ -148,6 +149,9 @@ def onnx_samples() -> list[Any]:
 
 if __name__ == "__main__":
     count, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    begin = time.monotonic()
     print(run_onnx(count, first), "of", count, "ONNX files were read")
     with tempfile.TemporaryDirectory() as name:
         print(run_saved(Path(name), count, first), "of", count, "files of our own were read")
+    rate = int(2 * count / max(time.monotonic() - begin, 1e-3))
+    print("card: " + json.dumps({"files": 2 * count, "least_file_rate": rate}))

@@ -188,3 +188,8 @@ def test_refused(call: Any, error: type[Exception], sentence: str) -> None:
 def test_refused_without_a_change() -> None:
     out = np.full((2, 3), 7, np.float32)
     assert_refused(lambda out: pysimd.copy(out[:, :2], out=out[:, 1:]), ValueError, "out overlaps x", out)
+
+
+def test_a_padding_that_the_type_cannot_hold_is_refused() -> None:
+    with pytest.raises(ValueError, match="constant_values is -2, out of the range of uint8"):
+        pysimd.pad(np.zeros((2, 2), np.uint8), ((1, 1), (0, 0)), constant_values=-2)

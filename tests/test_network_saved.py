@@ -159,6 +159,19 @@ def test_subgraphs_too_deep_are_refused(tmp_path: Path) -> None:
         saved.read(tmp_path / "m")
 
 
+def test_a_fifo_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for read in (saved.read, saved.is_saved):
+        with pytest.raises(ValueError, match="is no model: it is empty, or no file"):
+            read(tmp_path / "fifo")
+
+
+def test_a_header_of_short_text_and_many_values_is_refused(path: Path) -> None:
+    """A list of empty lists takes twenty times its text."""
+    with pytest.raises(ValueError, match="values, which is more than 1048576"):
+        saved.read(changed(path, lambda header: header.update(more=[[]] * 600_000)))
+
+
 def test_nodes_out_of_order_are_sorted(tmp_path: Path) -> None:
     nodes = [SourceNode("Relu", (f"t{i}",), (f"t{i + 1}",)) for i in range(50)]
     source = Source("", 17, [Value("t0", "float32", (1,))], [Value("t50", "float32", None)], nodes[::-1], {})

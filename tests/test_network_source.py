@@ -16,6 +16,7 @@ onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not i
 import network_fuzz  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
+import pysimd  # noqa: E402
 from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.source import Value  # noqa: E402
 
@@ -319,6 +320,13 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: nested(26), "graphs within graphs are more than 24 deep"),
     (lambda: exploding(2, 23), "calls of functions become more than"),
     (recursive, "functions within functions are more than 24 deep"),
+    (lambda: model([relu()] + [onnx.NodeProto()] * 40_000), "the model has more than 32768 nodes and weights"),
+    (lambda: model([relu()], [TensorProto()] * 40_000), "the model has more than 32768 nodes and weights"),
+    (lambda: model([relu()], inputs=[value("x")] * 140_000), "the model has more than 131072 inputs"),
+    (
+        lambda: model([helper.make_node("Sum", ["x"] * 300_000, ["y"])]),
+        "the nodes of the model have more than 262144 inputs",
+    ),
     (of_another_version, "the function 'f' has operators of another version than the model"),
 ]
 
@@ -345,10 +353,30 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         onnx_reader.read(tmp_path / "none")
     with pytest.raises(IsADirectoryError):
         onnx_reader.read(tmp_path)
-    with pytest.raises(ValueError, match="is no ONNX model: it is empty, or no file"):
+    with pytest.raises(ValueError, match="is no model: it is empty, or no file"):
         onnx_reader.read("/dev/zero")
     with pytest.raises(TypeError, match="model is a int, expected a path"):
         onnx_reader.read(1)
+
+
+def test_a_fifo_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for read in (onnx_reader.read, pysimd.load):
+        with pytest.raises(ValueError, match="is no model: it is empty, or no file"):
+            read(tmp_path / "fifo")
+
+
+def test_many_fields_of_few_bytes_are_refused_before_they_are_read() -> None:
+    message = model([relu()], [TensorProto()] * 600_000)
+    with pytest.raises(ValueError, match="the model has more than 524288 fields"):
+        onnx_reader.read(message.SerializeToString())
+
+
+def test_calls_of_functions_that_explode_are_refused_in_little_time() -> None:
+    given, start = exploding(2, 23), time.process_time()
+    with pytest.raises(ValueError, match="calls of functions become more than"):
+        onnx_reader.read(given)
+    assert time.process_time() - start < 5  # on a busy machine; it was 10 times as long
 
 
 def test_a_name_that_is_no_text_is_refused() -> None:

@@ -108,3 +108,23 @@ def test_dequantize_refused() -> None:
     with pytest.raises(ValueError, match="out overlaps scale"):
         memory = np.zeros(4, np.float32)
         pysimd.dequantize_linear(np.ones(4, np.uint8), memory, axis=0, out=memory)
+
+
+@pytest.mark.parametrize("zero", [float("inf"), float("-inf"), float("nan")])
+def test_a_zero_that_is_not_finite_is_refused(zero: Any) -> None:
+    with pytest.raises(ValueError, match=f"zero is {zero}, expected an integer"):
+        pysimd.dequantize_linear(np.zeros(3, np.uint8), 1.0, zero)
+
+
+@pytest.mark.parametrize("huge", [10**400, -(10**400)])
+def test_numbers_that_no_float_can_hold_are_refused(huge: int) -> None:
+    x, y = np.zeros(3, np.uint8), np.zeros(3, np.float32)
+    calls = (
+        lambda: pysimd.dequantize_linear(x, huge),
+        lambda: pysimd.add(y, huge),
+        lambda: pysimd.hardswish(y, scale=huge),
+        lambda: pysimd.prepare(pysimd.hardswish, y, scale=huge),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match="which is too large for a float"):
+            call()

@@ -285,3 +285,9 @@ def test_resizer_nearest(dtype: str) -> None:
             indices.append(np.minimum(found, n - 1))
         result = pysimd.Resizer((13, 9, 5), (7, 30), method=method, dtype=dtype)(given)
         np.testing.assert_array_equal(result, given[np.ix_(*indices)])
+
+
+@pytest.mark.parametrize("scale", [1 << 62, 10**30, 10**400, 1e300])
+def test_a_scale_that_no_image_can_have_is_refused(scale: Any) -> None:
+    with pytest.raises(ValueError, match=r"scale is .*, too large for"):
+        pysimd.resize(np.zeros((4, 4, 2), np.float32), scale=scale)

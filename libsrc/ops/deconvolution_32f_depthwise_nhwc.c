@@ -71,7 +71,8 @@ static void find_lines(const struct sn_convolution * c, const struct sn_phase * 
         }
 }
 
-/* Makes a job that of phase x; a phase without taps is one without lines. */
+/* Makes a job that of phase x; a phase without taps, in either direction, is one without lines. Kernels for many columns expect
+ * at least one line. */
 static struct sn_depthwise_nhwc columns_of(const struct sn_convolution * c, struct sn_depthwise_nhwc d,
                                            const struct sn_phase * x)
 {
@@ -83,9 +84,9 @@ static struct sn_depthwise_nhwc columns_of(const struct sn_convolution * c, stru
     d.srcW -= at;
     d.strideX = 1;
     d.dilationX = all->lineStep;
-    d.kernelX = sn_max(x->taps, 1);
     if (!x->taps)
         d.kernelY = 0;
+    d.kernelX = d.kernelY ? x->taps : 1;
     d.dstW = x->count;
     d.dstPixel *= all->stride;
     return d;

@@ -18,11 +18,15 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.convert.fold import DTYPES
 from pysimd.network.onnx_wire import Weights
+from pysimd.network.saved import refuse_devices
 from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
 
 _OLDEST_OPSET = 7
 _DEPTH = 24  # of subgraphs within subgraphs, and of functions within functions
-_MOST_INLINED = 1 << 27  # bytes of nodes, each with 512 more, that calls of functions become: it can grow exponentially
+_MOST_INLINED = 1 << 23  # bytes of nodes, each with 512 more, that calls of functions become: it can grow exponentially
+_MOST_NODES = 1 << 15  # and weights: each takes 20 us and 700 bytes, from as few as 2 bytes of the file
+_MOST_VALUES = 1 << 17  # inputs and outputs of graphs, and attributes
+_MOST_NAMES = 1 << 18  # inputs and outputs of nodes
 _BFLOAT16 = 16
 _ONNX_DOMAINS = ("", "ai.onnx")
 
@@ -50,22 +54,24 @@ def read(model: Any) -> Source:
     else:
         raise TypeError(f"model is a {type(model).__name__}, expected a path, bytes, or an onnx.ModelProto")
     weights = Weights(data)
-    parsed = onnx.ModelProto()
+    parsed, rest = onnx.ModelProto(), weights.model_without()
     try:
-        parsed.ParseFromString(weights.model_without())
+        parsed.ParseFromString(rest)
     except MemoryError:
         raise
     except Exception as error:  # of protobuf, whose class depends on its version
         raise ValueError(f"{name} is no ONNX model, or cut: {error}") from None
+    del rest
     reader = _Reader(onnx, folder, weights)
     return reader.source(parsed)
 
 
 def _mapped(path: Path) -> Array:
     """The bytes of a file. Raises ValueError for what has none, OSError if it cannot be read."""
+    refuse_devices(path)
     with open(path, "rb"):  # which has the better messages
         pass
-    if not path.is_file() or not path.stat().st_size:
+    if not path.stat().st_size:
         raise ValueError(f"{path} is no ONNX model: it is empty, or no file")
     return np.memmap(path, np.uint8, "r")
 
@@ -78,6 +84,7 @@ class _Reader:
         self._functions: dict[tuple[str, str, str], Any] = {}
         self._files: dict[Path, Array] = {}  # mapped once, as each map holds a descriptor
         self._opset, self._inlined_bytes, self._calls = 0, 0, count()
+        self._nodes, self._values, self._names = 0, 0, 0
 
     def source(self, model: Any) -> Source:
         """The source of a whole model."""
@@ -106,6 +113,7 @@ class _Reader:
             raise ValueError(f"graphs within graphs are more than {_DEPTH} deep")
         if len(graph.sparse_initializer):
             raise ValueError("the model has sparse weights, which are not supported")
+        self._count(graph)
         weights: dict[str, Array] = {}
         for tensor in graph.initializer:
             name = _text(tensor.name)
@@ -118,6 +126,19 @@ class _Reader:
             raise ValueError("an input or an output of the graph has no name")
         nodes = [self._node(node, depth) for node in self._expanded(graph.node, 0)]
         return Source(_text(graph.name), self._opset, inputs, outputs, nodes, weights)
+
+    def _count(self, graph: Any) -> None:
+        """Refuses a model that would take much more time and memory than its file suggests."""
+        self._nodes += len(graph.node) + len(graph.initializer)
+        self._values += len(graph.input) + len(graph.output)
+        if self._nodes > _MOST_NODES:
+            raise ValueError(f"the model has more than {_MOST_NODES} nodes and weights")
+        self._values += sum(len(node.attribute) for node in graph.node)
+        self._names += sum(len(node.input) + len(node.output) for node in graph.node)
+        if self._values > _MOST_VALUES:
+            raise ValueError(f"the model has more than {_MOST_VALUES} inputs, outputs and attributes")
+        if self._names > _MOST_NAMES:
+            raise ValueError(f"the nodes of the model have more than {_MOST_NAMES} inputs and outputs")
 
     def _node(self, node: Any, depth: int) -> SourceNode:
         attributes = {}

@@ -15,6 +15,7 @@ from pysimd.annotations import Array
 
 #: Shorter ones are not worth it.
 _LARGE = 1 << 12
+_MOST_FIELDS = 1 << 19  # of large messages: some take 80 bytes of memory, from 2 of the file, when protobuf reads them
 _DEPTH = 100  # of messages within messages, as protobuf has it
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _RAW_DATA = 9
@@ -37,9 +38,13 @@ class Weights:
     def __init__(self, data: Array) -> None:
         self._data, self._bytes = data, memoryview(data)  # type: ignore[arg-type]  # before Python 3.12
         self._mark = os.urandom(16)  # which no file can have guessed
+        self._read = 0  # fields
 
     def model_without(self) -> bytes:
-        """The bytes of the model with marks in place of large weights; all as they are if they do not read as fields."""
+        """The bytes of the model with marks in place of large weights; all as they are if they do not read as fields.
+
+        Raises ValueError if there are too many fields.
+        """
         try:
             parts, _ = self._message("model", 0, len(self._bytes), 0)
         except _Malformed:
@@ -94,6 +99,9 @@ class Weights:
                 raise _Malformed
             if at > end or not number:
                 raise _Malformed
+            self._read += 1
+            if self._read > _MOST_FIELDS:
+                raise ValueError(f"the model has more than {_MOST_FIELDS} fields")
             yield number, wire, start, first, at
 
     def _number(self, at: int, end: int) -> tuple[int, int]:

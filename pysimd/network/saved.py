@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 import zlib
 from math import prod
@@ -26,6 +27,7 @@ _FIRST = _MAGIC + b"%04d\n"
 _START = len(_FIRST % _VERSION) + 16
 _ALIGNMENT = 64
 _MOST_HEADER = 1 << 28
+_MOST_VALUES = 1 << 20  # of JSON in the header: each becomes an object of Python, larger than its text
 _DEPTH = 24  # of subgraphs within subgraphs
 _MOST_DIMENSIONS = 32  # NumPy's, before version 2
 _DTYPES = (
@@ -34,9 +36,17 @@ _DTYPES = (
 
 
 def is_saved(path: Any) -> bool:
-    """Whether a file has this format. Raises OSError if it cannot be read."""
+    """Whether a file has this format. Raises OSError if it cannot be read, ValueError if it is no file."""
+    refuse_devices(path)
     with open(path, "rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
+
+
+def refuse_devices(path: Any) -> None:
+    """Raises ValueError for a FIFO, which open() would wait for, a device or a socket; open() refuses folders."""
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ValueError(f"{path} is no model: it is empty, or no file")
 
 
 # ---- writing
@@ -50,6 +60,7 @@ def write(source: Source, path: Any) -> None:
     header = text + b" " * (-(_START + len(text)) % _ALIGNMENT)
     if len(header) > _MOST_HEADER:
         raise ValueError(f"the model without weights has {len(header)} bytes, which is more than {_MOST_HEADER}")
+    _refuse_many_values(header)
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
     try:
@@ -134,6 +145,7 @@ def _attribute(value: Any, arrays: _Arrays) -> Any:
 
 def read(path: Any) -> Source:
     """Reads a model. Raises ValueError for what is no such file, or cut, or changed; OSError if it cannot be read."""
+    refuse_devices(path)
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         first = file.read(len(_FIRST % _VERSION))
@@ -150,6 +162,7 @@ def read(path: Any) -> Source:
         raise ValueError(f"{path} is cut or changed: its header has another checksum")
     begin = _START + length
     try:
+        _refuse_many_values(text)
         given = json.loads(text)
         if size - begin != _integer(given["bytes"]):
             raise ValueError(f"its weights have {size - begin} bytes, expected {given['bytes']}")
@@ -157,6 +170,12 @@ def read(path: Any) -> Source:
         return in_order(_Parser(data).source(given, 0))
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
         raise ValueError(f"{path} is cut or changed: {_told(error)}") from None
+
+
+def _refuse_many_values(text: bytes) -> None:
+    count = sum(map(text.count, (b",", b"[", b"{")))
+    if count > _MOST_VALUES:
+        raise ValueError(f"the model without weights has {count} values, which is more than {_MOST_VALUES}")
 
 
 def _told(error: Exception) -> str:

@@ -241,6 +241,17 @@ static void tails(SimdTensorFormatType format)
     }
 }
 
+/* With a stride and a dilation of 2, every second phase has no taps, in rows where the columns have all those of the kernel. */
+static void phases_without_taps(SimdTensorFormatType format)
+{
+    for (size_t kernel = 1; kernel <= 9; ++kernel) {
+        struct check_layer j = layer(format, 11, 6, 8, 11, kernel, 2, 0, 11);
+        j.p->dilationY = j.p->dilationX = 2;
+        set_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Shapes that drivers divide: bands of rows, blocks of a long sum, pixels a multiple of 2 KB apart, single pixels. */
 static void cuts(SimdTensorFormatType format)
 {
@@ -401,6 +412,7 @@ CHECK_FAMILY(deconvolution_32f)
         tiles(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
+        phases_without_taps(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1500); ++n)

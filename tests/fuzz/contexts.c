@@ -1,0 +1,574 @@
+/* Contexts: Init, SetParams, Forward in one of its forms, Release; with parameters shared between two contexts at times. */
+#include "fuzz.h"
+
+/* ---- convolutions */
+
+static size_t reach(size_t kernel, size_t dilation) { return dilation * (kernel - 1) + 1; }
+
+static size_t padding(void) { return fuzz_byte() >= 250 ? fuzz_size(3) : fuzz_pick(0, 2); }
+
+static int some_activation(void)
+{
+    const uint8_t byte = fuzz_byte();
+    return byte >= 250 ? (int)byte - 252 : byte % 12 == 11 ? SimdnetConvolutionActivationSigmoid : byte % 12;
+}
+
+/* The output size that belongs to the other parameters; nonsense where they are. */
+static void set_output(SimdConvolutionParameters * p, bool back)
+{
+    const size_t spanY = reach(p->kernelY, p->dilationY), spanX = reach(p->kernelX, p->dilationX);
+    const size_t padsY = p->padY + p->padH, padsX = p->padX + p->padW;
+    if (back) {
+        p->dstH = p->strideY * (p->srcH - 1) + spanY - padsY;
+        p->dstW = p->strideX * (p->srcW - 1) + spanX - padsX;
+    } else {
+        p->dstH = (p->srcH + padsY - spanY) / (p->strideY ? p->strideY : 1) + 1;
+        p->dstW = (p->srcW + padsX - spanX) / (p->strideX ? p->strideX : 1) + 1;
+    }
+}
+
+static SimdConvolutionParameters some_convolution(bool back)
+{
+    SimdConvolutionParameters p = {.srcT = SimdTensorData32f, .dstT = SimdTensorData32f, .group = 1, .dilationY = 1,
+        .dilationX = 1};
+    const uint8_t form = fuzz_byte();
+    p.srcC = fuzz_size(form % 8 == 1 ? 70 : 20), p.dstC = fuzz_size(form % 8 == 2 ? 70 : 20);
+    p.srcH = fuzz_size(10), p.srcW = fuzz_size(form % 8 == 3 ? 40 : 12);
+    p.kernelY = fuzz_size(form % 4 == 0 ? 3 : 7), p.kernelX = form % 3 == 0 ? fuzz_size(7) : p.kernelY;
+    p.strideY = fuzz_byte() % 2 ? fuzz_size(3) : 1, p.strideX = fuzz_byte() % 4 == 3 ? fuzz_size(3) : p.strideY;
+    if (fuzz_byte() % 4 == 3)
+        p.dilationY = fuzz_size(3), p.dilationX = fuzz_size(3);
+    p.padY = padding(), p.padX = padding(), p.padH = padding(), p.padW = padding();
+    p.srcF = p.dstF = (SimdTensorFormatType)fuzz_enum(2);
+    const uint8_t groups = fuzz_byte();
+    if (groups % 4 == 1)
+        p.group = p.dstC = p.srcC;
+    else if (groups % 4 == 2)
+        p.group = 1 + groups / 4 % 4, p.srcC = CELLS(p.group, 1 + p.srcC % 8), p.dstC = CELLS(p.group, 1 + p.dstC % 8);
+    else if (groups >= 252)
+        p.group = fuzz_size(9);
+    p.activation = (SimdConvolutionActivationType)some_activation();
+    set_output(&p, back);
+    if (fuzz_byte() >= 250)
+        p.dstH = fuzz_size(20), p.dstF = (SimdTensorFormatType)fuzz_enum(2);
+    return p;
+}
+
+/* The numbers of an activation that have sensible values, so that results stay near: p[0] of Elu and others. */
+static const float * activation_params(SimdConvolutionActivationType activation, size_t dstC)
+{
+    const float two[2] = {activation == SimdConvolutionActivationRestrictRange ? -1 : (float)fuzz_pick(1, 6), 1.5f};
+    if (activation == SimdConvolutionActivationPrelu)
+        return fuzz_in(F32, dstC);
+    return fuzz_byte() % 8 == 7 ? NULL : fuzz_given(two, F32, 2);
+}
+
+static size_t weights_of(const SimdConvolutionParameters * p)
+{
+    return CELLS(p->srcC / (p->group ? p->group : 1), p->kernelY, p->kernelX, p->dstC);
+}
+
+static size_t pixel(const SimdConvolutionParameters * p, size_t channels)
+{
+    const uint8_t byte = fuzz_byte();
+    if (byte % 2 == 0)
+        return 0;
+    return byte >= 250 ? fuzz_size(9) : p->dstF == SimdTensorFormatNhwc ? channels + byte / 2 % 5 : channels;
+}
+
+static enum fuzz_type type_of(SimdTensorDataType type)
+{
+    return type == SimdTensorData16b ? B16 : type == SimdTensorData8u ? U8 : F32;
+}
+
+/* SimdnetForward() for any of these contexts. */
+static void forward(void * context, size_t batch, const SimdConvolutionParameters * first,
+                    const SimdConvolutionParameters * last_one, bool can_add, size_t buffer)
+{
+    SimdnetForwardParameters f = {.size = sizeof(f)};
+    f.srcPixel = pixel(first, first->srcC), f.dstPixel = pixel(last_one, last_one->dstC);
+    const size_t src = CELLS(batch, first->srcH, first->srcW), dst = CELLS(batch, last_one->dstH, last_one->dstW);
+    f.src = fuzz_in(type_of(first->srcT), fuzz_span(src, f.srcPixel ? f.srcPixel : first->srcC, first->srcC));
+    if (can_add && fuzz_chance()) {
+        f.addPixel = pixel(last_one, last_one->dstC);
+        f.add = fuzz_in(F32, fuzz_span(dst, f.addPixel ? f.addPixel : last_one->dstC, last_one->dstC));
+        f.order = (SimdnetAddOrder)fuzz_enum(2);
+    }
+    f.dst = fuzz_out(type_of(last_one->dstT), fuzz_span(dst, f.dstPixel ? f.dstPixel : last_one->dstC, last_one->dstC));
+    f.buf = buffer && fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+    if (fuzz_possible())
+        CALL(SimdnetForward, context, &f);
+}
+
+/* Releases `from` if the other one, for another batch, has taken over its parameters, and that one if not. Returns the one that
+ * remains. */
+static void * shared(void * context, void * other, size_t * batch, size_t other_batch)
+{
+    if (!other)
+        return context;
+    fuzz_before("SimdnetShareParams");
+    const SimdBool taken = SimdnetShareParams(other, context);
+    fuzz_anything(); /* levels differ in whether the weights are packed in one way */
+    SimdRelease(taken ? context : other);
+    *batch = taken ? other_batch : *batch;
+    return taken ? other : context;
+}
+
+static void convolution_32f(void)
+{
+    const bool back = fuzz_chance();
+    size_t batch = fuzz_byte() % 4 == 1 ? fuzz_size(3) : 1;
+    const SimdConvolutionParameters p = some_convolution(back);
+    void * context;
+    if (back)
+        OPEN(context, SimdSynetDeconvolution32fInit, batch, &p, NULL);
+    else
+        OPEN(context, SimdSynetConvolution32fInit, batch, &p, NULL);
+    if (!context)
+        return;
+    const bool share = fuzz_byte() % 8 == 1;
+    SimdBool internal;
+    fuzz_near(0x1p-6);
+    const float * weight = fuzz_in(F32, weights_of(&p)), * bias = fuzz_chance() ? fuzz_in(F32, p.dstC) : NULL;
+    const float * params = activation_params(p.activation, p.dstC);
+    if (fuzz_possible() && fuzz_byte() < 250) {
+        if (back)
+            CALL(SimdSynetDeconvolution32fSetParams, context, weight, &internal, bias, params);
+        else
+            CALL(SimdSynetConvolution32fSetParams, context, weight, &internal, bias, params);
+    }
+    if (share)
+        context = shared(context, back ? SimdSynetDeconvolution32fInit(batch + 1, &p, NULL)
+                                       : SimdSynetConvolution32fInit(batch + 1, &p, NULL), &batch, batch + 1);
+    const size_t buffer = 4 * (back ? SimdSynetDeconvolution32fExternalBufferSize(context)
+                                    : SimdSynetConvolution32fExternalBufferSize(context));
+    const size_t form = fuzz_pick(0, 3), dst_count = CELLS(batch, p.dstC, p.dstH, p.dstW);
+    if (form == 0) {
+        forward(context, batch, &p, &p, true, buffer);
+        SimdRelease(context);
+        return;
+    }
+    const float * src = fuzz_in(F32, CELLS(batch, p.srcC, p.srcH, p.srcW));
+    const float * add = form == 1 && !back ? fuzz_in(F32, dst_count) : NULL;
+    float * dst = fuzz_out(F32, dst_count), * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+    if (fuzz_possible()) {
+        if (back)
+            CALL(SimdSynetDeconvolution32fForward, context, src, buf, dst);
+        else if (form == 1)
+            CALL(SimdnetConvolution32fForwardAdd, context, src, buf, add, dst);
+        else
+            CALL(SimdSynetConvolution32fForward, context, src, buf, dst);
+    }
+    SimdRelease(context);
+}
+
+static void convolution_16b(void)
+{
+    size_t batch = fuzz_byte() % 4 == 1 ? fuzz_size(3) : 1;
+    SimdConvolutionParameters p = some_convolution(false);
+    p.srcT = fuzz_chance() ? SimdTensorData16b : fuzz_enum(1), p.dstT = fuzz_chance() ? SimdTensorData16b : fuzz_enum(1);
+    void * context;
+    OPEN(context, SimdnetConvolution16bInit, batch, &p);
+    if (!context)
+        return;
+    const bool share = fuzz_byte() % 8 == 1;
+    fuzz_near(0x1p-5);
+    const float * weight = fuzz_in(F32, weights_of(&p)), * bias = fuzz_chance() ? fuzz_in(F32, p.dstC) : NULL;
+    const float * params = activation_params(p.activation, p.dstC);
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdnetConvolution16bSetParams, context, weight, bias, params);
+    if (share)
+        context = shared(context, SimdnetConvolution16bInit(batch + 1, &p), &batch, batch + 1);
+    const size_t buffer = SimdnetConvolution16bExternalBufferSize(context);
+    if (fuzz_chance()) {
+        forward(context, batch, &p, &p, p.dstT == SimdTensorData32f, buffer);
+    } else {
+        const uint8_t * src = fuzz_in(type_of(p.srcT), CELLS(batch, p.srcC, p.srcH, p.srcW));
+        uint8_t * dst = fuzz_out(type_of(p.dstT), CELLS(batch, p.dstC, p.dstH, p.dstW));
+        uint8_t * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+        if (fuzz_possible())
+            CALL(SimdnetConvolution16bForward, context, src, buf, dst);
+    }
+    SimdRelease(context);
+}
+
+/* Minima and maxima of channels: minima of either sign, or none below 0. */
+static const float * const * some_stats(size_t srcC, size_t dstC, const float ** stats)
+{
+    static float low[128], high[128];
+    const float least = fuzz_chance() ? -1 : 0, most = (float)fuzz_pick(0, 9) - (fuzz_byte() >= 250 ? 20 : 0);
+    for (size_t i = 0; i < 128; ++i)
+        low[i] = least, high[i] = most + (float)(i % 3);
+    for (size_t i = 0; i < 4; ++i) {
+        const size_t count = i < 2 ? srcC : dstC;
+        stats[i] = count <= 128 ? fuzz_given(i % 2 ? high : low, F32, count) : fuzz_in(F32, count);
+    }
+    return fuzz_byte() >= 252 ? NULL : stats;
+}
+
+static void convolution_8i(void)
+{
+    size_t batch = fuzz_byte() % 4 == 1 ? fuzz_size(3) : 1;
+    SimdConvolutionParameters p = some_convolution(false);
+    p.srcT = fuzz_chance() ? SimdTensorData8u : fuzz_enum(1), p.dstT = fuzz_chance() ? SimdTensorData8u : fuzz_enum(1);
+    void * context;
+    OPEN(context, SimdSynetConvolution8iInit, batch, &p);
+    if (!context)
+        return;
+    const bool share = fuzz_byte() % 8 == 1;
+    const float * stats[4];
+    fuzz_within_one();
+    const float * weight = fuzz_in(F32, weights_of(&p)), * bias = fuzz_chance() ? fuzz_in(F32, p.dstC) : NULL;
+    const float * params = activation_params(p.activation, p.dstC);
+    const float * const * given = some_stats(p.srcC, p.dstC, stats);
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdSynetConvolution8iSetParams, context, weight, bias, params, given);
+    if (share)
+        context = shared(context, SimdSynetConvolution8iInit(batch + 1, &p), &batch, batch + 1);
+    const size_t buffer = SimdSynetConvolution8iExternalBufferSize(context);
+    if (fuzz_chance()) {
+        forward(context, batch, &p, &p, false, buffer);
+    } else {
+        const uint8_t * src = fuzz_in(type_of(p.srcT), CELLS(batch, p.srcC, p.srcH, p.srcW));
+        uint8_t * dst = fuzz_out(type_of(p.dstT), CELLS(batch, p.dstC, p.dstH, p.dstW));
+        uint8_t * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+        if (fuzz_possible())
+            CALL(SimdSynetConvolution8iForward, context, src, buf, dst);
+    }
+    SimdRelease(context);
+}
+
+static void merged_convolution(void)
+{
+    const size_t count = fuzz_byte() >= 250 ? fuzz_size(5) : fuzz_pick(2, 3), batch = fuzz_byte() % 4 == 1 ? fuzz_size(2) : 1;
+    const SimdBool add = (SimdBool)fuzz_enum(2);
+    const size_t from = count == 2 ? fuzz_pick(0, 1) : 0, used = count > 3 ? 3 : count;
+    const size_t c = fuzz_size(20), wide = fuzz_size(40), height = fuzz_size(9), width = fuzz_size(12);
+    const size_t outputs = fuzz_chance() ? c : fuzz_size(20), stride = fuzz_chance() ? 1 : fuzz_size(3);
+    SimdConvolutionParameters p[3];
+    const float * weight[3] = {NULL, NULL, NULL}, * bias[3] = {NULL, NULL, NULL}, * params[3] = {NULL, NULL, NULL};
+    for (size_t i = 0; i < used; ++i) {
+        const size_t stage = from + i, taps = stage == 0 ? (fuzz_chance() ? 3 : 1) : stage == 1 ? 3 + 2 * fuzz_pick(0, 2) : 1;
+        const SimdConvolutionParameters * before = i ? &p[i - 1] : NULL;
+        p[i] = (SimdConvolutionParameters){.srcC = before ? before->dstC : from ? wide : c,
+            .srcH = before ? before->dstH : height, .srcW = before ? before->dstW : width, .srcT = SimdTensorData32f,
+            .srcF = SimdTensorFormatNhwc, .dstT = SimdTensorData32f, .dstF = SimdTensorFormatNhwc, .kernelY = taps,
+            .kernelX = taps, .dilationY = 1, .dilationX = 1, .strideY = stage == 1 ? stride : 1,
+            .strideX = stage == 1 ? stride : 1, .padY = taps / 2, .padX = taps / 2, .padH = taps / 2, .padW = taps / 2,
+            .activation = (SimdConvolutionActivationType)some_activation()};
+        p[i].dstC = stage == 0 ? wide : stage == 1 ? p[i].srcC : outputs;
+        p[i].group = stage == 1 ? p[i].srcC : 1;
+        if (fuzz_byte() >= 248)
+            p[i].padH = fuzz_size(3), p[i].group = fuzz_size(4);
+        set_output(&p[i], false);
+    }
+    void * context;
+    OPEN(context, SimdSynetMergedConvolution32fInit, batch, p, count, add);
+    if (!context)
+        return;
+    SimdBool internal[3];
+    fuzz_near(0x1p-6);
+    for (size_t i = 0; i < used; ++i) {
+        weight[i] = fuzz_in(F32, weights_of(&p[i]));
+        bias[i] = fuzz_chance() ? fuzz_in(F32, p[i].dstC) : NULL;
+        params[i] = activation_params(p[i].activation, p[i].dstC);
+    }
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdSynetMergedConvolution32fSetParams, context, weight, internal, bias, params);
+    const size_t buffer = 4 * SimdSynetMergedConvolution32fExternalBufferSize(context);
+    const SimdConvolutionParameters * end = &p[used - 1];
+    if (fuzz_chance()) {
+        forward(context, batch, p, end, true, buffer);
+    } else {
+        const float * src = fuzz_in(F32, CELLS(batch, p->srcC, p->srcH, p->srcW));
+        float * dst = fuzz_out(F32, CELLS(batch, end->dstC, end->dstH, end->dstW));
+        float * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+        if (fuzz_possible())
+            CALL(SimdSynetMergedConvolution32fForward, context, src, buf, dst);
+    }
+    SimdRelease(context);
+}
+
+static void inner_product_32f(void)
+{
+    const size_t M = fuzz_size(9), N = fuzz_size(40), K = fuzz_size(60);
+    const SimdBool transB = (SimdBool)fuzz_enum(2), constB = (SimdBool)fuzz_enum(2), has_bias = (SimdBool)fuzz_enum(2);
+    const SimdConvolutionActivationType activation = (SimdConvolutionActivationType)some_activation();
+    void * context;
+    OPEN(context, SimdSynetInnerProduct32fInit, M, N, K, transB, constB, has_bias, activation);
+    if (!context)
+        return;
+    SimdBool internal;
+    fuzz_near(0x1p-6);
+    const float * weight = constB ? fuzz_in(F32, CELLS(N, K)) : NULL, * bias = fuzz_chance() ? fuzz_in(F32, N) : NULL;
+    const float * params = activation_params(activation, N);
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdSynetInnerProduct32fSetParams, context, weight, &internal, bias, params);
+    const size_t buffer = 4 * SimdSynetInnerProduct32fExternalBufferSize(context);
+    const SimdConvolutionParameters rows = {.srcC = K, .dstC = N, .srcH = M, .dstH = M, .srcW = 1, .dstW = 1,
+        .srcF = SimdTensorFormatNhwc, .dstF = SimdTensorFormatNhwc};
+    if (fuzz_chance()) {
+        forward(context, 1, &rows, &rows, true, buffer);
+    } else {
+        const float * A = fuzz_in(F32, CELLS(M, K)), * B = constB ? NULL : fuzz_in(F32, CELLS(N, K));
+        float * C = fuzz_out(F32, CELLS(M, N)), * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+        if (fuzz_possible())
+            CALL(SimdSynetInnerProduct32fForward, context, A, B, buf, C);
+    }
+    SimdRelease(context);
+}
+
+/* ---- other contexts */
+
+static void add_16b(void)
+{
+    const size_t a_count = fuzz_byte() >= 250 ? fuzz_size(9) : fuzz_pick(0, 4), b_count = fuzz_byte() >= 250 ? 1 : a_count;
+    size_t shape[9], other[9];
+    for (size_t i = 0; i < 9; ++i) {
+        shape[i] = i < a_count && i < 4 ? fuzz_size(9) : 1;
+        other[i] = i < a_count && fuzz_byte() >= 252 ? fuzz_size(9) : shape[i];
+    }
+    const SimdTensorDataType types[] = {SimdTensorData32f, SimdTensorData16b, SimdTensorData8u};
+    SimdTensorDataType t[3];
+    for (size_t i = 0; i < 3; ++i)
+        t[i] = types[fuzz_byte() >= 252 ? 2 : fuzz_pick(0, 1)];
+    const SimdTensorFormatType format = (SimdTensorFormatType)(fuzz_enum(3) - 1);
+    const size_t all = a_count > 9 ? SIZE_MAX : fuzz_cells(shape, a_count);
+    if (a_count > 9)
+        return;
+    void * context;
+    OPEN(context, SimdSynetAdd16bInit, shape, a_count, t[0], other, b_count, t[1], t[2], format);
+    if (!context)
+        return;
+    const uint8_t * a = fuzz_in(type_of(t[0]), all), * b = fuzz_in(type_of(t[1]), all);
+    uint8_t * dst = fuzz_out_or_source(type_of(t[2]), all);
+    if (fuzz_possible()) {
+        if (fuzz_chance()) {
+            const SimdnetForwardParameters f = {.size = sizeof(f), .src = a, .add = b, .dst = dst};
+            CALL(SimdnetForward, context, &f);
+        } else {
+            CALL(SimdSynetAdd16bForward, context, a, b, dst);
+        }
+    }
+    SimdRelease(context);
+}
+
+static void grid_sample(void)
+{
+    const size_t batch = fuzz_size(2), channels = fuzz_size(5), srcH = fuzz_size(9), srcW = fuzz_size(12);
+    const size_t dstH = fuzz_size(6), dstW = fuzz_size(20);
+    const int type = fuzz_byte() >= 250 ? 7 : 0, interp = fuzz_enum(3), pad = fuzz_enum(3), align = fuzz_enum(2);
+    void * context;
+    OPEN(context, SimdSynetGridSample2dInit, batch, channels, srcH, srcW, dstH, dstW, (SimdTensorDataType)type,
+         (SimdGridSampleInterpType)interp, (SimdGridSamplePaddingType)pad, (SimdBool)align);
+    if (!context)
+        return;
+    const uint8_t * src = fuzz_in(F32, CELLS(batch, channels, srcH, srcW)), * grid = fuzz_in(F32, CELLS(batch, dstH, dstW, 2));
+    uint8_t * dst = fuzz_out(F32, CELLS(batch, channels, dstH, dstW));
+    if (fuzz_possible())
+        CALL(SimdSynetGridSample2dForward, context, src, grid, dst);
+    SimdRelease(context);
+}
+
+static const SimdTensorDataType gathered[] = {SimdTensorData32f, SimdTensorData16b, SimdTensorData8u};
+static const enum fuzz_type gathered_types[] = {I32, B16, U8};
+
+static void gather_elements(void)
+{
+    static int64_t wide[4096];
+    static int32_t narrow[4096];
+    const size_t which = fuzz_pick(0, 2), dimensions = fuzz_byte() >= 252 ? fuzz_size(17) : fuzz_pick(0, 3);
+    const bool is_wide = fuzz_chance();
+    const SimdBool constant = (SimdBool)fuzz_enum(2);
+    size_t outer[17];
+    for (size_t i = 0; i < 17; ++i)
+        outer[i] = i < 3 && i < dimensions ? fuzz_size(4) : 1;
+    if (dimensions > 17)
+        return;
+    const size_t count = fuzz_size(9), inner = fuzz_size(7), indices = fuzz_size(9), rows = fuzz_cells(outer, dimensions);
+    const size_t all = CELLS(rows, indices, inner), bad = fuzz_byte() >= 240 ? fuzz_pick(0, 20) : SIZE_MAX;
+    const size_t known = count < 100 ? count : 100;
+    for (size_t i = 0; i < 4096; ++i) {
+        wide[i] = (int64_t)(known ? (i * 7 + i / 5) % (2 * known) : 0) - (int64_t)known + (i == bad ? 200 : 0);
+        narrow[i] = (int32_t)wide[i];
+    }
+    void * context;
+    OPEN(context, SimdSynetGatherElementsInit, gathered[which], is_wide ? SimdTensorData64i : SimdTensorData32i, constant,
+         fuzz_pick(0, 2), outer, dimensions, count, inner, indices);
+    if (!context)
+        return;
+    const void * src = fuzz_in(gathered_types[which], CELLS(rows, count, inner));
+    const void * idx = all <= 4096 ? fuzz_given(is_wide ? (const void *)wide : narrow, is_wide ? I64 : I32, all)
+                                   : fuzz_in(is_wide ? I64 : I32, all);
+    void * dst = fuzz_out(gathered_types[which], all);
+    const bool set = fuzz_chance();
+    if (fuzz_possible()) {
+        if (set)
+            CALL(SimdSynetGatherElementsSetIndex, context, idx);
+        CALL(SimdSynetGatherElementsForward, context, src, set && fuzz_chance() ? NULL : idx, dst);
+    }
+    SimdRelease(context);
+}
+
+static void permute(void)
+{
+    static const SimdTensorDataType types[] = {SimdTensorData32f, SimdTensorData8u, SimdTensorData16b, SimdTensorData64i};
+    static const enum fuzz_type elements[] = {I32, U8, B16, I64};
+    const size_t which = fuzz_pick(0, 3), count = fuzz_byte() >= 250 ? fuzz_size(5) : fuzz_pick(2, 5);
+    size_t shape[5], order[5] = {0, 1, 2, 3, 4};
+    if (count > 5)
+        return;
+    for (size_t i = 0; i < 5; ++i)
+        shape[i] = fuzz_size(i % 2 ? 20 : 5);
+    for (size_t i = 0; i < count; ++i) {
+        const size_t other = fuzz_byte() >= 254 ? 0 : fuzz_pick(i, count - 1), kept = order[i];
+        order[i] = order[other], order[other] = kept;
+    }
+    if (fuzz_byte() >= 252)
+        order[0] = fuzz_size(5);
+    void * context;
+    OPEN(context, SimdSynetPermuteInit, shape, order, count, types[which]);
+    if (!context)
+        return;
+    const uint8_t * src = fuzz_in(elements[which], fuzz_cells(shape, count));
+    uint8_t * dst = fuzz_out(elements[which], fuzz_cells(shape, count));
+    if (fuzz_possible())
+        CALL(SimdSynetPermuteForward, context, src, dst);
+    SimdRelease(context);
+}
+
+static void resize(void)
+{
+    SimdnetResizeParameters p = {.size = sizeof(p)};
+    p.dataType = fuzz_chance() ? SimdTensorData8u : (SimdTensorDataType)fuzz_enum(1);
+    p.format = (SimdTensorFormatType)fuzz_enum(2);
+    p.batch = fuzz_size(2), p.channels = fuzz_size(9);
+    p.srcH = fuzz_size(9), p.srcW = fuzz_size(12), p.dstH = fuzz_size(12), p.dstW = fuzz_size(20);
+    p.method = (SimdnetResizeMethod)fuzz_enum(4), p.coordinates = (SimdnetResizeCoordinates)fuzz_enum(5);
+    p.rounding = (SimdnetResizeRounding)fuzz_enum(4);
+    if (fuzz_byte() % 4 == 3)
+        p.scaleY = fuzz_number(), p.scaleX = fuzz_number();
+    p.cubic = fuzz_byte() % 2 ? -0.5f : 0;
+    p.antialias = (SimdBool)fuzz_enum(2), p.excludeOutside = (SimdBool)fuzz_enum(2);
+    void * context;
+    OPEN(context, SimdnetResizeInit, &p);
+    if (!context)
+        return;
+    fuzz_within_one();
+    if (p.method != SimdnetResizeNearest && p.dataType == SimdTensorData32f)
+        fuzz_near(0x1p-7);
+    const enum fuzz_type type = p.dataType == SimdTensorData8u ? U8 : F32;
+    const SimdConvolutionParameters images = {.srcC = p.channels, .dstC = p.channels, .srcH = p.srcH, .srcW = p.srcW,
+        .dstH = p.dstH, .dstW = p.dstW, .srcT = p.dataType, .dstT = p.dataType, .dstF = p.format};
+    if (fuzz_chance()) {
+        forward(context, p.batch, &images, &images, false, 0);
+    } else {
+        const void * src = fuzz_in(type, CELLS(p.batch, p.channels, p.srcH, p.srcW));
+        void * dst = fuzz_out(type, CELLS(p.batch, p.channels, p.dstH, p.dstW));
+        if (fuzz_possible())
+            CALL(SimdnetResizeForward, context, src, dst);
+    }
+    SimdRelease(context);
+}
+
+static void resizer(void)
+{
+    static const enum fuzz_type types[] = {U8, B16, F32, B16};
+    static const size_t bytes[] = {1, 2, 4, 2};
+    const size_t srcX = fuzz_size(20), srcY = fuzz_size(9), dstX = fuzz_size(20), dstY = fuzz_size(9), channels = fuzz_size(5);
+    const int type = fuzz_enum(4), method = fuzz_enum(9);
+    void * context;
+    OPEN(context, SimdResizerInit, srcX, srcY, dstX, dstY, channels, (SimdResizeChannelType)type, (SimdResizeMethodType)method);
+    if (!context)
+        return;
+    fuzz_within_one();
+    if (type == SimdResizeChannelShort)
+        fuzz_anything(); /* of any 16 bits, which may differ by 1; here they are declared as bfloat16 numbers */
+    const size_t src_row = CELLS(srcX, channels), dst_row = CELLS(dstX, channels);
+    const size_t src_stride = src_row + fuzz_pick(0, 3), dst_stride = dst_row + fuzz_pick(0, 3);
+    const size_t odd = fuzz_byte() >= 252 ? 1 : 0;
+    const uint8_t * src = fuzz_in(types[type], fuzz_span(srcY, src_stride + odd, src_row));
+    uint8_t * dst = fuzz_out(types[type], fuzz_span(dstY, dst_stride, dst_row));
+    if (fuzz_possible())
+        CALL(SimdResizerRun, context, src, src_stride * bytes[type] + odd, dst, dst_stride * bytes[type]);
+    SimdRelease(context);
+}
+
+static void recurrent(void)
+{
+    static const size_t lengths_of[] = {1, 0, 3, 2, 5, 1};
+    SimdnetRecurrentParameters p = {.size = sizeof(p)};
+    p.type = (SimdnetRecurrentType)fuzz_enum(2), p.direction = (SimdnetRecurrentDirection)fuzz_enum(3);
+    p.steps = fuzz_size(5), p.batch = fuzz_size(5), p.input = fuzz_size(12), p.hidden = fuzz_size(12);
+    p.batchFirst = (SimdBool)fuzz_enum(2), p.linearBeforeReset = (SimdBool)fuzz_enum(2);
+    void * context;
+    OPEN(context, SimdnetRecurrentInit, &p);
+    if (!context)
+        return;
+    const size_t gates = p.type == SimdnetRecurrentLstm ? 4 : 3;
+    const size_t directions = p.direction == SimdnetRecurrentBidirectional ? 2 : 1;
+    const size_t state = CELLS(directions, p.batch, p.hidden);
+    fuzz_near(0x1p-5);
+    const float * W = fuzz_in(F32, CELLS(directions, gates, p.hidden, p.input));
+    const float * R = fuzz_in(F32, CELLS(directions, gates, p.hidden, p.hidden));
+    const float * bias = fuzz_chance() ? fuzz_in(F32, CELLS(directions, 2, gates, p.hidden)) : NULL;
+    const float * peephole = fuzz_chance() ? fuzz_in(F32, CELLS(directions, 3, p.hidden)) : NULL;
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdnetRecurrentSetParams, context, W, R, bias, peephole);
+    SimdnetRecurrentArrays a = {.size = sizeof(a)};
+    const uint8_t which = fuzz_byte();
+    a.src = fuzz_in(F32, CELLS(p.steps, p.batch, p.input));
+    a.h0 = which & 1 ? fuzz_in(F32, state) : NULL;
+    a.c0 = which & 2 ? fuzz_in(F32, state) : NULL;
+    a.dst = which & 4 ? NULL : fuzz_out(F32, CELLS(p.steps, directions, p.batch, p.hidden));
+    a.hn = which & 8 ? fuzz_out(F32, state) : NULL;
+    a.cn = which & 16 ? fuzz_out(F32, state) : NULL;
+    a.lengths = which & 32 && p.batch <= 5 ? lengths_of + (which >> 6 & 1) : NULL;
+    if (fuzz_possible())
+        CALL(SimdnetRecurrentCompute, context, &a);
+    SimdRelease(context);
+}
+
+/* ---- numbers of the infrastructure, and pointers that are no contexts */
+
+static void infrastructure(void)
+{
+    static const uint64_t nothing[64];
+    const size_t which = fuzz_pick(0, 5), size = fuzz_size(200), align = fuzz_chance() ? (size_t)1 << fuzz_pick(0, 63) : fuzz_size(9);
+    switch (which) {
+    case 0:
+        fuzz_before("SimdAlign");
+        fuzz_result(SimdAlign(size, align));
+        fuzz_after();
+        break;
+    case 1: {
+        fuzz_before("SimdAllocate");
+        void * block = size < 1000 && align > 4096 ? NULL : SimdAllocate(size, align);
+        if (block)
+            memset(block, 1, size);
+        SimdFree(block);
+        break;
+    }
+    case 2:
+        CALL(SimdRelease, (void *)(uintptr_t)nothing);
+        break;
+    case 3:
+        (void)SimdCpuInfo((SimdCpuInfoType)fuzz_enum(20)); /* the caches are others in the last run */
+        break;
+    case 4:
+        fuzz_result(SimdSynetTensorAlignment((SimdTensorFormatType)fuzz_enum(12)));
+        break;
+    default:
+        fuzz_before("SimdnetContextInfo");
+        fuzz_result(SimdnetContextInfo(nothing) != NULL);
+        fuzz_after();
+    }
+}
+
+const struct fuzz_target fuzz_contexts[] = {
+    {"convolution_32f", convolution_32f}, {"convolution_16b", convolution_16b}, {"convolution_8i", convolution_8i},
+    {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f}, {"add_16b", add_16b},
+    {"grid_sample", grid_sample}, {"gather_elements", gather_elements}, {"permute", permute}, {"resize", resize},
+    {"resizer", resizer}, {"recurrent", recurrent}, {"infrastructure", infrastructure},
+    /* Twice, as these have the most algorithms. */
+    {"convolution_32f", convolution_32f}, {"convolution_8i", convolution_8i}, {NULL, NULL}};

@@ -1,0 +1,76 @@
+"""Fuzzing, and hostile files of models."""
+
+from __future__ import annotations
+
+from scorecard.row import Form, Row
+
+PYTHON = "PYTHONPATH=.:tests .venv/bin/python"
+
+
+def calls(seed: int, executions: int, seconds: int = 0) -> str:
+    return f"{PYTHON} tests/fuzz/fuzz_calls.py --seed {seed} --executions {executions} --seconds {seconds}"
+
+
+def mutations(seed: int, count: int) -> str:
+    return f"{PYTHON} tests/fuzz_python.py {seed} {count}"
+
+
+def files(seed: int, count: int) -> str:
+    """`count` files of each format."""
+    return f"{PYTHON} tests/network_fuzz.py {count} {seed}"
+
+
+def guided(seed: int, count: int) -> str:
+    return f"{PYTHON} tests/fuzz/fuzz_models.py --seed {seed} --files {count}"
+
+
+def hostile(seed: int, cases: int) -> str:
+    return f"{PYTHON} tests/hostile_models.py --seed {seed} --cases {cases}"
+
+
+FOUND = ("findings", "mutation_findings", "file_findings")
+FIGURE = (
+    "{executions:.0f} executions of C ({least_rate:.0f} a second, each on base and twice on another level), {mutations:.0f} "
+    "mutated calls in Python ({least_mutation_rate:.0f}), {files:.0f} files of models ({least_file_rate:.0f}): "
+    "{findings:.0f} + {mutation_findings:.0f} + {file_findings:.0f} findings"
+)
+HOSTILE = (
+    "{cases:.0f} files and paths, {refused:.0f} refused: {findings:.0f} findings; at most {most_seconds:.2f} s and "
+    "{most_mb:.0f} MB, beyond 96 MB {most_memory_ratio:.1f} times the file"
+)
+
+ROWS = [
+    Row(
+        6,
+        "coverage-guided fuzzing of the public functions in C, between unreadable pages and against base; mutated calls in "
+        "Python; mutated files of models",
+        "10^7 executions, 10^6 mutations, 10^6 files, no finding",
+        Form(
+            [calls(1, 100_000, 40), mutations(1, 8_000), files(1, 4_000)],
+            FIGURE,
+            lambda c: c["mutations"] >= 8_000 and c["files"] >= 8_000 and not any(map(c.get, FOUND)),
+            minutes=2,
+        ),
+        Form(
+            [calls(seed, 125_000) for seed in range(100, 180)]
+            + [mutations(seed, 100_000) for seed in range(100, 110)]
+            + [files(seed, 25_000) for seed in range(100, 116)]
+            + [guided(seed, 25_000) for seed in range(100, 108)],
+            FIGURE,
+            lambda c: c["executions"] >= 1e7 and c["mutations"] >= 1e6 and c["files"] >= 1e6 and not any(map(c.get, FOUND)),
+            minutes=480,
+        ),
+    ),
+    Row(
+        16,
+        "hostile files and paths of models: cut, flipped, nested, oversized, cyclic, in other folders, FIFOs and devices",
+        "a sentence each, in at most 1 s and 96 MB + 2 times the file's size",
+        Form([hostile(1, 650)], HOSTILE, lambda c: c["cases"] >= 600 and not c["findings"], minutes=1),
+        Form(
+            [hostile(seed, 1300) for seed in range(100, 110)],
+            HOSTILE,
+            lambda c: c["cases"] >= 13_000 and not c["findings"],
+            20,
+        ),
+    ),
+]
