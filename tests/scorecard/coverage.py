@@ -104,7 +104,7 @@ def run(command: Sequence[str]) -> int:
 
 
 def in_parallel(commands: Sequence[Sequence[str]], environment: dict[str, str] | None = None) -> int:
-    """As many at once as there are processors, all of them even if one fails. They end by exit(), and so write their counts."""
+    """As many at once as there are processors, all of them even if one fails; each writes its counts at its end."""
 
     def one(command: Sequence[str]) -> bool:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -142,10 +142,8 @@ def programs() -> int:
 
 def families() -> list[str]:
     """Of the checker."""
-    found = (
-        re.search(r"^CHECK_FAMILY\((\w+)\)", path.read_text(), re.M) for path in pathlib.Path("tests/c").glob("check_*.c")
-    )
-    return sorted(match[1] for match in found if match)
+    sources = [path.read_text() for path in pathlib.Path("tests/c").glob("check_*.c")]
+    return sorted(name for text in sources for name in re.findall(r"^CHECK_FAMILY\((\w+)\)", text, re.MULTILINE))
 
 
 def python_tests() -> list[str]:

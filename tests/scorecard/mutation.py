@@ -317,8 +317,8 @@ def code_of(file: pathlib.Path) -> bytes:
 
 
 def families() -> list[str]:
-    found = (re.search(r"^CHECK_FAMILY\((\w+)\)", path.read_text(), re.MULTILINE) for path in ROOT.glob("tests/c/check_*.c"))
-    return sorted(match[1] for match in found if match)
+    sources = [path.read_text() for path in ROOT.glob("tests/c/check_*.c")]
+    return sorted(name for text in sources for name in re.findall(r"^CHECK_FAMILY\((\w+)\)", text, re.MULTILINE))
 
 
 def all_programs() -> list[str]:

@@ -46,7 +46,7 @@ ROWS = [
                 *(f"{MUTATION} run --part {i}/{MUTATION_PARTS}" for i in range(1, MUTATION_PARTS + 1)),
                 f"{MUTATION} report",
             ],
-            figure="{least_caught_percent}% of {mutants:.0f} caught, {by_hand:.0f} of them by hand; {survived:.0f} survived; "
+            figure="{least_caught_percent}% of {mutants:.0f} caught, {by_hand:.0f} by hand; {survived:.0f} survived; "
             "not counted: {equivalent:.0f} that change no result, {same_code:.0f} that change no code",
             holds=lambda counts: (
                 counts.get("least_caught_percent", 0) >= 97
