@@ -37,8 +37,9 @@ BUILD = f"build/{os.uname().machine}-cc"
 LEVELS = " ".join(level for level in pysimd.isa_levels() if level != "base")
 CHECK = f"{BUILD}/tests/check --seed 1 --quick"
 
-#: Seconds of processor time and of waiting for one command, bytes of memory: a fault may run for ever, or fill the memory.
-NEAR_SECONDS, ALL_SECONDS, LONG_SECONDS, WAITING, MEMORY = 60, 600, 3600, 3600, 6 << 30
+#: Seconds of processor time of a process, seconds without any, bytes of memory: a fault may compute or wait for ever, or
+#: fill the memory.
+NEAR_SECONDS, ALL_SECONDS, LONG_SECONDS, IDLE, MEMORY = 60, 600, 3600, 60, 6 << 30
 
 #: The programs and families of the checker that test a file, for those that are not named like their family.
 NEAREST = {
@@ -263,7 +264,8 @@ def make(targets: Sequence[str], keep: Sequence[str] = ()) -> subprocess.Complet
 
 
 def processors() -> int:
-    return len(os.sched_getaffinity(0))
+    """How many processes may run at once; JOBS=1 in the environment leaves the other processors to others."""
+    return int(os.environ.get("JOBS", len(os.sched_getaffinity(0))))
 
 
 def environment() -> dict[str, str]:
@@ -399,14 +401,27 @@ def failure_of(command: str, seconds: int) -> str | None:
             shlex.split(command), cwd=TREE, env=environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=file,
             preexec_fn=limit, start_new_session=True,
         )  # fmt: skip
-        try:
-            status = process.wait(WAITING)
-        except subprocess.TimeoutExpired:
-            status = -signal.SIGKILL
+        used, since = 0, time.monotonic()
+        while process.poll() is None and time.monotonic() - since < IDLE:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+            before, used = used, ticks_of(process.pid)
+            since = since if used == before else time.monotonic()
+        status = -signal.SIGKILL if process.poll() is None else process.returncode
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # children that a fault has left
         process.wait()
     return None if status == 0 else f"exit status {status}\n" + output.read_text(errors="replace")[-2000:]
+
+
+def ticks_of(session: int) -> int:
+    """Processor time of the processes of a session. It does not grow if all wait, however busy the machine is."""
+    ticks = 0
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12]) if int(fields[3]) == session else 0
+    return ticks
 
 
 if __name__ == "__main__":
