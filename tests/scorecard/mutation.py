@@ -109,6 +109,10 @@ NEAREST = {
 }
 
 
+#: How many of the tests.
+DEPTHS = ("nearest", "programs", "all")
+
+
 class Tests(NamedTuple):
     """Tests that run one after the other: the targets of make that they need, and their commands."""
 
@@ -132,9 +136,9 @@ def main() -> int:
     prepare()
     for mutant in chosen:
         before = result_of(mutant)
-        survived_near = before is not None and before["caught_by"] is None and before["near"]
-        if before is None or (survived_near and not options.near) or (options.again and before["caught_by"] is None):
-            result = {**attempt(mutant, stages_of(mutant, options.near)), "near": options.near, "commit": commit()}
+        survived = before is not None and before["caught_by"] is None
+        if before is None or (survived and (options.again or DEPTHS.index(before["depth"]) < DEPTHS.index(options.depth))):
+            result = {**attempt(mutant, stages_of(mutant, options.depth)), "depth": options.depth, "commit": commit()}
             require_pass(result["caught_by"])
             write_result(mutant, result)
             print(f"{result['caught_by'] or 'SURVIVED'} ({result['seconds']:.0f} s): {described(mutant)}", flush=True)
@@ -147,7 +151,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--part", type=part, default=(1, 1), metavar="I/N", help="of the faults")
     parser.add_argument("--most", type=int, metavar="N", help="N faults only")
     parser.add_argument("--only", default="", metavar="TEXT", help="faults whose file or line contains it")
-    parser.add_argument("--near", action="store_true", help="without the longest tests: make check, pytest")
+    parser.add_argument(
+        "--depth", choices=DEPTHS, default="all", help="which tests; programs: all but make check and pytest"
+    )
     parser.add_argument("--again", action="store_true", help="also those that survived on this commit")
     return parser.parse_args()
 
@@ -209,7 +215,7 @@ def report() -> int:
     real = [(mutant, result) for mutant, result in survivors if not is_equivalent(mutant)]
     counted = [mutant for mutant, result in tried if result["caught_by"] not in (None, SAME, NOT_C)] + [m for m, _ in real]
     for mutant, result in real:
-        print(f"SURVIVED{' the nearest tests' if result['near'] else ''}: {described(mutant)}")
+        print(f"SURVIVED {result['depth']}: {described(mutant)}")
     for what, number in by_test.most_common():
         print(f"{number:5} {what}")
     counts = {
@@ -330,13 +336,15 @@ def all_programs() -> list[str]:
     return [f"{BUILD}/tests/{name}" for name in names]
 
 
-def stages_of(mutant: Mutant, near: bool) -> list[Tests]:
+def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
     """The nearest tests first."""
     checker = f"{BUILD}/tests/check"
     stages = nearest(mutant.file)
+    if depth == "nearest":
+        return stages
     stages.append(Tests([checker], [CHECK, f"{CHECK} --threads 5"], ALL_SECONDS))
     stages.append(Tests(all_programs(), all_programs(), ALL_SECONDS))
-    if not near:
+    if depth == "all":
         python = f"{ROOT}/.venv/bin/python -m pytest -x -p no:cacheprovider -n {processors()} --dist loadfile"
         make_check = f"make check VARIANT={BUILD.removeprefix('build/')} 'ISAS={LEVELS}' 'CHECK_FLAGS=--seed 1'"
         stages += [Tests(["all"], [make_check], LONG_SECONDS), Tests(["all"], [python], LONG_SECONDS)]

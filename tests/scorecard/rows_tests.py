@@ -42,7 +42,7 @@ ROWS = [
         full=Form(
             commands=[
                 "make .venv/mutation.stamp",
-                *(f"{MUTATION} run --near --part {i}/{MUTATION_PARTS}" for i in range(1, MUTATION_PARTS + 1)),
+                *(f"{MUTATION} run --depth nearest --part {i}/{MUTATION_PARTS}" for i in range(1, MUTATION_PARTS + 1)),
                 *(f"{MUTATION} run --part {i}/{MUTATION_PARTS}" for i in range(1, MUTATION_PARTS + 1)),
                 f"{MUTATION} report",
             ],
