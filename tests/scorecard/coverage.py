@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import pysimd
@@ -57,9 +58,10 @@ GCOVR = (
 
 
 class Line(NamedTuple):
-    """A line that has code."""
+    """A line that has code. One from which a macro makes several functions counts once for each of them."""
 
     number: int
+    function: str
     reached: bool
     branches: int
     taken: int
@@ -170,7 +172,7 @@ def report() -> int:
             usable = (e for e in covers.get(line.number, ()) if e.endswith("...") or used[file, e] < listed[file, e])
             entry = next(usable, None)
             if entry is None:
-                unlisted.append(f"{file}:{line.number}: {text}")
+                unlisted.append(f"{file}:{line.number}: {line.function}: {text}")
             else:
                 used[file, entry] += 1
     print(*unlisted, sep="\n")
@@ -199,12 +201,23 @@ def read_counts() -> dict[str, list[Line]]:
     found = BUILD / "coverage.json"
     command = [sys.executable, "-m", "gcovr", "--root", ".", "--filter", "libsrc/", *GCOVR, "-j", jobs()]
     subprocess.run([*command, "--json", str(found), str(BUILD / "obj")], check=True)
-    return {file["file"]: [line_of(line) for line in file["lines"]] for file in json.loads(found.read_text())["files"]}
+    return {file["file"]: lines_of(file["lines"]) for file in json.loads(found.read_text())["files"]}
 
 
-def line_of(line: dict[str, Any]) -> Line:
-    branches = line.get("branches", [])
-    return Line(line["line_number"], line["count"] > 0, len(branches), sum(branch["count"] > 0 for branch in branches))
+def lines_of(found: Sequence[dict[str, Any]]) -> list[Line]:
+    """gcovr merges functions of the same name; those with the name of a level in theirs are merged here."""
+    merged: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for line in found:
+        name = re.sub(rf"_({'|'.join(LEVELS.split())})$", "", line.get("function_name", ""))
+        merged.setdefault((line["line_number"], name), []).append(line)
+    return [line_of(*key, same) for key, same in sorted(merged.items())]
+
+
+def line_of(number: int, function: str, same: Sequence[dict[str, Any]]) -> Line:
+    """A line of several levels, whose branches are in the same order."""
+    branches = [[branch["count"] > 0 for branch in line.get("branches", [])] for line in same]
+    taken = [any(of_level) for of_level in zip_longest(*branches)]
+    return Line(number, function, any(line["count"] for line in same), len(taken), sum(taken))
 
 
 def read_list(text: str) -> list[tuple[str, str]]:
