@@ -59,7 +59,7 @@ NEAREST = {
     "api/verbose": "test_verbose",
     "api/call": "test_verbose",
     "api/overlap": "test_overlap",
-    "api/enums": "test_verbose activation convolution_32f",
+    "api/enums": "test_verbose gather activation",
     "api/forward": "forward test_context",
     "api/parameters": "pixels copy reduce",
     "api/arrays": "copy binary gather",
@@ -104,7 +104,7 @@ NEAREST = {
     "ops/nhwc_band": "convolution_32f convolution_8i deconvolution_32f merged_convolution_32f",
     "ops/nchw_band": "convolution_32f deconvolution_32f",
     "ops/convolution": "convolution_32f convolution_8i convolution_16b deconvolution_32f",
-    "ops/convolution_crop": "convolution_32f convolution_8i convolution_16b",
+    "ops/convolution_crop": "test_share convolution_32f convolution_8i convolution_16b",
     "ops/convolution_add": "forward",
 }
 
@@ -237,6 +237,7 @@ def report() -> int:
 SAME, NOT_C = "same machine code", "does not compile"
 ROOT = pathlib.Path.cwd()
 PRISTINE = STATE / "pristine"
+PYTEST = f"{ROOT}/.venv/bin/python -m pytest -x -p no:cacheprovider"
 
 
 def prepare() -> None:
@@ -345,7 +346,7 @@ def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
     stages.append(Tests([checker], [CHECK, f"{CHECK} --threads 5"], ALL_SECONDS))
     stages.append(Tests(all_programs(), all_programs(), ALL_SECONDS))
     if depth == "all":
-        python = f"{ROOT}/.venv/bin/python -m pytest -x -p no:cacheprovider -n {processors()} --dist loadfile"
+        python = f"{PYTEST} -n {processors()} --dist loadfile"
         make_check = f"make check VARIANT={BUILD.removeprefix('build/')} 'ISAS={LEVELS}' 'CHECK_FLAGS=--seed 1'"
         stages += [Tests(["all"], [make_check], LONG_SECONDS), Tests(["all"], [python], LONG_SECONDS)]
     return stages
@@ -360,8 +361,14 @@ def nearest(file: str) -> list[Tests]:
     programs = [f"{BUILD}/tests/{name}" for name in named if name.startswith("test_")]
     keep = [f"{BUILD}/internal.a"] if path.parts[0] == "isa" and programs else []
     commands = [f"{CHECK} --test {name}" for name in named if not name.startswith("test_")]
-    stages = [Tests(programs, programs, NEAR_SECONDS, keep)] if programs else []
-    return stages + ([Tests([f"{BUILD}/tests/check"], commands, NEAR_SECONDS)] if commands else [])
+    files = {f"tests/test_{name.removesuffix(suffix)}.py" for name in named for suffix in ("", "_32f")}
+    in_python = [f"{PYTEST} {name}" for name in sorted(files) if (ROOT / name).exists()]
+    stages = [
+        Tests(programs, programs, NEAR_SECONDS, keep),
+        Tests([f"{BUILD}/tests/check"], commands, NEAR_SECONDS),
+        Tests([f"{BUILD}/libsimdnet.so"], in_python, ALL_SECONDS),
+    ]
+    return [tests for tests in stages if tests.commands]
 
 
 def attempt(mutant: Mutant, stages: Sequence[Tests]) -> dict[str, Any]:
