@@ -285,3 +285,11 @@ def test_resizer_nearest(dtype: str) -> None:
             indices.append(np.minimum(found, n - 1))
         result = pysimd.Resizer((13, 9, 5), (7, 30), method=method, dtype=dtype)(given)
         np.testing.assert_array_equal(result, given[np.ix_(*indices)])
+
+
+def test_position_behind_the_last_element_without_taps(isa: str) -> None:
+    # A size of 2000001 passes as 2000000, rounded down: the last output lies a whole element behind the only one.
+    x = np.full((1, 1, 1), 7, np.float32)
+    y = pysimd.resize(x, scale=(1, 2e6), mode="linear", coordinates="asymmetric", exclude_outside=True)
+    assert y.shape == (1, 2000001, 1)
+    assert np.all(y == 7)
