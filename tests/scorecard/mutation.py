@@ -353,13 +353,13 @@ def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
 
 
 def nearest(file: str) -> list[Tests]:
-    """Of the vocabulary, which all kernels include, only the tests are compiled."""
+    """Of the vocabulary, which most kernels include, only the tests are compiled."""
     path = pathlib.PurePath(file).relative_to("libsrc").with_suffix("")
     named = next((names.split() for pattern, names in NEAREST.items() if fnmatch.fnmatchcase(str(path), pattern)), None)
     if named is None:
         named = sorted((name for name in families() if path.name.startswith(name)), key=len)[-1:]
     programs = [f"{BUILD}/tests/{name}" for name in named if name.startswith("test_")]
-    keep = [f"{BUILD}/internal.a"] if path.parts[0] == "isa" and programs else []
+    keep = [f"{BUILD}/internal.a"] if any(name.startswith("test_vec") for name in named) else []
     commands = [f"{CHECK} --test {name}" for name in named if not name.startswith("test_")]
     files = {f"tests/test_{name.removesuffix(suffix)}.py" for name in named for suffix in ("", "_32f")}
     in_python = [f"{PYTEST} {name}" for name in sorted(files) if (ROOT / name).exists()]
