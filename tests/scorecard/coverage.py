@@ -127,7 +127,7 @@ def build() -> int:
     for counts in BUILD.rglob("*.gcda"):
         counts.unlink()
     flush = run(["cc", "-std=c99", "-Wall", "-Wextra", "-fPIC", "-c", f"{LIST.parent}/flush.c", "-o", str(FLUSH)])
-    return flush or run([*MAKE, f"-j{jobs()}", "all", f"{BUILD}/tests/check", *test_programs()])
+    return flush or run([*MAKE, f"-j{jobs()}", "all", f"{BUILD}/tests/check", f"{BUILD}/bench/calibrate", *test_programs()])
 
 
 def test_programs() -> list[str]:
@@ -139,8 +139,9 @@ def test_programs() -> list[str]:
 
 
 def programs() -> int:
-    """The C tests, all of them even if one fails."""
-    return max([run([program]) for program in test_programs()])
+    """The C tests, all of them even if one fails, and the program that times convolutions, for one of them."""
+    calibrate = [f"{BUILD}/bench/calibrate", "--shape", "1x16x6x6->16x6x6,3x3,nhwc"]
+    return max([run(command) for command in [*([program] for program in test_programs()), calibrate]])
 
 
 def families() -> list[str]:
