@@ -168,10 +168,12 @@ enum { THREADS = 6, CALLS = 500 };
 /* Refused, so that arrays of these extents are not needed. */
 static void eight_dimensions(void)
 {
-    SimdnetCopy(&(SimdnetCopyParameters){.size = sizeof(SimdnetCopyParameters), .count = 8, .shape = {2, 3, 4, 5, 6, 7, 8, 9}});
-    SimdnetPad(&(SimdnetPadParameters){.size = sizeof(SimdnetPadParameters), .count = 8, .shape = {2, 3, 4, 5, 6, 7, 8, 9}});
-    SimdnetReduce(&(SimdnetReduceParameters){.size = sizeof(SimdnetReduceParameters), .count = 8,
-        .shape = {2, 3, 4, 5, 6, 7, 8, 9}});
+    const SimdnetCopyParameters copy = {.size = sizeof(copy), .count = 8, .shape = {2, 3, 4, 5, 6, 7, 8, 9}};
+    const SimdnetPadParameters pad = {.size = sizeof(pad), .count = 8, .shape = {2, 3, 4, 5, 6, 7, 8, 9}};
+    const SimdnetReduceParameters reduce = {.size = sizeof(reduce), .count = 8, .shape = {2, 3, 4, 5, 6, 7, 8, 9}};
+    SimdnetCopy(&copy);
+    SimdnetPad(&pad);
+    SimdnetReduce(&reduce);
 }
 
 static void * call_often(void * argument)

@@ -67,7 +67,7 @@ NEAREST = {
     "api/copy": "copy test_verbose",
     "api/pixelwise": "pixels",
     "api/gemm": "gemm gemm_batch",
-    "api/convolution": "test_overlap convolution_32f convolution_8i convolution_16b deconvolution_32f merged_convolution_32f",
+    "api/convolution": "test_overlap convolution_32f convolution_8i convolution_16b merged_convolution_32f",
     "isa/avx2/vec_avx2": "test_vec_avx2 test_vec_math_avx2 test_vec_memory_avx2",
     "isa/avx2/tiles_32f": "gemm_tile gemm",
     "isa/avx2/tiles_8i": "convolution_8i",
