@@ -39,6 +39,9 @@ SWAPS = {
 KIND_OF = {old: (kind, new) for kind, swaps in SWAPS.items() for old, new in swaps.items()}
 LOCK = re.compile(r"\bpthread_|\b__atomic_|(?<![a-z])(lock|unlock)|(fence|wake|moving|gate)\(")
 
+#: Calls whose operands may be in any order; of SN_CHECK, the second one is a value to return.
+COMMUTATIVE = re.compile(r"SN_CHECK|sn_(min|max|product)\(|v_(add|mul|and|or|xor)_")
+
 
 class Mutant(NamedTuple):
     """One change of a file. The numbers say which bytes of `source` are replaced; the lines say it to a reader."""
@@ -140,7 +143,7 @@ def changes_of(node: Any) -> Iterator[tuple[str, Any, str]]:
             yield "lock" if LOCK.search(text_of(value)) else "call", node, ";"
         elif value.type == "assignment_expression":
             yield "statement", node, ";"
-    elif node.type == "argument_list" and not text_of(node.parent).startswith("SN_CHECK"):
+    elif node.type == "argument_list" and not COMMUTATIVE.match(text_of(node.parent)):
         yield from swapped(node)
 
 
