@@ -1,8 +1,8 @@
 """Which lines and branches of ``libsrc/`` the tests run: counted by gcc --coverage, read by gcovr.
 
-The library is built a second time, without optimisation and for the instruction sets of this machine only. A kernel is
-compiled once for each of them: a line counts as reached if it is in one. ``unreached.txt`` lists the lines that no test
-reaches, with reasons; the report prints all others, and entries of the list that are no longer needed.
+The library is built a second time, without optimisation. A kernel is compiled once for each instruction set: a line counts
+as reached if it is in one. The folders of instruction sets that this machine lacks are left out. ``unreached.txt`` lists the
+lines that no test reaches, with reasons; the report prints all others, and entries of the list that are not needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ MACHINE = os.uname().machine
 VARIANT = f"{MACHINE}-cc-coverage"
 BUILD = pathlib.Path("build") / VARIANT
 FLUSH = BUILD / "flush.o"
-LEVELS = " ".join(level for level in pysimd.isa_levels() if level != "base")
+LEVELS = [folder.name for folder in pathlib.Path("libsrc/isa").iterdir() if folder.is_dir()]
+MISSING = [level for level in LEVELS if level not in pysimd.isa_levels()]
 
 # The maps of folders would also be applied to the names of the files of counts. Unoptimised, each condition of the source is
 # a branch, and each line has code. Functions that kernels always inline stay functions: otherwise each place where one is
@@ -35,7 +36,6 @@ LEVELS = " ".join(level for level in pysimd.isa_levels() if level != "base")
 MAKE = (
     "make",
     f"VARIANT={VARIANT}",
-    f"ISAS={LEVELS}",
     "CFLAGS=-O0 -g1 --coverage -Dalways_inline=unused",
     f"LDFLAGS=-Wl,--wrap=_exit {FLUSH}",
     "MAPPED=",
@@ -133,7 +133,7 @@ def build() -> int:
 def test_programs() -> list[str]:
     """Those of ``make check``; the vocabulary's are compiled once for each instruction set that has one."""
     sources = sorted(source.stem for source in pathlib.Path("tests/c").glob("test_*.c"))
-    levels = [level for level in LEVELS.split() if pathlib.Path(f"libsrc/isa/{level}/vec_{level}.h").exists()]
+    levels = [level for level in pysimd.isa_levels() if pathlib.Path(f"libsrc/isa/{level}/vec_{level}.h").exists()]
     names = [n for s in sources for n in ([f"{s}_{level}" for level in levels] if s.startswith("test_vec") else [s])]
     return [str(BUILD / "tests" / name) for name in names]
 
@@ -200,7 +200,8 @@ def missed(lines: Sequence[Line]) -> str:
 def read_counts() -> dict[str, list[Line]]:
     """The lines of each file below ``libsrc/`` that have code, in the library's objects together."""
     found = BUILD / "coverage.json"
-    command = [sys.executable, "-m", "gcovr", "--root", ".", "--filter", "libsrc/", *GCOVR, "-j", jobs()]
+    left_out = [word for level in MISSING for word in ("--exclude", f"libsrc/isa/{level}/")]
+    command = [sys.executable, "-m", "gcovr", "--root", ".", "--filter", "libsrc/", *left_out, *GCOVR, "-j", jobs()]
     subprocess.run([*command, "--json", str(found), str(BUILD / "obj")], check=True)
     return {file["file"]: lines_of(file["lines"]) for file in json.loads(found.read_text())["files"]}
 
@@ -209,7 +210,7 @@ def lines_of(found: Sequence[dict[str, Any]]) -> list[Line]:
     """gcovr merges functions of the same name; those with the name of a level in theirs are merged here."""
     merged: dict[tuple[int, str], list[dict[str, Any]]] = {}
     for line in found:
-        name = re.sub(rf"_({'|'.join(LEVELS.split())})$", "", line.get("function_name", ""))
+        name = re.sub(rf"_({'|'.join(LEVELS)})$", "", line.get("function_name", ""))
         merged.setdefault((line["line_number"], name), []).append(line)
     return [line_of(*key, same) for key, same in sorted(merged.items())]
 

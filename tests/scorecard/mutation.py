@@ -36,6 +36,7 @@ TREE = STATE / "tree"
 BUILD = f"build/{os.uname().machine}-cc"
 LEVELS = " ".join(level for level in pysimd.isa_levels() if level != "base")
 CHECK = f"{BUILD}/tests/check --seed 1 --quick"
+MAKE_CHECK = "make check 'CHECK_FLAGS=--seed 1'"
 
 #: Seconds of processor time of a process, seconds without any, bytes of memory: a fault may compute or wait for ever, or
 #: fill the memory.
@@ -121,6 +122,7 @@ class Tests(NamedTuple):
     commands: Sequence[str]
     seconds: int  # see failure_of()
     keep: Sequence[str] = ()  # what is not built again
+    plain: bool = False  # with all levels, as make builds it
 
 
 def main() -> int:
@@ -264,10 +266,11 @@ def prepare() -> None:
     subprocess.run(["cp", "-Rp", str(TREE / BUILD), str(PRISTINE)], check=True)
 
 
-def make(targets: Sequence[str], keep: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+def make(targets: Sequence[str], keep: Sequence[str] = (), plain: bool = False) -> subprocess.CompletedProcess[str]:
     """Files to keep are not built again, although what they depend on has changed."""
     old = [word for name in keep for word in ("-o", name)]
-    command = ["make", f"-j{processors()}", f"VARIANT={BUILD.removeprefix('build/')}", f"ISAS={LEVELS}", *old, *targets]
+    variant = [] if plain else [f"VARIANT={BUILD.removeprefix('build/')}", f"ISAS={LEVELS}"]
+    command = ["make", f"-j{processors()}", *variant, *old, *targets]
     return subprocess.run(command, cwd=TREE, capture_output=True, text=True, env=environment(), check=False)
 
 
@@ -348,8 +351,7 @@ def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
     stages.append(Tests(all_programs(), all_programs(), ALL_SECONDS))
     if depth == "all":
         python = f"{PYTEST} -n {processors()} --dist loadfile"
-        make_check = f"make check VARIANT={BUILD.removeprefix('build/')} 'ISAS={LEVELS}' 'CHECK_FLAGS=--seed 1'"
-        stages += [Tests(["all"], [make_check], LONG_SECONDS), Tests(["all"], [python], LONG_SECONDS)]
+        stages += [Tests(["all"], [command], LONG_SECONDS, plain=True) for command in (MAKE_CHECK, python)]
     return stages
 
 
@@ -378,7 +380,7 @@ def attempt(mutant: Mutant, stages: Sequence[Tests]) -> dict[str, Any]:
     compared = False
     with changed(mutant):
         for tests in stages:
-            built = make(tests.targets, tests.keep)
+            built = make(tests.targets, tests.keep, tests.plain)
             if built.returncode:
                 return {"caught_by": NOT_C, "seconds": time.monotonic() - begin, "output": built.stderr[-2000:]}
             if not tests.keep and not compared and same_code():
