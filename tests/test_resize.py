@@ -291,3 +291,11 @@ def test_resizer_nearest(dtype: str) -> None:
 def test_a_scale_that_no_image_can_have_is_refused(scale: Any) -> None:
     with pytest.raises(ValueError, match=r"scale is .*, too large for"):
         pysimd.resize(np.zeros((4, 4, 2), np.float32), scale=scale)
+
+
+def test_position_behind_the_last_element_without_taps(isa: str) -> None:
+    # A size of 2000001 passes as 2000000, rounded down: the last output lies a whole element behind the only one.
+    x = np.full((1, 1, 1), 7, np.float32)
+    y = pysimd.resize(x, scale=(1, 2e6), mode="linear", coordinates="asymmetric", exclude_outside=True)
+    assert y.shape == (1, 2000001, 1)
+    assert np.all(y == 7)

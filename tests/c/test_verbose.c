@@ -165,6 +165,17 @@ static void lines(void)
 
 enum { THREADS = 6, CALLS = 500 };
 
+/* Refused, so that arrays of these extents are not needed. */
+static void eight_dimensions(void)
+{
+    const SimdnetCopyParameters copy = {.size = sizeof(copy), .count = 8, .shape = {2, 3, 4, 5, 6, 7, 8, 9}};
+    const SimdnetPadParameters pad = {.size = sizeof(pad), .count = 8, .shape = {2, 3, 4, 5, 6, 7, 8, 9}};
+    const SimdnetReduceParameters reduce = {.size = sizeof(reduce), .count = 8, .shape = {2, 3, 4, 5, 6, 7, 8, 9}};
+    SimdnetCopy(&copy);
+    SimdnetPad(&pad);
+    SimdnetReduce(&reduce);
+}
+
 static void * call_often(void * argument)
 {
     float y[8] = {0};
@@ -262,6 +273,7 @@ int main(void)
     adders();
     environment();
     lines();
+    TEST(count(say("2", eight_dimensions), ",count:8,n[0]:2,n[1]:3,n[2]:4,n[3]:5,n[4]:6,n[5]:7,n[6]:8,n[7]:9 ") == 3);
     if (emulated())
         printf("skipped: threads in a child, under an emulator\n");
     else

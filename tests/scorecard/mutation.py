@@ -1,0 +1,446 @@
+"""Puts one fault at a time into a copy of the sources and runs the tests until one fails.
+
+A fault that does not change the machine code (comments, other processors, what the compiler removes) does not count. The
+tests nearest to the file run first, then those of all families, all of ``make check`` and pytest. Faults that no test can
+find are in ``equivalent.txt``, with reasons. Results are kept in ``build/mutation/``: a caught fault is not tried again
+while its file is the same, one that survived is tried again on another commit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import pysimd
+from scorecard import mutants
+from scorecard.mutants import Mutant
+
+STATE = pathlib.Path("build/mutation").resolve()
+RESULTS = STATE / "results"
+TREE = STATE / "tree"
+BUILD = f"build/{os.uname().machine}-cc"
+LEVELS = " ".join(level for level in pysimd.isa_levels() if level != "base")
+CHECK = f"{BUILD}/tests/check --seed 1 --quick"
+MAKE_CHECK = "make check 'CHECK_FLAGS=--seed 1'"
+
+#: Seconds of processor time of a process, seconds without any, bytes of memory: a fault may compute or wait for ever, or
+#: fill the memory.
+NEAR_SECONDS, ALL_SECONDS, LONG_SECONDS, IDLE, MEMORY = 60, 600, 3600, 60, 6 << 30
+
+#: The programs and families of the checker that test a file, for those that are not named like their family.
+NEAREST = {
+    "runtime/threads": "test_threads test_callers test_thread_number",
+    "runtime/limits": "test_thread_number test_callers",
+    "runtime/memory": "test_memory test_allocation",
+    "runtime/arena": "test_memory test_share",
+    "runtime/error": "test_error test_init",
+    "runtime/statistic": "test_verbose",
+    "runtime/text": "test_verbose test_error",
+    "runtime/cpu": "test_cpu test_dispatch",
+    "runtime/traits": "test_cpu test_dispatch",
+    "dispatch/*": "test_dispatch test_cpu",
+    "api/infrastructure": "test_init test_dispatch test_memory test_thread_number",
+    "api/context": "test_context test_init",
+    "api/share": "test_share",
+    "api/verbose": "test_verbose",
+    "api/call": "test_verbose",
+    "api/overlap": "test_overlap",
+    "api/enums": "test_verbose gather activation",
+    "api/forward": "forward test_context",
+    "api/parameters": "pixels copy reduce",
+    "api/arrays": "copy binary gather",
+    "api/permute": "copy",
+    "api/copy": "copy test_verbose",
+    "api/pixelwise": "pixels",
+    "api/gemm": "gemm gemm_batch",
+    "api/convolution": "test_overlap convolution_32f convolution_8i convolution_16b merged_convolution_32f",
+    "isa/avx2/vec_avx2": "test_vec_avx2 test_vec_math_avx2 test_vec_memory_avx2",
+    "isa/avx2/tiles_32f": "gemm_tile gemm",
+    "isa/avx2/tiles_8i": "convolution_8i",
+    "isa/avx2/tiles_16b": "convolution_16b",
+    "kernels/vec_*": "test_vec_math_avx2 activation unary",
+    "kernels/power": "binary",
+    "kernels/depthwise_nhwc*": "convolution_32f convolution_16b deconvolution_32f merged_convolution_32f",
+    "kernels/depthwise_*": "convolution_8i convolution_32f",
+    "kernels/few_32f": "convolution_32f",
+    "kernels/grouped_nhwc_32f": "convolution_32f",
+    "kernels/gemm_8i": "convolution_8i",
+    "kernels/gemm_16b": "convolution_16b",
+    "kernels/gemm*": "gemm_tile gemm gemm_batch inner_product_32f convolution_32f",
+    "kernels/result_8i": "convolution_8i",
+    "kernels/default/dot_16b": "convolution_16b",
+    "kernels/default/*": "convolution_8i",
+    "kernels/add_8i": "add",
+    "kernels/pointwise": "activation unary vectors",
+    "kernels/aligned": "activation eltwise channelwise",
+    "kernels/collect": "resize grid_sample",
+    "kernels/sums": "inner_product reduce",
+    "kernels/activate": "convolution_32f",
+    "kernels/lanes": "layout softmax lrn normalize channelwise",
+    "kernels/transpose*": "layout shuffle normalize",
+    "kernels/concat": "layout",
+    "ops/gemm": "gemm gemm_batch",
+    "ops/pixelwise": "pixels",
+    "ops/pad": "copy",
+    "ops/packed_32f": "recurrent",
+    "ops/pointwise": "activation unary vectors",
+    "ops/convolution_dot*": "convolution_8i convolution_16b",
+    "ops/depthwise_rows": "convolution_32f convolution_16b convolution_8i",
+    "ops/phase*": "deconvolution_32f convolution_32f",
+    "ops/band": "convolution_32f convolution_8i convolution_16b deconvolution_32f",
+    "ops/nhwc_band": "convolution_32f convolution_8i deconvolution_32f merged_convolution_32f",
+    "ops/nchw_band": "convolution_32f deconvolution_32f",
+    "ops/convolution": "convolution_32f convolution_8i convolution_16b deconvolution_32f",
+    "ops/convolution_crop": "test_share convolution_32f convolution_8i convolution_16b",
+    "ops/convolution_add": "forward",
+}
+
+
+#: How many of the tests.
+DEPTHS = ("nearest", "programs", "all")
+
+
+class Tests(NamedTuple):
+    """Tests that run one after the other: the targets of make that they need, and their commands."""
+
+    targets: Sequence[str]
+    commands: Sequence[str]
+    seconds: int  # see failure_of()
+    keep: Sequence[str] = ()  # what is not built again
+    plain: bool = False  # with all levels, as make builds it
+
+
+def main() -> int:
+    options = read_options()
+    if options.step == "report":
+        return report()
+    chosen = [m for m in all_mutants() if options.only in f"{m.file} {m.old}"]
+    index, count = options.part
+    chosen = sorted(chosen, key=lambda m: m.key)[index - 1 :: count][: options.most]
+    if options.step == "list":
+        for mutant in chosen:
+            print(described(mutant))
+        return 0
+    prepare()
+    for mutant in chosen:
+        before = result_of(mutant)
+        survived = before is not None and before["caught_by"] is None
+        if before is None or (survived and (options.again or DEPTHS.index(before["depth"]) < DEPTHS.index(options.depth))):
+            result = {**attempt(mutant, stages_of(mutant, options.depth)), "depth": options.depth, "commit": commit()}
+            require_pass(result["caught_by"])
+            write_result(mutant, result)
+            print(f"{result['caught_by'] or 'SURVIVED'} ({result['seconds']:.0f} s): {described(mutant)}", flush=True)
+    return 0
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m scorecard.mutation", description=__doc__)
+    parser.add_argument("step", choices=("run", "list", "report"))
+    parser.add_argument("--part", type=part, default=(1, 1), metavar="I/N", help="of the faults")
+    parser.add_argument("--most", type=int, metavar="N", help="N faults only")
+    parser.add_argument("--only", default="", metavar="TEXT", help="faults whose file or line contains it")
+    parser.add_argument(
+        "--depth", choices=DEPTHS, default="all", help="which tests; programs: all but make check and pytest"
+    )
+    parser.add_argument("--again", action="store_true", help="also those that survived on this commit")
+    return parser.parse_args()
+
+
+def part(text: str) -> tuple[int, int]:
+    index, count = text.split("/")
+    return int(index), int(count)
+
+
+def all_mutants() -> list[Mutant]:
+    return [*mutants.drawn(), *mutants.hand()]
+
+
+def described(mutant: Mutant) -> str:
+    lines = [f"{mutant.file}: {mutant.kind}", *("- " + t.strip() for t in mutant.old.splitlines())]
+    return "\n".join(lines + ["+ " + t.strip() for t in mutant.new.splitlines() if t.strip()]) + "\n"
+
+
+# ---- results
+
+
+def content_key(mutant: Mutant) -> str:
+    return mutants.digest(pathlib.Path(mutant.file).read_text() + mutant.key)
+
+
+def result_of(mutant: Mutant) -> dict[str, Any] | None:
+    """What the tests said before, if that still holds."""
+    file = RESULTS / f"{content_key(mutant)}.json"
+    if not file.exists():
+        return None
+    result: dict[str, Any] = json.loads(file.read_text())
+    return result if result["caught_by"] or result["commit"] == commit() else None
+
+
+def write_result(mutant: Mutant, result: dict[str, Any]) -> None:
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / f"{content_key(mutant)}.json").write_text(json.dumps({**result, "mutant": described(mutant)}, indent=1))
+
+
+def commit() -> str:
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def is_equivalent(mutant: Mutant) -> bool:
+    def trimmed(text: str) -> str:
+        return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+    mine = (mutant.file, trimmed(mutant.old), trimmed(mutant.new))
+    return any((e.file, e.old, e.new) == mine for e in mutants.entries(mutants.EQUIVALENT.read_text()))
+
+
+def report() -> int:
+    """The survivors, the tests that caught others, and the counts. Faults that change nothing do not count."""
+    results = [(mutant, result_of(mutant)) for mutant in all_mutants()]
+    tried = [(mutant, result) for mutant, result in results if result]
+    by_test = Counter(str(result["caught_by"]) for _, result in tried)
+    survivors = [(mutant, result) for mutant, result in tried if result["caught_by"] is None]
+    real = [(mutant, result) for mutant, result in survivors if not is_equivalent(mutant)]
+    counted = [mutant for mutant, result in tried if result["caught_by"] not in (None, SAME, NOT_C)] + [m for m, _ in real]
+    for mutant, result in real:
+        print(f"SURVIVED {result['depth']}: {described(mutant)}")
+    for what, number in by_test.most_common():
+        print(f"{number:5} {what}")
+    counts = {
+        "mutants": len(counted),
+        "by_hand": sum(mutant.kind == "hand" for mutant in counted),
+        "survived": len(real),
+        "equivalent": len(survivors) - len(real),
+        "same_code": by_test[SAME],
+        "not_c": by_test[NOT_C],
+        "not_tried": len(results) - len(tried),
+        "least_caught_percent": round(100 * (1 - len(real) / max(1, len(counted))), 1),
+    }
+    print("card: " + json.dumps(counts))
+    return 0
+
+
+# ---- the copy of the checkout, and of its build
+
+SAME, NOT_C = "same machine code", "does not compile"
+ROOT = pathlib.Path.cwd()
+PRISTINE = STATE / "pristine"
+PYTEST = f"{ROOT}/.venv/bin/python -m pytest -x -p no:cacheprovider"
+
+
+def prepare() -> None:
+    """The copy begins with the objects of this checkout's build, if that is not older, so that little is compiled."""
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, check=True).stdout.decode().split("\0")
+    first = not TREE.exists()
+    for name in filter(None, listed):
+        source, copy = pathlib.Path(name), TREE / name
+        if source.exists() and (not copy.exists() or copy.read_bytes() != source.read_bytes()):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, copy)
+            if not first:
+                copy.touch()
+    if first and pathlib.Path(BUILD).exists():
+        (TREE / "build").mkdir()
+        subprocess.run(["cp", "-Rp", BUILD, str(TREE / BUILD)], check=True)
+    if not (TREE / ".git").exists():
+        subprocess.run(["git", "init", "-q", str(TREE)], check=True)  # for tests that ask git for the names of files
+    built = make(["all", f"{BUILD}/tests/check", *all_programs()])
+    if built.returncode:
+        raise SystemExit("the sources without a fault do not build: " + built.stderr[-2000:])
+    shutil.rmtree(PRISTINE, ignore_errors=True)
+    subprocess.run(["cp", "-Rp", str(TREE / BUILD), str(PRISTINE)], check=True)
+
+
+def make(targets: Sequence[str], keep: Sequence[str] = (), plain: bool = False) -> subprocess.CompletedProcess[str]:
+    """Files to keep are not built again, although what they depend on has changed."""
+    old = [word for name in keep for word in ("-o", name)]
+    variant = [] if plain else [f"VARIANT={BUILD.removeprefix('build/')}", f"ISAS={LEVELS}"]
+    command = ["make", f"-j{processors()}", *variant, *old, *targets]
+    return subprocess.run(command, cwd=TREE, capture_output=True, text=True, env=environment(), check=False)
+
+
+def processors() -> int:
+    """How many processes may run at once; JOBS=1 in the environment leaves the other processors to others."""
+    return int(os.environ.get("JOBS", len(os.sched_getaffinity(0))))
+
+
+def environment() -> dict[str, str]:
+    left_out = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONPATH")
+    kept = {key: value for key, value in os.environ.items() if key not in left_out}
+    return {**kept, "SIMDNET_LIBRARY": str(TREE / BUILD / "libsimdnet.so")}
+
+
+@contextlib.contextmanager
+def changed(mutant: Mutant) -> Iterator[None]:
+    """The copy has the fault; afterwards sources and build are what they were, with their times."""
+    original, copy = ROOT / mutant.file, TREE / mutant.file
+    source, times = original.read_bytes(), copy.stat()
+    copy.write_bytes(source[: mutant.begin] + mutant.text.encode() + source[mutant.end :])
+    try:
+        yield
+    finally:
+        copy.write_bytes(source)
+        os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))
+        for file in different():
+            if (PRISTINE / file).exists():
+                shutil.copy2(PRISTINE / file, TREE / BUILD / file)
+            else:
+                (TREE / BUILD / file).unlink()
+
+
+def different() -> list[pathlib.Path]:
+    """The files of the build that the last makes have written."""
+    files = [path for path in (TREE / BUILD).rglob("*") if path.is_file() and not path.is_symlink()]
+    names = [path.relative_to(TREE / BUILD) for path in files]
+    return [n for n in names if not (PRISTINE / n).exists() or time_of(PRISTINE / n) != time_of(TREE / BUILD / n)]
+
+
+def time_of(file: pathlib.Path) -> int:
+    return file.stat().st_mtime_ns
+
+
+def same_code() -> bool:
+    """Whether all objects that were compiled again are the same as without the fault, but for debug information."""
+    objects = [name for name in different() if name.suffix == ".o" and name.parts[0] == "obj"]
+    return all(code_of(PRISTINE / name) == code_of(TREE / BUILD / name) for name in objects)
+
+
+def code_of(file: pathlib.Path) -> bytes:
+    stripped = STATE / "stripped.o"
+    subprocess.run(["objcopy", "--strip-debug", str(file), str(stripped)], check=True)
+    return stripped.read_bytes()
+
+
+# ---- tests
+
+
+def families() -> list[str]:
+    sources = [path.read_text() for path in ROOT.glob("tests/c/check_*.c")]
+    return sorted(name for text in sources for name in re.findall(r"^CHECK_FAMILY\((\w+)\)", text, re.MULTILINE))
+
+
+def all_programs() -> list[str]:
+    sources = sorted(source.stem for source in ROOT.glob("tests/c/test_*.c"))
+    levels = [level for level in LEVELS.split() if (ROOT / f"libsrc/isa/{level}/vec_{level}.h").exists()]
+    names = [n for s in sources for n in ([f"{s}_{level}" for level in levels] if s.startswith("test_vec") else [s])]
+    return [f"{BUILD}/tests/{name}" for name in names]
+
+
+def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
+    """The nearest tests first."""
+    checker = f"{BUILD}/tests/check"
+    stages = nearest(mutant.file)
+    if depth == "nearest":
+        return stages
+    stages.append(Tests([checker], [CHECK, f"{CHECK} --threads 5"], ALL_SECONDS))
+    stages.append(Tests(all_programs(), all_programs(), ALL_SECONDS))
+    if depth == "all":
+        python = f"{PYTEST} -n {processors()} --dist loadfile"
+        stages += [Tests(["all"], [command], LONG_SECONDS, plain=True) for command in (MAKE_CHECK, python)]
+    return stages
+
+
+def nearest(file: str) -> list[Tests]:
+    """Of the vocabulary, which most kernels include, only the tests are compiled."""
+    path = pathlib.PurePath(file).relative_to("libsrc").with_suffix("")
+    named = next((names.split() for pattern, names in NEAREST.items() if fnmatch.fnmatchcase(str(path), pattern)), None)
+    if named is None:
+        named = sorted((name for name in families() if path.name.startswith(name)), key=len)[-1:]
+    programs = [f"{BUILD}/tests/{name}" for name in named if name.startswith("test_")]
+    keep = [f"{BUILD}/internal.a"] if any(name.startswith("test_vec") for name in named) else []
+    commands = [f"{CHECK} --test {name}" for name in named if not name.startswith("test_")]
+    files = {f"tests/test_{name.removesuffix(suffix)}.py" for name in named for suffix in ("", "_32f")}
+    in_python = [f"{PYTEST} {name}" for name in sorted(files) if (ROOT / name).exists()]
+    stages = [
+        Tests(programs, programs, NEAR_SECONDS, keep),
+        Tests([f"{BUILD}/tests/check"], commands, NEAR_SECONDS),
+        Tests([f"{BUILD}/libsimdnet.so"], in_python, ALL_SECONDS),
+    ]
+    return [tests for tests in stages if tests.commands]
+
+
+def attempt(mutant: Mutant, stages: Sequence[Tests]) -> dict[str, Any]:
+    """Which test catches a fault: None if none does."""
+    begin = time.monotonic()
+    compared = False
+    with changed(mutant):
+        for tests in stages:
+            built = make(tests.targets, tests.keep, tests.plain)
+            if built.returncode:
+                return {"caught_by": NOT_C, "seconds": time.monotonic() - begin, "output": built.stderr[-2000:]}
+            if not tests.keep and not compared and same_code():
+                return {"caught_by": SAME, "seconds": time.monotonic() - begin}
+            compared = compared or not tests.keep
+            for command in tests.commands:
+                failure = failure_of(command, tests.seconds)
+                if failure is not None:
+                    return {"caught_by": command, "seconds": time.monotonic() - begin, "output": failure}
+    return {"caught_by": None, "seconds": time.monotonic() - begin}
+
+
+def require_pass(command: str | None) -> None:
+    """A test that also fails without a fault has caught none, and must be mended first. Each is tried once for a commit."""
+    passed_file = STATE / "passed.json"
+    passed: dict[str, str] = json.loads(passed_file.read_text()) if passed_file.exists() else {}
+    if command in (None, SAME, NOT_C) or passed.get(str(command)) == commit():
+        return
+    failure = failure_of(str(command), LONG_SECONDS)
+    if failure is not None:
+        raise SystemExit(f"without a fault, this fails: {command}\n{failure}")
+    passed_file.write_text(json.dumps({**passed, str(command): commit()}, indent=1))
+
+
+def failure_of(command: str, seconds: int) -> str | None:
+    """The end of the output of a command that fails, or that needs too much time or memory."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    output = STATE / "output.txt"
+    with open(output, "wb") as file:
+        process = subprocess.Popen(
+            shlex.split(command), cwd=TREE, env=environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+            preexec_fn=limit, start_new_session=True,
+        )  # fmt: skip
+        used, since = 0, time.monotonic()
+        while process.poll() is None and time.monotonic() - since < IDLE:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+            before, used = used, ticks_of(process.pid)
+            since = since if used == before else time.monotonic()
+        status = -signal.SIGKILL if process.poll() is None else process.returncode
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # children that a fault has left
+        process.wait()
+    return None if status == 0 else f"exit status {status}\n" + output.read_text(errors="replace")[-2000:]
+
+
+def ticks_of(session: int) -> int:
+    """Processor time of the processes of a session. It does not grow if all wait, however busy the machine is."""
+    ticks = 0
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12]) if int(fields[3]) == session else 0
+    return ticks
+
+
+if __name__ == "__main__":
+    sys.exit(main())
