@@ -319,6 +319,13 @@ static void groups(SimdTensorFormatType format)
     }
 }
 
+/* Few channels of a group by a kernel that has no instance of its own, with strides, in wide rows. */
+static void wide_groups(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 4; ++n)
+        run_case(layer(format, 16, 7, 21 + n, 16, 5, 2, 2, n % 2 ? 4 : 2), CHECK_RANDOM);
+}
+
 static void cuts(SimdTensorFormatType format)
 {
     parameters p;
@@ -552,6 +559,7 @@ CHECK_FAMILY(convolution_32f)
         blocks(formats[i]);
         large_blocks(formats[i]);
         groups(formats[i]);
+        wide_groups(formats[i]);
         channels(formats[i]);
         fills(formats[i]);
         batches(formats[i]);

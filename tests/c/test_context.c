@@ -137,6 +137,54 @@ static void wrong_contexts(void)
     TEST_NO_ERROR();
 }
 
+/* SimdnetForward() of an addition: each check by itself. */
+static void additions(void)
+{
+    const size_t shape[] = {1, 3, 4, 8}, empty[] = {1, 0, 4, 8};
+    enum { SIZE = 12 * 8 };
+    float x[SIZE + 1], y[SIZE], dst[SIZE];
+    const SimdTensorDataType type = SimdTensorData32f;
+    void * none = SimdSynetAdd16bInit(empty, 4, type, empty, 4, type, type, SimdTensorFormatNhwc);
+    void * context = SimdSynetAdd16bInit(shape, 4, type, shape, 4, type, type, SimdTensorFormatNhwc);
+    const SimdnetForwardParameters good = {.size = sizeof(good), .src = x, .add = y, .dst = dst};
+    const struct {
+        const char * word;
+        SimdnetForwardParameters f;
+    } bad[] = {
+        {"src is NULL", {.add = y, .dst = dst}},
+        {"add is NULL", {.src = x, .dst = dst}},
+        {"dst is NULL", {.src = x, .add = y}},
+        {"srcPixel is 7", {.src = x, .add = y, .dst = dst, .srcPixel = 7}},
+        {"addPixel is 7", {.src = x, .add = y, .dst = dst, .addPixel = 7}},
+        {"dstPixel is 7", {.src = x, .add = y, .dst = dst, .dstPixel = 7}},
+        {"dst overlaps src", {.src = x, .add = y, .dst = x + 1}},
+        {"dst overlaps add", {.src = y, .add = x, .dst = x + 1}}};
+    for (size_t i = 0; i < SIZE; ++i)
+        x[i] = x[i + 1] = 1, y[i] = 2, dst[i] = 5;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
+        SimdnetForwardParameters f = bad[i].f;
+        f.size = sizeof(f);
+        SimdnetForward(context, &f);
+        TEST_REFUSED(1, bad[i].word);
+        TEST(x[1] == 1 && x[SIZE] == 1 && dst[0] == 5 && dst[SIZE - 1] == 5);
+    }
+    SimdnetForward(context, &good);
+    TEST_NO_ERROR();
+    TEST(dst[0] == 3 && dst[SIZE - 1] == 3);
+    const SimdnetForwardParameters nothing = {.size = sizeof(nothing)};
+    SimdnetForward(none, &nothing);
+    TEST_NO_ERROR();
+    SimdRelease(none);
+    SimdRelease(context);
+}
+
+/* No pixels, no arrays. */
+static void no_pixels(void)
+{
+    SimdnetPixelwise(&(SimdnetPixelwiseParameters){.size = sizeof(SimdnetPixelwiseParameters), .channels = 3});
+    TEST_NO_ERROR();
+}
+
 /* A context keeps the level it was created with: the same bits before and after the limit changes. */
 static void keeps_its_level(void)
 {
@@ -226,6 +274,8 @@ int main(void)
     random_memory();
     order_of_calls();
     wrong_contexts();
+    additions();
+    no_pixels();
     keeps_its_level();
     in_many_threads(SimdTensorFormatNhwc);
     in_many_threads(SimdTensorFormatNchw);

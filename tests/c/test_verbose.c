@@ -165,6 +165,19 @@ static void lines(void)
 
 enum { THREADS = 6, CALLS = 500 };
 
+/* A line that cannot be written, and errno, which a good call leaves alone. */
+static void closed(void)
+{
+    SimdVersion();
+    const int output = dup(STDERR_FILENO);
+    close(STDERR_FILENO);
+    errno = 77;
+    SimdSynetRelu32f(x, 16, &slope, x);
+    TEST(errno == 77);
+    dup2(output, STDERR_FILENO);
+    SimdSynetRelu32f(x, 16, &slope, x);
+}
+
 /* Refused, so that arrays of these extents are not needed. */
 static void eight_dimensions(void)
 {
@@ -273,6 +286,7 @@ int main(void)
     adders();
     environment();
     lines();
+    TEST(count(say("2", closed), "function=SimdSynetRelu32f") == 1);
     TEST(count(say("2", eight_dimensions), ",count:8,n[0]:2,n[1]:3,n[2]:4,n[3]:5,n[4]:6,n[5]:7,n[6]:8,n[7]:9 ") == 3);
     if (emulated())
         printf("skipped: threads in a child, under an emulator\n");
