@@ -172,7 +172,7 @@ def test_lack_of_memory_is_not_told_as_an_unsupported_node(monkeypatch: pytest.M
         raise MemoryError("no memory")
 
     monkeypatch.setitem(fold.FOLDS, "Neg", fail)
-    negated = Made([node("Neg", "w", gives=("c",)), node("Add", "x", "c")], {"w": np.float32([1])})
+    negated = Made([node("Neg", "w", gives=("c",)), node("Add", "x", "c")], {"w": np.array([1], np.float32)})
     for model, fallback in ((negated, None), (made("Own"), {"Own": fail})):
         with pytest.raises(MemoryError, match="no memory"):
             model.graph(1, 3, fallback=fallback)

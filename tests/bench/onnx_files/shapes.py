@@ -10,8 +10,8 @@ from bench.onnx_files import Input
 
 Shape = tuple[int, ...]
 
-#: By the names of files of published models, those of their packages and of `make models`: for each input the first that fits
-#: it. Their authors use these shapes.
+#: By the names of files of published models, those of their packages and of `make models`: for each input the first that
+#: fits it. Their authors use these shapes.
 KNOWN: Mapping[str, Sequence[Shape]] = {
     "320n": [(1, 3, 320, 320)],
     "captcha-detection": [(1, 3, 416, 416)],
