@@ -3,11 +3,13 @@ what that took. Its task is JSON on the standard input."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +35,8 @@ def measured(library: str, path: str, inputs: Sequence[Input], threads: int) -> 
     """In a new process. Raises ValueError if it fails."""
     task = json.dumps({"library": library, "path": path, "inputs": inputs, "threads": threads, "begin": time.monotonic()})
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    environment["PYTHONPYCACHEPREFIX"] = _compiled().name
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         done = subprocess.run(
             [sys.executable, "-m", __name__],
@@ -47,6 +51,13 @@ def measured(library: str, path: str, inputs: Sequence[Input], threads: int) -> 
     if done.returncode:
         raise ValueError((done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1])
     return First(**json.loads(done.stdout.splitlines()[-1]))
+
+
+@functools.cache
+def _compiled() -> tempfile.TemporaryDirectory[str]:
+    """Where processes find compiled modules from the second one on, as those of installed packages are; a checkout may have
+    none."""
+    return tempfile.TemporaryDirectory(prefix="simdnet-bench-")
 
 
 def _peak() -> int:
