@@ -334,10 +334,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
 @pytest.mark.parametrize("number", range(len(REFUSED)))
 def test_refused(number: int) -> None:
     make, reason = REFUSED[number]
-    given, start = make(), time.perf_counter()
+    given, start = make(), time.process_time()
     with pytest.raises(ValueError, match=reason):
         onnx_reader.read(given)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
 
 
 def test_every_cut_is_refused(tmp_path: Path) -> None:

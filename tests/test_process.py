@@ -83,15 +83,24 @@ def test_end_of_the_interpreter(end: str, request: pytest.FixtureRequest) -> Non
 
 
 def test_killed_while_it_computes(request: pytest.FixtureRequest) -> None:
-    """SIGTERM and SIGINT have their usual effect, whichever thread computes: the library holds no signal back."""
+    """SIGTERM and SIGINT have their usual effect, whichever thread computes: the library holds no signal back.
+
+    They are set to it first: a program that is started in the background, or by nohup, ignores some of them.
+    """
+    usual = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    usual += "for number in signal.SIGTERM, signal.SIGHUP: signal.signal(number, signal.SIG_DFL)\n"
     for number in [signal.SIGTERM, signal.SIGINT, signal.SIGHUP] * request.config.getoption("--rounds"):
-        code = LIVE + "print('begun', flush=True)\nwhile all(map(good, right)): pass"
+        code = usual + LIVE + "print('begun', flush=True)\nwhile all(map(good, right)): pass"
         with subprocess.Popen(
             [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
             assert process.stdout is not None and process.stdout.readline() == "begun\n"
             process.send_signal(number)
-            _, errors = process.communicate(timeout=300)
+            try:
+                _, errors = process.communicate(timeout=300)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
         if number == signal.SIGINT:
             assert errors.strip().endswith("KeyboardInterrupt") and "wrong" not in errors
         assert process.returncode == -number
