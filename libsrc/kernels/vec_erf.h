@@ -136,7 +136,7 @@ static const float vx_gelu_eight[11][8] = {
 };
 
 /* The piece of u is the nearest integer to u * (slope * u + start). */
-SN_INLINE v32f vx_gelu_by_pieces(v32f x, const float * table, int degree, float slope, float start)
+SN_INLINE v32f vx_gelu_by_pieces(v32f x, const sn_32f * table, int degree, float slope, float start)
 {
     const v32f u = v_min_32f(v_set_32f(VX_GELU_LIMIT), v_abs_32f(x));
     const v32f line = v_fma_32f(u, v_set_32f(slope), v_set_32f(start));
