@@ -17,6 +17,9 @@ enum sn_resize_type {
 /* Pixels of fewer elements are resized element by element: vectors contain several pixels. */
 enum { SN_RESIZE_WIDE = 8 };
 
+/* The most rows that are resized together: the lanes of the longest vector. */
+enum { SN_RESIZE_ROWS = 16 };
+
 /*
  * Output i of an axis is the sum over t < taps of weight[i * taps + t] * src[begin[i] + t]. begin never decreases, and
  * begin[i] + taps <= src.

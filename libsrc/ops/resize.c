@@ -17,6 +17,8 @@ struct job {
     size_t element, pitch; /* bytes of an element; floats of a row in the window */
     bool direct;           /* without the window */
     size_t together;       /* rows that are resized together into the window */
+    size_t ring;           /* rows of the window */
+    size_t line, columns;  /* floats behind it, for one row of the source or for several; the other is 0 */
 };
 
 size_t sn_resize_element(enum sn_resize_type type)
@@ -148,37 +150,36 @@ static size_t next_rows(struct needed * made, const struct sn_resize_axis * y, s
 
 /* Memory of a thread. Row k of those needed is row k % ring of the window. */
 struct work {
-    size_t ring;
     sn_32f * window, * line, * columns;
     const sn_32f ** rows;
 };
 
-static struct work work_of(const struct job * j, void * memory)
+static size_t work_bytes(const struct job * j)
 {
-    const struct sn_resize * r = j->r;
-    const size_t elements = r->x.src * r->channels, ring = r->y.taps + j->together - 1;
-    struct work w = {.ring = ring, .window = memory};
-    w.line = w.window + ring * j->pitch;
-    w.columns = w.line + sn_align(elements * sizeof(float), SN_ALIGN) / sizeof(float);
-    w.rows = (const sn_32f **)(w.columns + (j->together > 1 ? elements * r->x.lanes : 0));
-    return w;
+    return (j->ring * j->pitch + j->line + j->columns) * sizeof(float) + j->r->y.taps * sizeof(sn_32f *);
 }
 
-/* The most rows that are resized together: as many as a vector has lanes. */
-enum { MOST_TOGETHER = 16 };
+static struct work work_of(const struct job * j, void * memory)
+{
+    struct work w = {.window = memory};
+    w.line = w.window + j->ring * j->pitch;
+    w.columns = w.line + j->line;
+    w.rows = (const sn_32f **)(w.columns + j->columns);
+    return w;
+}
 
 /* Resizes the next rows into the window. */
 static void fill_window(const struct job * j, const struct work * w, const uint8_t * src, struct needed * made, size_t end)
 {
     const struct sn_resize * r = j->r;
     const size_t before = made->count;
-    size_t rows[MOST_TOGETHER];
+    size_t rows[SN_RESIZE_ROWS];
     const size_t n = next_rows(made, &r->y, end, j->together, rows);
-    const void * from[MOST_TOGETHER];
-    sn_32f * to[MOST_TOGETHER];
+    const void * from[SN_RESIZE_ROWS];
+    sn_32f * to[SN_RESIZE_ROWS];
     for (size_t i = 0; i < n; ++i) {
         from[i] = src + rows[i] * j->a->srcRow;
-        to[i] = w->window + (before + i) % w->ring * j->pitch;
+        to[i] = w->window + (before + i) % j->ring * j->pitch;
     }
     if (j->together > 1)
         r->table->resize.rows(&r->x, &(struct sn_resize_rows){r->type, r->channels, n, from, to, w->columns});
@@ -198,7 +199,7 @@ static void sum_rows(const struct job * j, size_t image, size_t begin, size_t en
         while (made.count < used.count)
             fill_window(j, &w, src, &made, end);
         for (size_t t = 0; t < y->taps; ++t)
-            w.rows[t] = w.window + (before + t) % w.ring * j->pitch;
+            w.rows[t] = w.window + (before + t) % j->ring * j->pitch;
         combine(j, w.rows, i, dst + i * j->a->dstRow);
     }
 }
@@ -244,17 +245,18 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
 static size_t rows_together(const struct sn_resize * r, const struct sn_resize_arrays * a)
 {
     const bool few = r->channels < SN_RESIZE_WIDE && sn_min(r->x.src, r->x.dst) * r->channels >= r->x.lanes;
-    return few && !r->x.near && !r->x.copies && a->srcPixel == r->channels ? sn_min(r->x.lanes, MOST_TOGETHER) : 1;
+    return few && !r->x.near && !r->x.copies && a->srcPixel == r->channels ? sn_min(r->x.lanes, SN_RESIZE_ROWS) : 1;
 }
 
 bool sn_resize_run(const struct sn_resize * r, const struct sn_resize_arrays * a)
 {
-    const size_t pixels = sn_align(r->x.dst * r->channels * sizeof(float), SN_ALIGN);
-    const struct job job = {r, a, sn_resize_element(r->type), pixels / sizeof(float), is_direct(r, a), rows_together(r, a)};
-    const size_t line = sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN);
-    const size_t ring = r->y.taps + job.together - 1, columns = job.together > 1 ? line * r->x.lanes : 0;
-    const size_t window = ring * pixels + line + columns + r->y.taps * sizeof(sn_32f *);
-    const size_t bytes = job.direct || (r->x.copies && r->y.copies) ? 0 : window;
+    const size_t line = sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN) / sizeof(float);
+    const size_t together = rows_together(r, a);
+    const struct job job = {r, a, .element = sn_resize_element(r->type),
+        .pitch = sn_align(r->x.dst * r->channels * sizeof(float), SN_ALIGN) / sizeof(float), .direct = is_direct(r, a),
+        .together = together, .ring = r->y.taps + together - 1, .line = together > 1 ? 0 : line,
+        .columns = together > 1 ? line * r->x.lanes : 0};
+    const size_t bytes = job.direct || (r->x.copies && r->y.copies) ? 0 : work_bytes(&job);
     void * work = bytes ? sn_scratch(bytes) : NULL;
     if (bytes && !work)
         return false;

@@ -1,12 +1,22 @@
-"""Weights in files that are mapped into memory: pages that have been read are given back."""
+"""Files of models, whose weights are mapped into memory: what is no file is refused, and pages are given back."""
 
 from __future__ import annotations
 
 import mmap
+import os
+import stat
+from typing import Any
 
 import numpy as np
 
 from pysimd.annotations import Array
+
+
+def refuse_devices(path: Any) -> None:
+    """Raises ValueError for a FIFO, which open() would wait for, a device or a socket; open() refuses folders."""
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ValueError(f"{path} is no model: it is empty, or no file")
 
 
 def release(array: Array) -> None:

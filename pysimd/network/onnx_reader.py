@@ -17,8 +17,8 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.fold import DTYPES
+from pysimd.network.mapped import refuse_devices
 from pysimd.network.onnx_wire import Weights
-from pysimd.network.saved import refuse_devices
 from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
 
 _OLDEST_OPSET = 7

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import tempfile
 import zlib
 from math import prod
@@ -19,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network.mapped import refuse_devices
 from pysimd.network.source import Source, SourceNode, Value, in_order
 
 _MAGIC = b"simdnet model "
@@ -40,13 +40,6 @@ def is_saved(path: Any) -> bool:
     refuse_devices(path)
     with open(path, "rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
-
-
-def refuse_devices(path: Any) -> None:
-    """Raises ValueError for a FIFO, which open() would wait for, a device or a socket; open() refuses folders."""
-    mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise ValueError(f"{path} is no model: it is empty, or no file")
 
 
 # ---- writing

@@ -20,7 +20,8 @@ import numpy as np
 
 from pysimd._library import ffi, lib
 from scorecard.huge import Region
-from scorecard.size_cases import CASES, Array, Case, release
+from scorecard.size_case import CASES, Array, Case
+from scorecard.size_cases import release
 
 SPACE = 192 << 30  # for the sources of a case, and for its results
 GAP = 1 << 20  # between two arrays
