@@ -148,17 +148,18 @@ struct cancelled {
     int last;  /* the thread cancels itself before this call, so that all of the call is made while this is pending */
     int calls; /* that the thread began, and that it completed with the right result */
     int right;
+    float dst[sizeof(expected) / sizeof(expected[0])]; /* not on the stack of the thread: AddressSanitizer would take what
+                                                        * the thread leaves there for an overflow when it ends */
 };
 
 static void * until_cancelled(void * argument)
 {
     struct cancelled * c = argument;
-    float dst[sizeof(expected) / sizeof(expected[0])];
     for (;;) {
         if (__atomic_add_fetch(&c->calls, 1, __ATOMIC_RELAXED) == c->last)
             pthread_cancel(pthread_self());
-        SimdSynetConvolution32fForward(c->context, image, NULL, dst);
-        c->right += memcmp(dst, expected, sizeof(expected)) == 0;
+        SimdSynetConvolution32fForward(c->context, image, NULL, c->dst);
+        c->right += memcmp(c->dst, expected, sizeof(expected)) == 0;
         pthread_testcancel();
     }
     return NULL; /* not reached, but not all compilers know */
@@ -172,7 +173,7 @@ static void cancel_meanwhile(void * context, int rounds)
     if (pthread_create(&other, NULL, until_stopped, context) != 0)
         exit(1);
     for (int i = 0; i < rounds; ++i) {
-        struct cancelled c = {context, i % 2 ? 1 + i / 2 % 3 : 0, 0, 0};
+        struct cancelled c = {.context = context, .last = i % 2 ? 1 + i / 2 % 3 : 0};
         pthread_t thread;
         void * result = NULL;
         TEST(pthread_create(&thread, NULL, until_cancelled, &c) == 0);
