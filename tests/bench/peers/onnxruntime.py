@@ -46,10 +46,12 @@ _BLOCKED = "com.microsoft.nchwc"  # the domain of operators on blocks of channel
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Implementation]]:
     """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. If the row
     does not fix the layout, also the convolutions on blocks alone, as within a network. Quantised layers as QLinearConv, in
-    either layout of the images."""
+    either layout of the images, and with weights of either sign: on a processor without VNNI, pairs of products with signed
+    weights saturate, which is wrong for large values."""
     if block.quantised:
         for last in (True, False) if layout == "nhwc" else (False,):
-            yield partial(_quantised, block, values[0], last)
+            for signed in (True, False):
+                yield partial(_quantised, block, values[0], last, signed)
         return
     if block.layers[0].kind in GATES:
         yield partial(_recurrent, block.layers[0], values[0])
@@ -229,15 +231,17 @@ def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Implementa
     return Implementation(f"blocks of {_BLOCK} channels", call, result, _empty)
 
 
-def _quantised(block: Block, values: Values, last: bool) -> Implementation:
-    """With the channels last, or first. Quantisation clamps the sums at 0, so ReLU needs no operator."""
+def _quantised(block: Block, values: Values, last: bool, signed: bool) -> Implementation:
+    """With the channels last, or first. Quantisation clamps the sums at 0, so ReLU needs no operator. Weights that are not
+    signed have 128 added, and 128 as their zero."""
     layer, numbers, layout = block.layers[0], quantised(values), "nhwc" if last else "nchw"
+    weight = numbers.weight if signed else (numbers.weight.astype(np.int16) + 128).astype(np.uint8)
     tensors = {
         "s": np.float32(numbers.src_step),
         "zero": np.uint8(0),
-        "w": numbers.weight,
+        "w": weight,
         "ws": numbers.weight_step.astype(np.float32),
-        "wz": np.zeros(layer.o, np.int8),
+        "wz": np.full(layer.o, 0 if signed else 128, weight.dtype),
         "t": np.float32(numbers.dst_step),
     }
     names = ["x", "s", "zero", "w", "ws", "wz", "t", "zero"]
@@ -258,7 +262,7 @@ def _quantised(block: Block, values: Values, last: bool) -> Implementation:
         call()
         return from_layout(out() * np.float32(numbers.dst_step), layout).reshape(block.images(block.dst))
 
-    return Implementation(f"QLinearConv, {layout}", call, result, _empty)
+    return Implementation(f"QLinearConv, {layout}, {weight.dtype} weights", call, result, _empty)
 
 
 def _relu_of_one() -> Any:
