@@ -47,10 +47,11 @@ void check_activation_values(const SimdConvolutionParameters * p, float * params
 /* The error bound after the activation for a sum with an error of `error`; size is the sum of the terms' absolute values. */
 double check_activated(const SimdConvolutionParameters * p, const float * params, size_t o, double size, double error);
 
-/* One bit for each algorithm that some instruction set selects for contexts created by `open`: 1 << m for F(m,3), else 1. */
+/* One bit for each algorithm that some instruction set selects for contexts created by `open`: 1 << m for F(m,r) by Winograd,
+ * 8 or 16 bits further for that of rows or of columns, else 1. */
 unsigned check_convolution_algorithms(check_open_fn open, const void * job);
 
-enum { CHECK_EQUAL_VALUES = 1u << 8 }; /* a flag beside them: equal values, so equal roundings in a chain */
+enum { CHECK_EQUAL_VALUES = 1u << 7 }; /* a flag beside them: equal values, so equal roundings in a chain */
 
 /* The bounds of a convolution of `batch` images; `add` is added before the activation, or NULL. */
 void check_convolution_bounds(const SimdConvolutionParameters * p, size_t batch, const float * src, const float * weight,

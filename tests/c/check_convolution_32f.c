@@ -78,16 +78,24 @@ static double magnitude(const parameters * p, const float * src, const float * w
     return isfinite(sum) ? sum : INFINITY;
 }
 
-/* The m of F(m,r) on the instruction set in use; 0 for another algorithm. */
-static size_t winograd_block(check_open_fn open, const void * job)
+/* The tiles of Winograd's algorithm: m x m outputs, or m of a row or of a column. A kernel whose other rows or columns meet
+ * padding only is computed as one of a row or of a column, so its own size does not tell. */
+enum tiles { SQUARES, ROWS, COLUMNS, TILES };
+
+enum { MOST_OUTPUTS = 6, /* the largest m */ BITS = 8 /* of check_convolution_algorithms() for each of `tiles` */ };
+
+/* The bit of F(m,r) on the instruction set in use; 1 for another algorithm. */
+static unsigned algorithm_bit(check_open_fn open, const void * job)
 {
-    size_t block = 0;
+    unsigned bit = 1;
     void * context = open(job, NULL);
     const char * info = context ? strstr(SimdnetContextInfo(context), "Winograd F(") : NULL;
-    if (info)
-        block = (size_t)(info[strlen("Winograd F(")] - '0');
+    if (info) {
+        const enum tiles tiles = strstr(info, "of rows") ? ROWS : strstr(info, "of columns") ? COLUMNS : SQUARES;
+        bit = 1u << (BITS * tiles + (unsigned)(info[strlen("Winograd F(")] - '0'));
+    }
     SimdRelease(context);
-    return block;
+    return bit;
 }
 
 unsigned check_convolution_algorithms(check_open_fn open, const void * job)
@@ -95,7 +103,7 @@ unsigned check_convolution_algorithms(check_open_fn open, const void * job)
     unsigned found = 0;
     for (size_t i = 1; SimdnetIsaLevel(i); ++i) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(i));
-        found |= 1u << winograd_block(open, job);
+        found |= algorithm_bit(open, job);
     }
     SimdnetSetMaxIsa(NULL);
     return found;
@@ -115,10 +123,11 @@ static size_t input_at(struct axis a, size_t at, size_t i)
 static size_t inputs_of(struct axis a) { return (a.block - 1) * a.stride + a.taps; }
 
 /* The largest input of each channel in the tile of an output; NAN if one is not finite. */
-static void largest_of_tile(const parameters * p, const float * src, size_t y, size_t x, size_t block, double * largest)
+static void largest_of_tile(const parameters * p, const float * src, size_t y, size_t x, enum tiles tiles, size_t block,
+                            double * largest)
 {
-    const struct axis ay = {p->kernelY == 1 ? 1 : block, p->kernelY, p->dilationY, p->strideY, p->padY};
-    const struct axis ax = {p->kernelX == 1 ? 1 : block, p->kernelX, p->dilationX, p->strideX, p->padX};
+    const struct axis ay = {tiles == ROWS ? 1 : block, p->kernelY, p->dilationY, p->strideY, p->padY};
+    const struct axis ax = {tiles == COLUMNS ? 1 : block, p->kernelX, p->dilationX, p->strideX, p->padX};
     const size_t inputs = inputs_of(ay) * inputs_of(ax);
     for (size_t c = 0; c < p->srcC; ++c) {
         largest[c] = 0;
@@ -144,29 +153,35 @@ static double * sums_of_taps(const parameters * p, const float * weight)
 }
 
 /* `taps` are the sums of the output's filters. */
-static double winograd_error(const parameters * p, const double * taps, const double * largest, size_t block, bool equal)
+static double winograd_error(const parameters * p, const double * taps, const double * largest, enum tiles tiles,
+                             size_t block, bool equal)
 {
-    static const double of_stride[][5] = {{[2] = 4, [3] = 12, [4] = 32}, {[2] = 2, [4] = 12}};
-    const bool row = p->kernelY == 1 || p->kernelX == 1;
-    const double k = row || p->kernelY == 5 ? 16 : of_stride[p->strideY - 1][block];
+    static const double of_stride[][MOST_OUTPUTS + 1] = {{[2] = 4, [3] = 12, [4] = 32}, {[2] = 2, [4] = 12}};
+    const double k = tiles != SQUARES || p->kernelY == 5 ? 16 : of_stride[p->strideY - 1][block];
     double sum = 0;
     for (size_t i = 0; i < p->srcC; ++i)
         sum += taps[i] * largest[i];
     return (k + (equal ? 8 * (double)p->srcC : 0)) * 0x1p-24 * sum;
 }
 
-/* The error allowed in the sum of an output, for any of the algorithms; `taps` as above, and `largest`, for each block. */
-static double sum_error(const parameters * p, const double * taps, double size, unsigned used, double * const * largest)
+static bool is_used(unsigned used, enum tiles tiles, size_t block) { return used >> (BITS * tiles + block) & 1; }
+
+/* For each kind of tiles and each block, the largest inputs of the tile of an output. */
+typedef double * tile_inputs[TILES][MOST_OUTPUTS + 1];
+
+/* The error allowed in the sum of an output, for any of the algorithms; `taps` as above. */
+static double sum_error(const parameters * p, const double * taps, double size, unsigned used, tile_inputs largest)
 {
     const double depth = (double)(p->srcC / p->group * p->kernelY * p->kernelX);
     double error = used & 1 ? depth * size * FLT_EPSILON : 0;
-    for (size_t block = 2; block <= 6; ++block)
-        if (used >> block & 1) {
-            const double other = winograd_error(p, taps, largest[block], block, used & CHECK_EQUAL_VALUES);
-            if (isnan(other))
-                return NAN;
-            error = fmax(error, other);
-        }
+    for (enum tiles tiles = SQUARES; tiles < TILES; ++tiles)
+        for (size_t block = 2; block <= MOST_OUTPUTS; ++block)
+            if (is_used(used, tiles, block)) {
+                const double other = winograd_error(p, taps, largest[tiles][block], tiles, block, used & CHECK_EQUAL_VALUES);
+                if (isnan(other))
+                    return NAN;
+                error = fmax(error, other);
+            }
     return error;
 }
 
@@ -193,16 +208,20 @@ double check_activated(const parameters * p, const float * params, size_t o, dou
 void check_convolution_bounds(const parameters * p, size_t batch, const float * src, const float * weight,
                               const float * bias, const float * add, const float * params, unsigned used, double * bound)
 {
-    double * largest[7], * taps = used & ~(CHECK_EQUAL_VALUES | 1u) ? sums_of_taps(p, weight) : NULL;
-    for (size_t block = 0; block < 7; ++block)
-        largest[block] = malloc((p->srcC + 1) * sizeof(double));
+    tile_inputs largest = {{NULL}};
+    double * taps = used & ~(CHECK_EQUAL_VALUES | 1u) ? sums_of_taps(p, weight) : NULL;
+    for (enum tiles tiles = SQUARES; tiles < TILES; ++tiles)
+        for (size_t block = 2; block <= MOST_OUTPUTS; ++block)
+            if (is_used(used, tiles, block))
+                largest[tiles][block] = malloc((p->srcC + 1) * sizeof(double));
     const size_t results = p->dstC * p->dstH * p->dstW;
     for (size_t b = 0; b < batch; ++b, src += p->srcC * p->srcH * p->srcW, bound += results, add += add ? results : 0)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                for (size_t block = 2; block < 7; ++block)
-                    if (used >> block & 1)
-                        largest_of_tile(p, src, y, x, block, largest[block]);
+                for (enum tiles tiles = SQUARES; tiles < TILES; ++tiles)
+                    for (size_t block = 2; block <= MOST_OUTPUTS; ++block)
+                        if (is_used(used, tiles, block))
+                            largest_of_tile(p, src, y, x, tiles, block, largest[tiles][block]);
                 for (size_t o = 0; o < p->dstC; ++o) {
                     const size_t at = image_at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x);
                     const double size = magnitude(p, src, weight, o, y, x) + fabs(bias[o]) + (add ? fabs(add[at]) : 0);
@@ -210,8 +229,9 @@ void check_convolution_bounds(const parameters * p, size_t batch, const float * 
                     bound[at] = check_activated(p, params, o, size, error);
                 }
             }
-    for (size_t block = 0; block < 7; ++block)
-        free(largest[block]);
+    for (enum tiles tiles = SQUARES; tiles < TILES; ++tiles)
+        for (size_t block = 2; block <= MOST_OUTPUTS; ++block)
+            free(largest[tiles][block]);
     free(taps);
 }
 
@@ -432,6 +452,20 @@ static void dilated_tiles(SimdTensorFormatType format)
     }
 }
 
+/* Images of one line, in whose padding all other rows or columns of the kernel lie: it is computed as a kernel of one. */
+static void lines(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(60); n < count; ++n) {
+        const size_t kernel = n % 3 ? 3 : 5, length = 5 + n % 29;
+        struct check_layer j = layer(format, 20 + n % 40, n % 2 ? 1 : length, n % 2 ? length : 1, 20 + n % 37, kernel, 1,
+                                     kernel / 2, 1);
+        j.batch = 1 + n % 4;
+        *(n % 2 ? &j.p->padX : &j.p->padY) = check_random(0, kernel);
+        check_convolution_output(j.p);
+        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+    }
+}
+
 /* All algorithms: 1x1, few and many channels, groups, depthwise, Winograd; all activations. */
 static void additions(SimdTensorFormatType format)
 {
@@ -556,6 +590,7 @@ CHECK_FAMILY(convolution_32f)
         tiles(formats[i], 1);
         tiles(formats[i], 2);
         dilated_tiles(formats[i]);
+        lines(formats[i]);
         blocks(formats[i]);
         large_blocks(formats[i]);
         groups(formats[i]);
