@@ -95,9 +95,35 @@ static void transpose_16b(const void * src, size_t srcStep, size_t rows, size_t 
     transpose_small(src, srcStep, rows, columns, dst, dstStep, 2);
 }
 
+/* Pixels of three colours to planes. */
+static void colours_to_planes(const uint8_t * src, size_t size, uint8_t * dst, size_t stride)
+{
+    const v32i low = v_set_32i(0xff);
+    for (size_t s = 0; s < size; s += V8U_N) {
+        v32i r[3][4];
+        SN_UNROLL for (size_t k = 0; k < 4; ++k) {
+            const size_t at = sn_min(s + k * V32F_N, size), n = sn_min(size - at, V32F_N);
+            const v32i pixels = n == V32F_N ? v_load_24_32i(src + 3 * at) : v_load_tail_24_32i(src + 3 * at, n);
+            r[0][k] = v_and_32i(pixels, low);
+            r[1][k] = v_and_32i(v_shr_32i(pixels, 8), low);
+            r[2][k] = v_shr_32i(pixels, 16);
+        }
+        SN_UNROLL for (size_t j = 0; j < 3; ++j) {
+            const v8u bytes = v_pack_32i_8u(r[j][0], r[j][1], r[j][2], r[j][3]);
+            if (size - s >= V8U_N)
+                v_store_8u(dst + j * stride + s, bytes);
+            else
+                v_store_tail_8u(dst + j * stride + s, bytes, size - s);
+        }
+    }
+}
+
 static void transpose_8u(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
 {
-    transpose_small(src, srcStep, rows, columns, dst, dstStep, 4);
+    if (columns == 3 && srcStep == 3)
+        colours_to_planes(src, rows, dst, dstStep);
+    else
+        transpose_small(src, srcStep, rows, columns, dst, dstStep, 4);
 }
 
 static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * src, enum sn_format srcFormat,

@@ -271,6 +271,12 @@ struct job {
     size_t items, step;            /* pieces of all blocks, and of a unit */
 };
 
+/* Bytes of dense pixels of three, which have a kernel. */
+static bool is_colours(const struct sn_copy * c, const struct block * b)
+{
+    return c->element == 1 && b->j.extent == 3 && b->i.src == 3;
+}
+
 static void copy_piece(const struct job * job, size_t index, size_t first, size_t end)
 {
     const struct sn_copy * c = job->c;
@@ -285,7 +291,7 @@ static void copy_piece(const struct job * job, size_t index, size_t first, size_
     split->extent = end - first;
     if (c->rows)
         copy_rows(&b);
-    else if (job->transpose && sn_min(b.i.extent, b.j.extent) >= job->square)
+    else if (job->transpose && (sn_min(b.i.extent, b.j.extent) >= job->square || is_colours(c, &b)))
         job->transpose(b.src, (size_t)b.i.src, b.i.extent, b.j.extent, b.dst, (size_t)b.j.dst);
     else
         copy_block(&b, c->element);
