@@ -93,6 +93,15 @@ def test_permute(isa: str, rng: np.random.Generator, dtype: Any) -> None:
     assert_bits(pysimd.transpose(x), np.ascontiguousarray(x.T))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_permute_of_colours(isa: str, rng: np.random.Generator, dtype: Any) -> None:
+    for pixels in (*range(1, 131), 40003):
+        x = elements(rng, dtype, pixels, 3)
+        planes = np.ascontiguousarray(x.T)
+        assert_bits(pysimd.permute(x, (1, 0)), planes)
+        assert_bits(pysimd.permute(planes, (1, 0)), x)
+
+
 def test_permute_of_images(isa: str, rng: np.random.Generator) -> None:
     x = floats(rng, 2, 33, 20, 21)
     for axes in ((0, 2, 3, 1), (0, 3, 1, 2), (0, 2, 1, 3), (3, 2, 1, 0)):

@@ -139,17 +139,17 @@ SN_INLINE void to_planes_by(const sn_32f * src, size_t pitch, size_t size, sn_32
 /* ---- pixels of three values, such as colours
  *
  * Three vectors are V32F_N pixels. Lane l of vector v is value V32F_N * v + l of them. As 3 does not divide V32F_N, the values
- * of one plane are in other lanes of each vector: two selections collect them, one permutation orders them. That is 9
- * operations, where interleaving four rows takes 12 and the expansion of each vector 4 more.
+ * of one plane are in other lanes of each vector: two selections collect them, one permutation orders them. Vectors that are
+ * not whole are treated as four rows, below. 640x640 pixels take 0.25 to 0.5 of the time of four rows (sse41, avx2, Zen 3).
  */
 
 struct thirds {
     v32m lanes[3];    /* those with l % 3 = 0, 1 and 2 */
-    v32i position[3]; /* of the value that lane l of the collected plane 0, 1 or 2 has */
-    v32i lane[3];     /* the inverse: the lane of the collected plane that has position l */
+    v32i position[3]; /* of the pixel in lane l, when plane 0, 1 or 2 has been collected */
+    v32i lane[3];     /* the inverse: the lane of pixel l */
 };
 
-/* The lanes modulo 3 of values of `plane` in vector v. */
+/* l % 3 of the lanes in which vector v has values of `plane`. */
 SN_INLINE size_t third_of(size_t plane, size_t v) { return (plane + 2 * V32F_N * v) % 3; }
 
 SN_INLINE struct thirds find_thirds(void)

@@ -95,7 +95,7 @@ static void transpose_16b(const void * src, size_t srcStep, size_t rows, size_t 
     transpose_small(src, srcStep, rows, columns, dst, dstStep, 2);
 }
 
-/* Pixels of three colours to planes. */
+/* Dense pixels of three bytes, such as colours, to planes. */
 static void colours_to_planes(const uint8_t * src, size_t size, uint8_t * dst, size_t stride)
 {
     const v32i low = v_set_32i(0xff);

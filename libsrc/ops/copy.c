@@ -271,12 +271,6 @@ struct job {
     size_t items, step;            /* pieces of all blocks, and of a unit */
 };
 
-/* Bytes of dense pixels of three, which have a kernel. */
-static bool is_colours(const struct sn_copy * c, const struct block * b)
-{
-    return c->element == 1 && b->j.extent == 3 && b->i.src == 3;
-}
-
 static void copy_piece(const struct job * job, size_t index, size_t first, size_t end)
 {
     const struct sn_copy * c = job->c;
@@ -291,7 +285,7 @@ static void copy_piece(const struct job * job, size_t index, size_t first, size_
     split->extent = end - first;
     if (c->rows)
         copy_rows(&b);
-    else if (job->transpose && (sn_min(b.i.extent, b.j.extent) >= job->square || is_colours(c, &b)))
+    else if (job->transpose && sn_min(b.i.extent, b.j.extent) >= job->square)
         job->transpose(b.src, (size_t)b.i.src, b.i.extent, b.j.extent, b.dst, (size_t)b.j.dst);
     else
         copy_block(&b, c->element);
@@ -326,7 +320,8 @@ const char * sn_copy_how(const struct sn_copy * c)
 static sn_transpose_fn transposition_of(const struct sn_table * table, const struct sn_copy * c, size_t * square)
 {
     const struct sn_layout_slots * slots = &table->layout;
-    *square = c->element == sizeof(float) ? 0 : table->alignment / c->element;
+    const bool colours = c->element == 1 && c->d[c->count - 2].extent == 3 && c->d[c->count - 1].src == 3;
+    *square = c->element == sizeof(float) || colours ? 0 : table->alignment / c->element;
     if (!is_transposition(c))
         return NULL;
     return c->element == 4 ? slots->transpose_32f : c->element == 2 ? slots->transpose_16b : slots->transpose_8u;

@@ -157,7 +157,7 @@ static double winograd_error(const parameters * p, const double * taps, const do
                              size_t block, bool equal)
 {
     static const double of_stride[][MOST_OUTPUTS + 1] = {{[2] = 4, [3] = 12, [4] = 32}, {[2] = 2, [4] = 12}};
-    const bool strided = p->dstH > 1 && p->strideY == 2; /* one row of outputs has no stride, whatever is said */
+    const bool strided = p->dstH > 1 && p->strideY == 2; /* the library takes a stride of 1 for one row */
     const double k = tiles != SQUARES || p->kernelY == 5 ? 16 : of_stride[strided][block];
     double sum = 0;
     for (size_t i = 0; i < p->srcC; ++i)

@@ -214,6 +214,9 @@ static void copies(void)
     plain_copy(0, 1, 300, 260, 1); /* more than one unit of work */
     plain_copy(0, 1, 3, 20000, 1);
     plain_copy(3, 40000, 2, 3, 1);
+    for (size_t pixels = 1; pixels <= 130; ++pixels) /* of three bytes, which have a kernel of their own */
+        plain_copy(SimdTensorData8u, 1, 3, pixels, 1);
+    plain_copy(SimdTensorData8u, 2, 3, 40000, 1);
     plain_copy(7, 3, 2, 2, 30000);
     check_copy_of((SimdnetCopyParameters){.count = 1, .shape = {100000}, .srcStride = {1}, .dstStride = {1}});
     check_copy_of((SimdnetCopyParameters){.count = 1, .shape = {100000}, .srcStride = {0}, .dstStride = {1}});
