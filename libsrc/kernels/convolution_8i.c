@@ -1,12 +1,13 @@
 /*
  * Conversions between images and the tile of quantised convolutions: images to bytes in NHWC, results to planes.
  *
- * Floats are quantised to a vector of bytes at a time. Planes are converted to pixels in squares: bytes of four channels are
- * joined in the 32-bit lanes of a vector, one lane for each of V32F_N pixels, and a square of such vectors is transposed.
- * The conversion to planes is the inverse.
+ * Floats are quantised to a vector of bytes at a time. Planes of bytes and pixels are transposed (kernels/transpose_small.h);
+ * those of floats are quantised to bytes of four channels in the 32-bit lanes of a vector, one lane for each of V32F_N pixels,
+ * and a square of such vectors is transposed.
  */
 #include "contract/convolution_8i.h"
 #include "kernels/install.h"
+#include "kernels/transpose_small.h"
 
 #include <string.h>
 
@@ -93,46 +94,61 @@ static void from_pixels(const struct sn_pixels * p)
 
 /* ---- NCHW */
 
-/* n elements of channel c, as integers. */
-SN_INLINE v32i some_of_plane(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, v32f zero)
-{
-    const size_t at = c * p->srcChannel + pixel;
-    if (!p->floats)
-        return v_load_tail_8u_32i((const uint8_t *)p->src + at, n);
-    return quantise(v_load_tail_32f((const uint8_t *)p->src + at * sizeof(float), n), v_set_32f(p->scale[c]), zero);
-}
-
-/* The square of pixels and V8U_N channels that begins at (pixel, c): vector i of `square` has the channels of one pixel. */
-SN_INLINE void square_of_planes(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, v32f square[V32F_N])
+/* The square of V32F_N pixels and V8U_N channels of floats that begins at (pixel, c), or what exists of it: vector i of
+ * `square` becomes the channels of a pixel. */
+SN_INLINE void square_of_floats(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, v32f square[V32F_N])
 {
     const v32f zero = v_set_32f(p->zero);
+    const sn_32f * src = (const sn_32f *)p->src + c * p->srcChannel + pixel;
     for (size_t i = 0; i < V32F_N; ++i) {
         v32i x[4];
-        for (size_t k = 0; k < 4; ++k)
-            x[k] = c + 4 * i + k < p->channels ? some_of_plane(p, c + 4 * i + k, pixel, n, zero) : v_set_32i(0);
+        for (size_t k = 0; k < 4; ++k, ++c, src += p->srcChannel)
+            x[k] = c < p->channels ? quantise(v_load_tail_32f(src, n), v_set_32f(p->scale[c]), zero) : v_set_32i(0);
         square[i] = v_cast_32i_32f(v_cast_8u_32i(v_join_32i_8u(x[0], x[1], x[2], x[3])));
     }
     v_transpose_32f(square);
 }
 
-static void from_planes(const struct sn_pixels * p)
+static void floats_of_planes(const struct sn_pixels * p, uint8_t * dst, size_t step)
 {
-    SN_ALIGNED uint8_t bytes[V8U_N];
     for (size_t pixel = 0; pixel < p->pixels; pixel += V32F_N)
         for (size_t c = 0; c < p->channels; c += V8U_N) {
             const size_t n = sn_min(p->pixels - pixel, V32F_N), channels = sn_min(p->channels - c, V8U_N);
             v32f square[V32F_N];
-            square_of_planes(p, c, pixel, n, square);
-            for (size_t i = 0; i < n; ++i) {
-                const v8u x = v_cast_32i_8u(v_cast_32f_32i(square[i]));
-                uint8_t * to = p->dst + (pixel + i) * p->dstPixel + c * (p->wide ? 2 : 1);
-                if (p->wide) {
-                    v_store_8u(bytes, x);
-                    widen(bytes, channels, to);
-                } else {
-                    v_store_tail_8u(to, x, channels);
-                }
-            }
+            square_of_floats(p, c, pixel, n, square);
+            for (size_t i = 0; i < n; ++i)
+                v_store_tail_8u(dst + (pixel + i) * step + c, v_cast_32i_8u(v_cast_32f_32i(square[i])), channels);
+        }
+}
+
+static void transpose_8u(const uint8_t * src, size_t srcStep, size_t rows, size_t columns, uint8_t * dst, size_t dstStep)
+{
+    transpose_small(src, srcStep, rows, columns, dst, dstStep, 4);
+}
+
+static void bytes_of_planes(const struct sn_pixels * p, uint8_t * dst, size_t step)
+{
+    if (p->floats)
+        floats_of_planes(p, dst, step);
+    else
+        transpose_8u(p->src, p->srcChannel, p->channels, p->pixels, dst, step);
+}
+
+/* Bytes that will be widened, of some pixels and channels: from a buffer. */
+static void wide_of_planes(const struct sn_pixels * p)
+{
+    SN_ALIGNED uint8_t bytes[V8U_N * V8U_N];
+    const size_t element = p->floats ? sizeof(float) : 1;
+    for (size_t pixel = 0; pixel < p->pixels; pixel += V8U_N)
+        for (size_t c = 0; c < p->channels; c += V8U_N) {
+            struct sn_pixels part = *p;
+            part.src = (const uint8_t *)p->src + (c * p->srcChannel + pixel) * element;
+            part.scale = p->floats ? p->scale + c : NULL;
+            part.channels = sn_min(p->channels - c, V8U_N);
+            part.pixels = sn_min(p->pixels - pixel, V8U_N);
+            bytes_of_planes(&part, bytes, V8U_N);
+            for (size_t i = 0; i < part.pixels; ++i)
+                widen(bytes + i * V8U_N, part.channels, p->dst + (pixel + i) * p->dstPixel + 2 * c);
         }
 }
 
@@ -140,29 +156,15 @@ static void pixels_8i(const struct sn_pixels * p)
 {
     if (p->srcChannel == 1)
         from_pixels(p);
+    else if (p->wide)
+        wide_of_planes(p);
     else
-        from_planes(p);
+        bytes_of_planes(p, p->dst, p->dstPixel);
 }
 
-/* Transposes squares of pixels and channels, four bytes at a time: byte k of lane i of x is channel k of pixel i. */
 static void planes_8u(const uint8_t * src, size_t step, size_t channels, size_t pixels, uint8_t * dst, size_t plane)
 {
-    const v32i low = v_set_32i(0xFF);
-    for (size_t pixel = 0; pixel < pixels; pixel += V32F_N)
-        for (size_t c = 0; c < channels; c += V8U_N) {
-            const size_t n = sn_min(pixels - pixel, V32F_N), wide = sn_min(channels - c, V8U_N);
-            v32f square[V32F_N];
-            for (size_t i = 0; i < V32F_N; ++i)
-                square[i] = v_cast_32i_32f(v_cast_8u_32i(v_load_tail_8u(src + (pixel + i) * step + c, i < n ? wide : 0)));
-            v_transpose_32f(square);
-            for (size_t i = 0; 4 * i < wide; ++i) {
-                const v32i x = v_cast_32f_32i(square[i]), zero = v_set_32i(0);
-                const v32i byte[4] = {v_and_32i(x, low), v_and_32i(v_shr_32i(x, 8), low), v_and_32i(v_shr_32i(x, 16), low),
-                    v_shr_32i(x, 24)};
-                for (size_t k = 0; k < 4 && 4 * i + k < wide; ++k)
-                    v_store_tail_8u(dst + (c + 4 * i + k) * plane + pixel, v_pack_32i_8u(byte[k], zero, zero, zero), n);
-            }
-        }
+    transpose_8u(src, step, pixels, channels, dst, plane);
 }
 
 SN_INSTALL(convolution_8i, convolution_8i)

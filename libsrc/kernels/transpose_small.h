@@ -1,7 +1,7 @@
 /*
  * Transposition of matrices of 16-bit elements or of bytes, in squares of whole vectors: the elements that 2 or 4 rows have
  * in a column are joined to a word of 32 bits, and squares of words are transposed as floats are. The last square of a side
- * overlaps the one before.
+ * overlaps the one before; if a side is shorter than a square, the square is padded with zeros, which are not stored.
  */
 #ifndef SN_KERNELS_TRANSPOSE_SMALL_H
 #define SN_KERNELS_TRANSPOSE_SMALL_H
@@ -29,25 +29,50 @@ SN_INLINE void join_rows(v32i * r, size_t parts)
     exchange_parts(&r[2], &r[3], 8, 0xff00ff);
 }
 
-SN_INLINE void transpose_small_square(const uint8_t * src, size_t srcStep, uint8_t * dst, size_t dstStep, size_t parts)
+/* A square of `rows` rows of src, `width` bytes each; `whole`, a compile-time constant: it has as many as the vectors. */
+struct small_square {
+    size_t rows, width;
+    bool whole;
+};
+
+SN_INLINE v32i load_small(const uint8_t * src, const struct small_square * s, size_t row)
+{
+    if (s->whole)
+        return v_load_32i(src);
+    return row < s->rows ? v_cast_8u_32i(v_load_tail_8u(src, s->width)) : v_set_32i(0);
+}
+
+/* Stores row `row` of the transposed square. */
+SN_INLINE void store_small(uint8_t * dst, v32f v, const struct small_square * s, size_t row, size_t parts)
+{
+    const size_t element = sizeof(float) / parts;
+    if (s->whole)
+        v_store_32f(dst, v);
+    else if (row * element < s->width)
+        v_store_tail_8u(dst, v_cast_32i_8u(v_cast_32f_32i(v)), s->rows * element);
+}
+
+SN_INLINE void transpose_small_square(const uint8_t * src, size_t srcStep, struct small_square s, uint8_t * dst,
+                                      size_t dstStep, size_t parts)
 {
     v32f words[4][V32F_N];
     for (size_t l = 0; l < V32F_N; ++l) {
         v32i r[4];
-        SN_UNROLL for (size_t k = 0; k < parts; ++k, src += srcStep) r[k] = v_load_32i(src);
+        SN_UNROLL for (size_t k = 0; k < parts; ++k) r[k] = load_small(src + k * srcStep, &s, l * parts + k);
+        src += parts * srcStep;
         join_rows(r, parts);
         SN_UNROLL for (size_t k = 0; k < parts; ++k) words[k][l] = v_cast_32i_32f(r[k]);
     }
     for (size_t k = 0; k < parts; ++k) {
         v32f r[V32F_N];
-        uint8_t * row = dst + k * dstStep;
         SN_UNROLL for (size_t l = 0; l < V32F_N; ++l) r[l] = words[k][l];
         v_transpose_32f(r);
-        SN_UNROLL for (size_t l = 0; l < V32F_N; ++l, row += parts * dstStep) v_store_32f(row, r[l]);
+        SN_UNROLL for (size_t l = 0; l < V32F_N; ++l)
+            store_small(dst + (l * parts + k) * dstStep, r[l], &s, l * parts + k, parts);
     }
 }
 
-/* At least as many rows and columns as a square has; `parts`, a compile-time constant, elements are a word. */
+/* Any number of rows and columns; `parts`, a compile-time constant, elements are a word. */
 SN_INLINE void transpose_small(const uint8_t * src, size_t srcStep, size_t rows, size_t columns, uint8_t * dst,
                                size_t dstStep, size_t parts)
 {
@@ -57,9 +82,15 @@ SN_INLINE void transpose_small(const uint8_t * src, size_t srcStep, size_t rows,
     const size_t outer = along_rows ? columns : rows, inner = along_rows ? rows : columns;
     for (size_t i = 0; i < outer; i += n)
         for (size_t j = 0; j < inner; j += n) {
-            const size_t x = sn_min(along_rows ? i : j, columns - n), y = sn_min(along_rows ? j : i, rows - n);
+            const size_t x = sn_min(along_rows ? i : j, columns - sn_min(n, columns));
+            const size_t y = sn_min(along_rows ? j : i, rows - sn_min(n, rows));
             const uint8_t * from = src + y * srcStep + x * element;
-            transpose_small_square(from, srcStep, dst + x * dstStep + y * element, dstStep, parts);
+            uint8_t * to = dst + x * dstStep + y * element;
+            if (sn_min(rows, columns) >= n)
+                transpose_small_square(from, srcStep, (struct small_square){n, V8U_N, true}, to, dstStep, parts);
+            else
+                transpose_small_square(from, srcStep, (struct small_square){sn_min(rows, n), sn_min(columns, n) * element, false},
+                                       to, dstStep, parts);
         }
 }
 
