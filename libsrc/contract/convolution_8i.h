@@ -80,11 +80,42 @@ struct sn_depthwise_8i {
     void (*pack)(const struct sn_convolution_parameters * p, const int8_t * weight, void * packed);
 };
 
+/*
+ * Lines of bytes of a depthwise convolution of horizontal stride 1, in which tap t of output i of line y is at
+ * src + y * srcStepY + i + tap[t]: those of one channel (NCHW, `plane`), or of pixels of so many channels (NHWC). Up to a
+ * vector of bytes is read behind the last one that is needed.
+ */
+struct sn_flat_run_8i {
+    const uint8_t * src;
+    size_t srcStepY;
+    size_t taps;
+    const size_t * tap;  /* `taps` offsets, and further ones up to a multiple of 4, which point to any byte of the lines */
+    const void * weight; /* as packed by pack() */
+    bool plane;
+    size_t channel;      /* of the plane */
+    size_t channels;     /* of pixels */
+    uint8_t * dst;
+    size_t dstStepY;
+    size_t rows, count;  /* lines, and outputs of each */
+    const struct sn_result_8i * result; /* of channel 0 on */
+};
+
+/* `run` is NULL if the level has no such kernel. */
+struct sn_flat_8i {
+    void (*run)(const struct sn_flat_run_8i * d);
+    /* The bytes of the packed weights: for each channel and tap, their number rounded up to a multiple of 4, at most 2 for
+     * planes, and 2 vectors of bytes for pixels. */
+    size_t (*size)(bool planes, size_t taps, size_t channels);
+    /* Packs the weights, which are in the caller's layout, into zeroed memory. */
+    void (*pack)(bool planes, size_t taps, size_t channels, const int8_t * weight, void * packed);
+};
+
 /* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_8i_slots {
     sn_convolution_8i_fn plain;
     struct sn_dot_tile tile;
     struct sn_depthwise_8i depthwise;
+    struct sn_flat_8i flat;
     sn_pixels_fn pixels;
     sn_planes_fn planes;
 };

@@ -1,4 +1,4 @@
-/* Quantised depthwise convolution: 3x3, other kernels by columns of lines, and all others by taps. */
+/* Quantised depthwise convolution: 3x3, other kernels by columns of lines, all others by taps, and that of flat lines. */
 #include "contract/convolution_8i.h"
 #include "kernels/install.h"
 
@@ -6,6 +6,7 @@
 
 #include "kernels/depthwise_8i.h"
 #include "kernels/depthwise_columns_8i.h"
+#include "kernels/depthwise_flat_8i.h"
 
 #include <depthwise_any_8i.h>
 
@@ -59,4 +60,5 @@ static void run(const struct sn_depthwise_run_8i * d)
 SN_INSTALL(depthwise_8i, convolution_8i)
 {
     slots->depthwise = (struct sn_depthwise_8i){run, by_lines, size, pack};
+    slots->flat = (struct sn_flat_8i){flat_run, flat_size, flat_pack};
 }

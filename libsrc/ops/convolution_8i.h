@@ -7,6 +7,7 @@
 extern const struct sn_convolution_family sn_convolution_8i;
 
 /* `base` has only the first. */
-extern const struct sn_convolution_algorithm sn_convolution_8i_base, sn_convolution_8i_depthwise;
+extern const struct sn_convolution_algorithm sn_convolution_8i_base, sn_convolution_8i_flat,
+    sn_convolution_8i_depthwise;
 
 #endif
