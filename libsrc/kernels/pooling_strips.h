@@ -128,7 +128,7 @@ SN_INLINE void strip(const struct row_buffer * d, const struct step * t, const s
     const int common = K > S ? K - S : K;
     const struct constants k = {common, S, K > S, true}, any = {0, 0, !COMPACT, true};
     const size_t pitch = d->p->axis[2].src, dstPitch = d->p->axis[2].dst;
-    const struct strip s = {d->chunk.outputs, d->vectors, d->mask, S > 1 ? d->outputs : d->columns};
+    const struct strip s = {d->chunk.outputs, d->vectors, d->mask, d->columns};
     for (; t < end; ++t) {
         const struct input r = input_of(t, src, pitch, 1, 0);
         ELEMENT * row = dst + t->y * dstPitch;
