@@ -144,54 +144,58 @@ SN_INLINE void fold(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t
 }
 
 #if HAS_DIVISOR
-/* Adds `rows` rows of all planes at p to v; rows may be 0. */
-static void add_terms(v32f * v, int u, const struct input * r, const ELEMENT * p, size_t rows, size_t n, bool full)
+/* `rows` rows of all planes at p. */
+SN_INLINE struct terms terms_of(const struct input * r, const ELEMENT * p, size_t rows, size_t n)
 {
-    const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n, false};
-    v32f w[4];
-    if (rows == 0)
-        return;
-    sum_terms(w, u, &t, full);
-    for (int i = 0; i < u; ++i)
-        v[i] = v_add_32f(v[i], w[i]);
+    return (struct terms){p, rows, r->pitch, 2 * r->pitch, r->planes, r->plane, n, false};
 }
 
-/* Adds `rows` rows of all planes at p, few of each, to v. */
-SN_INLINE void add_chain(v32f * v, int u, const struct input * r, const ELEMENT * p, size_t rows, size_t n, bool full)
+/* Adds `rows` rows of all planes at p to v, or if they are few, so that chain is true, one after the other; rows may be 0. */
+SN_INLINE void add_terms(v32f * v, int u, const struct input * r, const ELEMENT * p, size_t rows, size_t n, bool full,
+                         bool chain)
 {
+    const struct terms t = terms_of(r, p, rows, n);
     v32f w[4];
     if (rows == 0)
         return;
-    sum_chain(w, u, &(struct terms){p, rows, r->pitch, r->planes, r->plane, n, false}, full);
+    if (chain)
+        sum_chain(w, u, &t, full);
+    else
+        sum_terms(w, u, &t, full);
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v[i] = v_add_32f(v[i], w[i]);
 }
 
-/* reduce() of several planes: each is summed separately, so that chains do not grow with their number. */
-SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n, bool full, bool two)
+/* reduce() of several planes: each is summed separately, so that chains do not grow with their number. With !chain also of
+ * many rows or planes. */
+SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n, bool full, bool two,
+                             bool chain)
 {
-    sum_chain(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n, false}, full);
+    const struct terms t = terms_of(r, r->common + x, r->rows, n);
+    if (chain)
+        sum_chain(v0, u, &t, full);
+    else
+        sum_terms(v0, u, &t, full);
     if (!two)
         return;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v1[i] = v0[i];
-    add_chain(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
-    add_chain(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
+    add_terms(v0, u, r, r->own[0] + x, r->own_rows[0], n, full, chain);
+    add_terms(v1, u, r, r->own[1] + x, r->own_rows[1], n, full, chain);
 }
 
 /* reduce() if one chain of additions might be too long. Not inlined: many instances of reduce() share it. */
 static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n,
                                                   bool full, bool two)
 {
-    sum_terms(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n, false}, full);
-    if (!two)
-        return;
-    for (int i = 0; i < u; ++i)
-        v1[i] = v0[i];
-    add_terms(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
-    add_terms(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
+    switch (full ? u : 0) {
+    case 4: reduce_planes(v0, v1, 4, r, x, n, true, two, false); return;
+    case 2: reduce_planes(v0, v1, 2, r, x, n, true, two, false); return;
+    case 1: reduce_planes(v0, v1, 1, r, x, n, true, two, false); return;
+    default: reduce_planes(v0, v1, 1, r, x, n, false, two, false);
+    }
 }
 #endif
 
@@ -213,7 +217,7 @@ SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct input 
         return;
     }
     if (!k.flat && r->planes > 1) {
-        reduce_planes(v0, v1, u, r, x, n, full, k.two);
+        reduce_planes(v0, v1, u, r, x, n, full, k.two, true);
         return;
     }
 #endif
@@ -286,8 +290,10 @@ SN_INLINE void reduce_rows_as(const struct input * given, size_t n, const sn_32f
             store_tail(dst1, v1, d1, n, cells);
         return;
     }
-    for (; n >= 4 * LANES && x + LANES < n; x += 4 * LANES)
+    for (; n >= 4 * LANES && x + 2 * LANES < n; x += 4 * LANES)
         reduce_vectors(r, sn_min(x, n - 4 * LANES), 4, d0, d1, dst0, dst1, two, cells);
+    for (; n >= 2 * LANES && x + LANES < n; x += 2 * LANES)
+        reduce_vectors(r, sn_min(x, n - 2 * LANES), 2, d0, d1, dst0, dst1, two, cells);
     for (; x < n; x += LANES)
         reduce_vectors(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two, cells);
 }

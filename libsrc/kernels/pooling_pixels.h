@@ -81,10 +81,11 @@ static void pairs_step(const struct sn_pooling * p, const struct step * t, const
 static __attribute__((noinline)) void ring_sum(v32f (*ring)[4], int u, struct span x, v32f * v)
 {
     const size_t at = x.begin % RING, first = sn_min(x.count, RING - at);
+    const struct terms t = {.odd = 4 * V32F_N, .pitch = 8 * V32F_N, .cells = true};
     v32f w[4];
-    sum_terms(v, u, &(struct terms){ring[at], first, 4 * V32F_N, 1, 0, 0, true}, true);
+    sum_halves(v, u, &t, ring[at], first, 1, true);
     if (first < x.count) {
-        sum_terms(w, u, &(struct terms){ring[0], x.count - first, 4 * V32F_N, 1, 0, 0, true}, true);
+        sum_halves(w, u, &t, ring[0], x.count - first, 1, true);
         for (int i = 0; i < u; ++i)
             v[i] = v_add_32f(v[i], w[i]);
     }

@@ -152,7 +152,7 @@ static struct layout layout_of(const struct sn_pool_axis * axis, size_t inner, c
     struct layout l = {.data = (before + lanes - 1) / lanes * lanes, .count = c->columns * inner};
     l.origin = l.data - before;
     l.end = l.origin + length;
-    l.pitch = (l.end + 2 * lanes - 1) / lanes * lanes;
+    l.pitch = sn_ceil_div(l.end, lanes) * lanes + 4 * lanes;
     return l;
 }
 

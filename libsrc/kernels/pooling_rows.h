@@ -3,7 +3,10 @@
  *
  * Many rows are stored in the buffer before the first is finished, so that no load has to wait for a recent store. With
  * stride 1 a vector of results is computed from K loads at neighbouring positions. Otherwise all positions are computed and
- * the required ones are copied: gathering a vector of outputs costs more than the unused positions.
+ * the required ones are copied: gathering a vector of outputs costs more than the unused positions. If the stride is even,
+ * the even and the odd positions of single elements are separated first: a window begins at an even one, so only these are
+ * computed, and with stride 2 none is unused. By that, maxima of 14x14 floats by windows of 10x10 with stride 2 take 0.85 of
+ * the time (avx2, Zen 3).
  */
 
 /* A row of outputs whose columns are in the buffer. */
@@ -26,22 +29,25 @@ struct row_buffer {
     struct span covered;                  /* outputs along the row whose windows are not empty */
     struct chunk chunk;
     struct layout layout;
-    size_t rows, pending_rows, bordered;  /* rows of the buffer, unfinished ones, those with a left border */
+    size_t rows, pending_rows, bordered;  /* rows of the buffer, unfinished ones, those with borders */
+    bool split;                           /* the even and the odd positions of rows are separated */
+    size_t odd;                           /* where the odd ones begin then */
+    size_t stride, results;               /* of the outputs among the results that are computed, and the number of these */
     struct pending_row pending[MAX_ROWS];
     strip_fn strip;                       /* for this kind of window, or NULL */
     size_t vectors;                       /* of a strip's row that overlap the image */
     size_t min_before, max_before;        /* elements before its row: at least before the first, at most before the last */
-    float columns[HAS_DIVISOR ? ROW + LANES : 1];     /* divisors, see divide_columns() */
-    float outputs[HAS_DIVISOR ? ROW / 2 + LANES : 1];
-    int32_t index[BY_PERMUTATION ? ROW + LANES : 1]; /* index of each output among the results, if selected */
-    CELL buffer[BUFFER] __attribute__((aligned(64)));
+    float columns[HAS_DIVISOR ? ROW + LANES : 1];           /* the column factor of the divisor of each result */
+    int32_t index[BY_PERMUTATION ? ROW / 2 + LANES : 1];    /* index of each output among the results, if selected */
+    CELL buffer[BUFFER + ROW] __attribute__((aligned(64))); /* a row more, for split_row() */
     CELL mask[ROW + LANES] __attribute__((aligned(64)));
 };
 
-/* The cells of the buffer that one row of results is computed from. */
+/* The cells of the buffer that one row of results is computed from: tap 0, tap 1 is `odd` cells behind it, and tap i + 2 is
+ * `pitch` cells behind tap i. */
 struct taps {
-    const CELL * p;  /* the first tap */
-    size_t count, step;
+    const CELL * p;
+    size_t count, odd, pitch;
 };
 
 /* Reduces u vectors at x over the taps. */
@@ -49,22 +55,30 @@ SN_INLINE void reduce_taps(REDUCTION * v, int u, const struct taps * t, size_t x
 {
 #if HAS_DIVISOR
     if (is_long(t->count, 1)) {
-        sum_terms(v, u, &(struct terms){t->p + x, t->count, t->step, 1, 0, 0, true}, true);
+        sum_terms(v, u, &(struct terms){t->p + x, t->count, t->odd, t->pitch, 1, 0, 0, true}, true);
         return;
     }
 #endif
+    const CELL * p = t->p + x, * odd = p + t->odd;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v[i] = UNPACK(WORD(load)(t->p + x + i * LANES));
-    for (size_t k = 1; k < t->count; ++k) {
+        v[i] = UNPACK(WORD(load)(p + i * LANES));
+    for (size_t k = t->count; k > 2; k -= 2) {
+        p += t->pitch;
         SN_UNROLL
         for (int i = 0; i < u; ++i)
-            v[i] = REDUCE(v[i], TERM(WORD(load)(t->p + x + k * t->step + i * LANES)));
+            v[i] = REDUCE(REDUCE(v[i], TERM(WORD(load)(odd + i * LANES))), TERM(WORD(load)(p + i * LANES)));
+        odd += t->pitch;
+    }
+    if (t->count % 2 == 0) {
+        SN_UNROLL
+        for (int i = 0; i < u; ++i)
+            v[i] = REDUCE(v[i], TERM(WORD(load)(odd + i * LANES)));
     }
 }
 
 /* n results from the taps; `columns` are the column parts of the divisors. */
-static void reduce_columns(const struct taps * t, size_t n, const sn_32f * columns, float row, ELEMENT * dst)
+SN_INLINE void reduce_columns(const struct taps * t, size_t n, const sn_32f * columns, float row, ELEMENT * dst)
 {
     enum { U = 2 };
     REDUCTION v[U];
@@ -77,15 +91,17 @@ static void reduce_columns(const struct taps * t, size_t n, const sn_32f * colum
 #define DIVISOR(x) d
 #endif
     size_t x = 0;
-    for (; x + U * LANES <= n; x += U * LANES) {
+    for (; x + LANES < n; x += U * LANES) {
         reduce_taps(v, U, t, x);
-        SN_UNROLL
-        for (int i = 0; i < U; ++i)
-            store(dst, x + (size_t)i * LANES, v[i], DIVISOR(x + i * LANES), false);
+        store(dst, x, v[0], DIVISOR(x), false);
+        if (x + U * LANES <= n)
+            store(dst, x + LANES, v[1], DIVISOR(x + LANES), false);
+        else
+            store_tail(dst + x + LANES, v[1], DIVISOR(x + LANES), n - x - LANES, false);
     }
-    for (; x < n; x += LANES) {
+    if (x < n) {
         reduce_taps(v, 1, t, x);
-        store_tail(dst + x, v[0], DIVISOR(x), sn_min(n - x, LANES), false);
+        store_tail(dst + x, v[0], DIVISOR(x), n - x, false);
     }
 #undef DIVISOR
 }
@@ -131,47 +147,61 @@ static void gather_floats(const sn_32f * t, const int32_t * index, size_t n, sn_
     }
 }
 
-/* Results to be selected overwrite the row, including its left border, until all rows are complete. They are elements, so
+/* Separates the positions of a row, in place of the row before it, which is no longer needed. */
+static void split_row(const struct row_buffer * d, CELL * row)
+{
+    const CELL * from = row + d->layout.origin;
+    CELL * const even = row - d->layout.pitch, * const odd = even + d->odd;
+    size_t x = 0;
+    for (; x + LANES < d->odd; x += LANES) {
+        const VECTOR a = WORD(load)(from + 2 * x), b = WORD(load)(from + 2 * x + LANES);
+        WORD(store)(even + x, WORD(even)(a, b));
+        WORD(store)(odd + x, WORD(odd)(a, b));
+    }
+    WORD(store)(even + x, IDENTITY); /* read by the last vectors of results */
+    WORD(store)(odd + x, IDENTITY);
+}
+
+/* Results to be selected overwrite the cells, including the border, until all rows are complete. They are elements, so
  * that none lies behind the cells that it is computed from. */
 static void flush_rows(struct row_buffer * d)
 {
-    const struct sn_pool_axis * axis = &d->p->axis[2];
     const struct layout * l = &d->layout;
-    const size_t inner = d->p->inner, outputs = d->chunk.outputs;
-    const bool gathered = axis->stride > 1;
-    const size_t n = (gathered ? (outputs - 1) * axis->stride + 1 : outputs) * inner;
+    const size_t inner = d->p->inner, outputs = d->chunk.outputs, kernel = d->p->axis[2].kernel;
+    const bool gathered = d->stride > 1;
+    for (size_t i = 0; d->split && i < d->pending_rows; ++i)
+        split_row(d, d->pending[i].row);
     for (size_t i = 0; i < d->pending_rows; ++i) {
-        const struct pending_row * w = &d->pending[i];
-        const struct taps t = {w->row + l->origin, axis->kernel, inner};
-        reduce_columns(&t, n, d->columns, w->divisor, gathered ? (void *)(w->row + l->origin) : w->dst);
+        struct pending_row * w = &d->pending[i];
+        w->row = d->split ? w->row - l->pitch : w->row + l->origin;
+        const struct taps t = {w->row, kernel, d->split ? d->odd : inner, d->split ? 1 : 2 * inner};
+        reduce_columns(&t, d->results, d->columns, w->divisor, gathered ? (void *)w->row : w->dst);
     }
     for (size_t i = 0; gathered && i < d->pending_rows; ++i) {
-        const ELEMENT * results = (const void *)(d->pending[i].row + l->origin);
+        const struct pending_row * w = &d->pending[i];
         if (BY_PERMUTATION && inner <= NARROW)
-            gather_floats((const void *)results, d->index, outputs * inner, (void *)d->pending[i].dst);
+            gather_floats((const void *)w->row, d->index, outputs * inner, (void *)w->dst);
         else
-            gather(results, axis->stride, inner, outputs, d->pending[i].dst);
+            gather((const void *)w->row, d->stride, inner, outputs, w->dst);
     }
-    d->bordered = gathered ? 0 : d->bordered;
+    d->bordered = gathered || d->split ? 0 : d->bordered;
     d->pending_rows = 0;
 }
 
-/* The column factors of the divisors: of each element of reduce_columns(), and of each output if these are not adjacent. */
+/* The column factors of the divisors. */
 static void divide_columns(struct row_buffer * d)
 {
 #if HAS_DIVISOR
     const struct sn_pool_axis * axis = &d->p->axis[2];
     const struct chunk * c = &d->chunk;
-    const size_t inner = d->p->inner, n = (c->outputs - 1) * axis->stride + 1;
-    for (size_t o = 0; o < n; ++o) {
-        const size_t begin = sn_max(o, c->lead), end = sn_min(o + axis->kernel, c->lead + c->columns);
+    const size_t inner = d->p->inner;
+    for (size_t o = 0, x = 0; o < d->results; o += inner, x += d->split ? 2 : 1) {
+        const size_t begin = sn_max(x, c->lead), end = sn_min(x + axis->kernel, c->lead + c->columns);
         for (size_t i = 0; i < inner; ++i)
-            d->columns[o * inner + i] = divisor_of(d->p, 2, begin < end ? end - begin : 1);
+            d->columns[o + i] = divisor_of(d->p, 2, begin < end ? end - begin : 1);
     }
-    for (size_t i = n * inner; i < n * inner + LANES; ++i)
+    for (size_t i = d->results; i < d->results + LANES; ++i)
         d->columns[i] = 1;
-    for (size_t o = 0; axis->stride > 1 && o < c->outputs + LANES; ++o)
-        d->outputs[o] = d->columns[sn_min(o * axis->stride, n) * inner];
 #else
     (void)d;
 #endif
@@ -179,18 +209,23 @@ static void divide_columns(struct row_buffer * d)
 
 static void find_indices(struct row_buffer * d)
 {
-    const size_t inner = d->p->inner, pixels = BY_PERMUTATION && inner <= NARROW ? d->chunk.outputs : 0;
+    const size_t inner = d->p->inner, pixels = BY_PERMUTATION && d->stride > 1 && inner <= NARROW ? d->chunk.outputs : 0;
     for (size_t o = 0; o < pixels; ++o)
         for (size_t i = 0; i < inner; ++i)
-            d->index[o * inner + i] = (int32_t)(o * d->p->axis[2].stride * inner + i);
+            d->index[o * inner + i] = (int32_t)(o * d->stride * inner + i);
 }
 
 static void begin_strips(struct row_buffer * d);
 
 static void begin_chunk(struct row_buffer * d, size_t output, size_t outputs)
 {
-    d->chunk = chunk_at(&d->p->axis[2], output, outputs);
-    d->layout = layout_of(&d->p->axis[2], d->p->inner, &d->chunk, LANES);
+    const struct sn_pool_axis * axis = &d->p->axis[2];
+    d->chunk = chunk_at(axis, output, outputs);
+    d->layout = layout_of(axis, d->p->inner, &d->chunk, LANES);
+    d->split = d->p->inner == 1 && axis->stride % 2 == 0;
+    d->odd = (sn_ceil_div(d->layout.end - d->layout.origin, 2 * LANES) + 1) * LANES;
+    d->stride = d->split ? axis->stride / 2 : axis->stride;
+    d->results = ((outputs - 1) * d->stride + 1) * d->p->inner;
     d->rows = sn_min(BUFFER / d->layout.pitch, MAX_ROWS);
     d->pending_rows = d->bordered = 0;
     divide_columns(d);
@@ -198,14 +233,16 @@ static void begin_chunk(struct row_buffer * d, size_t output, size_t outputs)
     begin_strips(d);
 }
 
-/* Prepares the next row of the buffer, with its left border. */
+/* Prepares the next row of the buffer, with its borders. */
 static CELL * next_buffer_row(struct row_buffer * d, ELEMENT * dst, float divisor)
 {
     const struct layout * l = &d->layout;
-    CELL * row = d->buffer + d->pending_rows * l->pitch;
+    CELL * row = d->buffer + (d->pending_rows + (d->split ? 1 : 0)) * l->pitch;
     if (d->pending_rows == d->bordered) {
         ++d->bordered;
         for (size_t x = l->origin / LANES * LANES; x < l->data; x += LANES)
+            WORD(store)(row + x, IDENTITY);
+        for (size_t x = l->data + l->count; x < l->end + 2 * LANES; x += LANES) /* split_row() reads two vectors behind */
             WORD(store)(row + x, IDENTITY);
     }
     d->pending[d->pending_rows++] = (struct pending_row){row, dst, divisor};
@@ -232,9 +269,4 @@ static void buffer_step(struct row_buffer * d, const struct step * t, const ELEM
         row[i] = next_buffer_row(d, dst + d->chunk.output * p->inner, divisor_of(p, 0, planes.count) * t->divisor[i]);
     }
     reduce_cells(&r, l->count, row[0] + l->data, row[1] + l->data, t->two);
-    for (size_t i = 0; i < count; ++i) {
-        for (size_t x = l->data + l->count; x < l->end; x += LANES)
-            WORD(store)(row[i] + x, IDENTITY);
-        WORD(store)(row[i] + l->end, IDENTITY); /* read by the last vectors of outputs */
-    }
 }

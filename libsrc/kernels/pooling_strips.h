@@ -1,15 +1,19 @@
 /*
- * Reduction along rows in registers, for single elements and small, common windows: K columns, stride S = 1 or 2. Included
- * by pooling.h.
+ * Reduction along rows in registers, for single elements and small windows: K columns, stride S = 1 or 2. K is a constant for
+ * common windows, and a variable for others. Included by pooling.h.
  *
  * Vector j holds the positions from j * LANES on of a row that is already reduced over rows. Output vector i is computed
  * from vectors S * i and those after it, shifted by 1, 2, ... lanes; with S = 2 their even and odd lanes are separated
  * first. Compared with the buffer of pooling_rows.h this saves a store and K loads that cross cache lines per vector: it is
- * 1.5 to 2 times as fast. (Windows of 5 as 2 + 2 + 1 save another shift, but only rows of many vectors gain by it.)
+ * 1.5 to 2 times as fast, also if K is a variable. (Windows of 5 as 2 + 2 + 1 save another shift, but only rows of many
+ * vectors gain by it.)
  *
  * Vectors are loaded whole, so at both ends of a row the neighbouring elements are read and masked. The first and the last
  * rows of the array, for which that would be outside the array, are computed through the buffer.
  */
+
+/* Columns of windows, so that sums of them are chains, as in the buffer; and lanes that the vocabulary shifts vectors by. */
+enum { MOST_COLUMNS = 7, MOST_SLIDES = 4 };
 
 /* The parameters of a strip in addition to struct input; also in registers. */
 struct strip {
@@ -69,7 +73,7 @@ SN_INLINE REDUCTION reduce_slides(const VECTOR * e, const VECTOR * o, int K, int
     if (S == 2 && K > 1)
         v = REDUCE(v, TERM(o[0]));
     SN_UNROLL
-    for (int k = 1; k < 5; ++k) {
+    for (int k = 1; k <= MOST_SLIDES; ++k) {
         if (k * S < K)
             v = REDUCE(v, TERM(WORD(slide)(e[0], e[1], k)));
         if (S == 2 && k * S + 1 < K)
@@ -97,16 +101,15 @@ SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor,
         o[0] = o[1];
 }
 
-/* One step. Unless a row is clipped, the numbers of rows are constants (not in compact code), and vectors inside the row
- * need no mask. */
+/* One step. With `inside`, code for vectors that need no mask is separate. */
 SN_INLINE void strip_step(const struct input * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
-                          ELEMENT * dst1, int K, int S, struct constants k)
+                          ELEMENT * dst1, int K, int S, struct constants k, bool inside)
 {
     VECTOR e[2][2], o[2][2];
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t j = (size_t)S, x = 0;
     fetch(e, o, 0, r, s, 0, S, k, true);
-    for (; (k.common || COMPACT) && j + (size_t)S < s->vectors; j += (size_t)S, x += LANES) {
+    for (; inside && j + (size_t)S < s->vectors; j += (size_t)S, x += LANES) {
         fetch(e, o, 1, r, s, j, S, k, false);
         put(s, e[0], o[0], d0, dst0, x, LANES, K, S);
         if (k.two)
@@ -121,37 +124,37 @@ SN_INLINE void strip_step(const struct input * r, const struct strip * s, const 
     }
 }
 
-/* The steps of one plane of the image, whose position 0 is at src, to the plane of outputs at dst. */
+/* The steps of one plane of the image, whose position 0 is at src, to the plane of outputs at dst. Unless a row is clipped,
+ * the numbers of rows are constants if K is one. */
 SN_INLINE void strip(const struct row_buffer * d, const struct step * t, const struct step * end, const ELEMENT * src,
                      ELEMENT * dst, int K, int S)
 {
-    const int common = K > S ? K - S : K;
+    const int common = K > S ? K - S : K, columns = K ? K : (int)d->p->axis[2].kernel;
     const struct constants k = {common, S, K > S, true}, any = {0, 0, !COMPACT, true};
     const size_t pitch = d->p->axis[2].src, dstPitch = d->p->axis[2].dst;
-    const struct strip s = {d->chunk.outputs, d->vectors, d->mask, S > 1 ? d->outputs : d->columns};
+    const struct strip s = {d->chunk.outputs, d->vectors, d->mask, d->columns};
     for (; t < end; ++t) {
         const struct input r = input_of(t, src, pitch, 1, 0);
         ELEMENT * row = dst + t->y * dstPitch;
         const bool own = r.own_rows[0] == (size_t)S && r.own_rows[1] == (size_t)S;
-        if (!COMPACT && t->two == k.two && r.rows == (size_t)common && (own || !k.two))
-            strip_step(&r, &s, t->divisor, row, row + dstPitch, K, S, k);
+        if (K && t->two == k.two && r.rows == (size_t)common && (own || !k.two))
+            strip_step(&r, &s, t->divisor, row, row + dstPitch, K, S, k, true);
         else /* one row is computed as two equal ones */
-            strip_step(&r, &s, t->divisor, row, t->two ? row + dstPitch : row, K, S, any);
+            strip_step(&r, &s, t->divisor, row, t->two ? row + dstPitch : row, columns, S, any, !K);
     }
 }
 
-/* K is 0 for any kernel up to 5. */
+/* With K = 0 it is the number of columns of the kernel. */
 #define STRIP(K, S)                                                                                                         \
     static void strip_##K##_##S(const struct row_buffer * d, const struct step * t, const struct step * end,                \
                                 const ELEMENT * src, ELEMENT * dst)                                                         \
     {                                                                                                                       \
-        strip(d, t, end, src, dst, K ? K : (int)d->p->axis[2].kernel, S);                                                   \
+        strip(d, t, end, src, dst, K, S);                                                                                   \
     }
 
-#if COMPACT
 STRIP(0, 1)
 STRIP(0, 2)
-#else
+#if !COMPACT
 STRIP(1, 2)
 STRIP(2, 1)
 STRIP(2, 2)
@@ -165,9 +168,7 @@ STRIP(5, 1)
 /* The strip for windows of `kernel` columns and `stride`, or NULL if there is none. */
 static strip_fn strip_for(size_t kernel, size_t stride)
 {
-#if COMPACT
-    return kernel > 5 || stride > 2 ? NULL : stride == 1 ? strip_0_1 : strip_0_2;
-#else
+#if !COMPACT
     switch (sn_min(kernel, 9) * 10 + sn_min(stride, 9)) {
     case 12: return strip_1_2;
     case 21: return strip_2_1;
@@ -175,9 +176,11 @@ static strip_fn strip_for(size_t kernel, size_t stride)
     case 31: return strip_3_1;
     case 32: return strip_3_2;
     case 51: return strip_5_1;
-    default: return NULL;
     }
 #endif
+    if (stride > 2 || kernel > MOST_COLUMNS || (kernel - 1) / stride > MOST_SLIDES)
+        return NULL;
+    return stride == 1 ? strip_0_1 : strip_0_2;
 }
 
 static void begin_strips(struct row_buffer * d)
