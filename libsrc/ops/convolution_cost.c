@@ -4,6 +4,7 @@
 
 #include "ops/cache_sets.h"
 #include "ops/convolution_32f.h"
+#include "ops/deconvolution_32f.h"
 #include "ops/phases.h"
 #include "ops/units.h"
 
@@ -64,6 +65,12 @@ static const double DEPTHWISE_CALL = 138;        /* and for a vector of channels
 /* Deconvolution in NCHW, or by NHWC: vector cycles for each output of a phase. */
 static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6; /* a product, an input, an output */
 static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a product, a float converted */
+
+/* Depthwise deconvolution in NCHW: cycles. */
+static const double PHASE_CALL = 65;     /* for a phase of a plane, */
+static const double PHASE_VECTOR = 6;    /* and a vector of its outputs; */
+static const double INTERLEAVED_ROW = 185, INTERLEAVED = 12; /* for a row of other than 2 or 4 phases, and a vector of it */
+static const double PHASES_GAIN = 0.8;   /* converted if its cost is less than this part: edges of images are not counted */
 
 /* Copying a float of a band, in cycles. */
 static const double COPIED = 0.4;
@@ -382,6 +389,38 @@ double sn_phases_converted_cycles(const struct sn_convolution * c)
 bool sn_phases_converted_preferred(const struct sn_convolution * c)
 {
     return sn_phases_converted_cycles(c) < sn_phases_nchw_cycles(c);
+}
+
+/* ---- depthwise deconvolution, NCHW */
+
+double sn_phases_depthwise_nchw_cycles(const struct sn_convolution * c)
+{
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    const double phases = (double)(y->number * x->number), rows = (double)(y->number * y->count);
+    const double vectors = (double)x->number * vectors_of(c, x->count), taps = taps_of(c) / phases;
+    const bool zipped = x->number == 2 || x->number == 4;
+    const double interleaved = zipped ? 0 : INTERLEAVED_ROW + INTERLEAVED * vectors_of(c, c->p.dstW);
+    const double row = vectors * (PHASE_VECTOR + taps) + interleaved;
+    return (double)c->p.dstC * (DEPTHWISE_PLANE + PHASE_CALL * phases + rows * row);
+}
+
+double sn_phases_depthwise_converted_cycles(const struct sn_convolution * c)
+{
+    const double phases = (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+    const double moved = DEPTHWISE_CONVERTED * (src_pixels(c) + dst_pixels(c));
+    const double products = DEPTHWISE_PIXELS_ANY * dst_pixels(c) * taps_of(c) / phases;
+    const double calls = phases * (DEPTHWISE_CALL + DEPTHWISE_ROW * (double)sn_phases_y(c)->count);
+    return vectors_of(c, c->p.dstC) * of_vectors(c, moved + products) +
+           (double)sn_ceil_div(c->p.dstC, sn_phases_depthwise_channels(c)) * calls;
+}
+
+/*
+ * Planes of few pixels, and phases in x that planes are not zipped to, are converted: 1883x1x1 by 2x2 takes 0.03 of the time,
+ * 896x4x4 0.3, 112x8x8 by 3x3 with stride 3 0.4 (AVX2).
+ */
+bool sn_phases_depthwise_converted_preferred(const struct sn_convolution * c)
+{
+    return sn_phases_depthwise_converted_cycles(c) < PHASES_GAIN * sn_phases_depthwise_nchw_cycles(c);
 }
 
 /* ---- other choices */
