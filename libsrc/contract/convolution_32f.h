@@ -46,7 +46,8 @@ typedef void (*sn_grouped_nhwc_32f_fn)(const struct sn_grouped_nhwc_32f * g);
 
 /*
  * `rows` output rows of a depthwise convolution of one channel: the sum over ky and kx of weight[ky * kernelX + kx] *
- * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. Up to a vector of floats after the last input is read.
+ * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. If there are fewer columns than lanes, up to a vector of floats
+ * after the last input is read.
  */
 struct sn_depthwise_nchw_32f {
     const sn_32f * src;
@@ -59,6 +60,7 @@ struct sn_depthwise_nchw_32f {
     enum sn_activation activation;
     float param[2];
     sn_32f * dst;
+    size_t dstStep; /* floats between rows */
     size_t rows, columns;
 };
 typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d);

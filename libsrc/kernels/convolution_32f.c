@@ -3,14 +3,6 @@
 #include "kernels/activate.h"
 #include "kernels/install.h"
 
-SN_INLINE void store_some(sn_32f * p, v32f v, size_t lanes)
-{
-    if (lanes == V32F_N)
-        v_store_32f(p, v);
-    else
-        v_store_tail_32f(p, v, lanes);
-}
-
 /* ---- copies */
 
 /* Rows are written in order, so that what is written beyond the end of a row is overwritten by the next. */
@@ -50,31 +42,57 @@ SN_INLINE v32f every_second(const sn_32f * src, size_t count)
     return v_even_32f(v_load_tail_32f(src, low), v_load_tail_32f(src + low, all - low));
 }
 
+/* The last vector overlaps the one before it: lines of 13 floats take 0.6 of the time that a tail needs (AVX2). */
 SN_INLINE void copy(const sn_32f * src, size_t count, sn_32f * dst)
 {
     size_t i = 0;
     for (; i + V32F_N <= count; i += V32F_N)
         v_store_32f(dst + i, v_load_32f(src + i));
-    if (i < count)
-        v_store_tail_32f(dst + i, v_load_tail_32f(src + i, count - i), count - i);
+    if (i == count)
+        return;
+    if (count >= V32F_N)
+        v_store_32f(dst + count - V32F_N, v_load_32f(src + count - V32F_N));
+    else
+        v_store_tail_32f(dst, v_load_tail_32f(src, count), count);
+}
+
+/* Writes the zeros of a line, over a vector of it on each side if it is long enough, before what is inside. */
+SN_INLINE void pad(const struct sn_lines_32f * l, sn_32f * dst)
+{
+    const size_t after = l->size - l->before - l->inside;
+    if (sn_max(l->before, after) > V32F_N || l->size < V32F_N) {
+        zeros(dst, l->before);
+        zeros(dst + l->size - after, after);
+        return;
+    }
+    if (l->before)
+        v_store_32f(dst, v_zero_32f());
+    if (after)
+        v_store_32f(dst + l->size - V32F_N, v_zero_32f());
+}
+
+SN_INLINE void copy_seconds(const sn_32f * src, size_t count, sn_32f * dst)
+{
+    size_t i = 0;
+    for (; i + V32F_N < count; i += V32F_N)
+        v_store_32f(dst + i, every_second(src + 2 * i, count - i));
+    if (count >= V32F_N)
+        v_store_32f(dst + count - V32F_N, every_second(src + 2 * (count - V32F_N), V32F_N));
+    else if (count)
+        v_store_tail_32f(dst, every_second(src, count), count);
 }
 
 static void line_32f(const struct sn_lines_32f * l, const sn_32f * src, sn_32f * dst)
 {
-    zeros(dst, l->before);
+    pad(l, dst);
     dst += l->before;
-    const size_t inside = l->inside;
-    size_t i = 0;
-    if (l->stride == 1) {
-        copy(src, inside, dst);
-    } else if (l->stride == 2) {
-        for (; i < inside; i += V32F_N)
-            store_some(dst + i, every_second(src + 2 * i, inside - i), sn_min(inside - i, V32F_N));
-    } else {
-        for (; i < inside; ++i) /* gather instructions are not faster than this */
+    if (l->stride == 1)
+        copy(src, l->inside, dst);
+    else if (l->stride == 2)
+        copy_seconds(src, l->inside, dst);
+    else
+        for (size_t i = 0; i < l->inside; ++i) /* gather instructions are not faster than this */
             dst[i] = src[i * l->stride];
-    }
-    zeros(dst + inside, l->size - l->before - inside);
 }
 
 /* Short lines without padding, as pixels are, take 1.9 times as long with the code for all lines (16 floats). */

@@ -14,6 +14,9 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_base;
 extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, sn_convolution_32f_depthwise_sliced,
     sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw;
 
+/* Whether the last of these copies lines, with their padding. */
+bool sn_depthwise_copied(const struct sn_convolution * c);
+
 /* At most SN_FEW outputs in a group. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_nchw;
 

@@ -18,6 +18,9 @@
 /* Channels of NCHW that are converted together. */
 enum { CONVERTED = 32 };
 
+/* The least parts of NCHW for which those of all images are computed together. */
+enum { JOINED = 16 };
+
 struct grouped {
     struct sn_depthwise_rows rows;
     size_t groups, units;    /* the groups of a unit, but the last one, and units */
@@ -257,18 +260,34 @@ static void compute_units(const struct sn_convolution * c, size_t first, const s
     }
 }
 
+/* The parts of an image in NCHW. */
+static size_t parts_of(const struct sn_convolution * c) { return sn_ceil_div(data_of(c)->units, data_of(c)->part); }
+
+/*
+ * Whether a part is computed for all images before the next part: then weights that are larger than images are read once.
+ * 5 times 1792x2x2 by 3x3 in 56 groups takes 0.82 of the time. Few parts are left to share images among threads.
+ */
+static bool is_joined(const struct sn_convolution * c)
+{
+    return c->batch > 1 && c->weightSize > c->srcSize + c->dstSize && parts_of(c) >= JOINED;
+}
+
 /* The "lines" of a share are parts. */
 static void compute_converted(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
+    const size_t images = is_joined(c) ? c->batch : 1;
     for (size_t i = s->line; i < s->line + s->lines; ++i)
-        compute_units(c, i * data_of(c)->part, a);
+        for (size_t b = 0; b < images; ++b) {
+            const struct sn_arrays image = sn_image_of(a, b, a->work);
+            compute_units(c, i * data_of(c)->part, &image);
+        }
 }
 
 static void forward_converted(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t parts = sn_ceil_div(data_of(c)->units, data_of(c)->part);
+    const size_t parts = parts_of(c);
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute_converted,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = parts, .most = parts}});
+        .joined = is_joined(c), .time = sn_convolution_32f_time(c), .shares = {.lines = parts, .most = parts}});
 }
 
 const struct sn_convolution_algorithm

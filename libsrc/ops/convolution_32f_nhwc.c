@@ -14,6 +14,7 @@
 
 #include "ops/cache_sets.h"
 #include "ops/convolution_cost.h"
+#include "ops/tap_rows.h"
 #include "ops/units.h"
 #include "runtime/cpu.h"
 #include "runtime/memory.h"
@@ -149,13 +150,15 @@ static size_t compute_few(const struct sn_convolution * c, const struct sn_nhwc_
     return r->first + panels * kernels->tile_32f.columns;
 }
 
-/* All panels of weights over the rows that `gemm` describes, beginning with those of r. */
+/* All panels of weights over the rows that `gemm` describes, beginning with those of r; `byRow`: its height is that of r. */
 static void compute_panels(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
-                           struct sn_gemm_32f gemm)
+                           struct sn_gemm_32f gemm, bool byRow)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
     const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
+    const struct sn_tap_rows taps = {.first = (ptrdiff_t)(r->row * c->p.strideY) - (ptrdiff_t)c->p.padY,
+        .stride = c->p.strideY, .step = c->p.dilationY, .taps = c->p.kernelY, .lines = c->p.srcH};
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = compute_few(c, r, &gemm, g, end); first < end; first += tile->columns) {
             const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->runStep + first;
@@ -178,7 +181,10 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
                 gemm.prefetch = gemm.b + depth * gemm.columns;
                 gemm.prefetchStep = depth * gemm.columns / gemm.width;
             }
-            tile->run(&gemm);
+            if (byRow)
+                sn_run_tap_rows(tile, &gemm, &taps);
+            else
+                tile->run(&gemm);
         }
 }
 
@@ -202,17 +208,20 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .cStepY = r->dstLine,
         .cStepX = r->dstPixel, .coldC = !sn_cpu()->traits.prefetchC, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}};
+    bool byRow = true;
     if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows are one line */
         gemm.width *= r->rows;
         gemm.height = 1;
+        byRow = false;
     } else if (width < tile->rows && width < r->rows) { /* tiles along columns are higher than along rows */
+        byRow = false;
         gemm.height = width, gemm.width = r->rows;
         gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
         gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
     }
     const size_t all = gemm.width, once = rows_at_once(c, r, gemm.width);
     if (once == all) {
-        compute_panels(c, d, r, gemm);
+        compute_panels(c, d, r, gemm, byRow);
         return;
     }
     const size_t lines = gemm.height;
@@ -221,11 +230,12 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         for (size_t x = 0; x < all; x += once) {
             const size_t a = y * gemm.aStepY + x * gemm.aStepX, to = y * gemm.cStepY + x * gemm.cStepX;
             struct sn_nhwc_rows some = *r;
+            some.row += y;
             some.src += a;
             some.dst += to;
             some.add = r->add ? r->add + to : NULL;
             gemm.width = sn_min(once, all - x);
-            compute_panels(c, d, &some, gemm);
+            compute_panels(c, d, &some, gemm, byRow);
         }
 }
 
@@ -255,6 +265,7 @@ static void compute_part(const struct sn_convolution * c, const struct sn_direct
     if (y >= endY || x >= endX)
         return;
     const size_t to = (y - row) * r.dstLine + x * r.dstPixel;
+    r.row = y;
     r.rows = endY - y;
     r.columns = endX - x;
     r.dst += to;

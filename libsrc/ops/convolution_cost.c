@@ -4,13 +4,14 @@
 
 #include "ops/cache_sets.h"
 #include "ops/convolution_32f.h"
+#include "ops/deconvolution_32f.h"
 #include "ops/phases.h"
 #include "ops/units.h"
 
 /*
  * ---- constants. A cycle is the time in which a core multiplies 16 floats; a vector cycle, one vector. All were measured
- * with 512-bit vectors and are used for every level: only their ratios matter. `make calibrate` compares them with
- * measurements on this machine.
+ * with 512-bit vectors, but those of depthwise layers, and are used for every level: only their ratios matter. `make
+ * calibrate` compares them with measurements on this machine.
  */
 
 /* Direct products, on 3x3 layers. */
@@ -47,20 +48,29 @@ static const double LANES_ADDED = 3;  /* to add up the lanes of a sum */
 static const double GROUPED = 1.35, GROUPED_SINGLE = 1.17, GROUPED_ANY = 2.2, GROUPED_SINGLE_ANY = 1.5;
 static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4; /* TILE_SHORT: divided by the inputs of a group */
 
-/* Depthwise NCHW, on all layers of MobileNets. */
-static const double DEPTHWISE_PLANES = 1.1;     /* cycles of 16 products, */
-static const double DEPTHWISE_DILATED = 1.6;    /* with dilation, */
-static const double DEPTHWISE_ANY = 2.4;        /* or with another kernel than 2x2, 3x3, 5x5 */
-static const double LINE = 16;                  /* cycles to copy a line, for each phase, */
-static const double LINE_COPIED = 3.5;          /* and for each 16 floats of it, */
-static const double LINE_SPLIT = 8;             /* or with a stride */
-static const double DEPTHWISE_PIXELS = 1.15;    /* by NHWC: cycles of 16 products, */
-static const double DEPTHWISE_CONVERTED = 7;    /* to convert 16 floats in or out, */
-static const double DEPTHWISE_CALL = 600;       /* and for a vector of channels */
+/* Depthwise NCHW: fitted to both algorithms on 154 layers of 3x3 to 380x38 pixels, with 256-bit vectors (Zen 3). */
+static const double DEPTHWISE_PLANES = 1.97;     /* cycles of 16 products of rows that share inputs, */
+static const double DEPTHWISE_ANY = 2.87;        /* or of others; */
+static const double DEPTHWISE_PLANE = 159;       /* for a plane; */
+static const double LINE = 12;                   /* to copy a line, for each phase, */
+static const double LINE_COPIED = 5.6;           /* and for each 16 floats of it, */
+static const double LINE_SPLIT = 11;             /* or with stride 2, */
+static const double LINE_SINGLE = 18;            /* or a larger stride */
+static const double DEPTHWISE_PIXELS = 1.3;      /* by NHWC: cycles of 16 products in blocks of several rows, */
+static const double DEPTHWISE_PIXELS_ANY = 3.6;  /* or of other kernels; */
+static const double DEPTHWISE_CONVERTED = 11.6;  /* to convert 16 floats in or out, */
+static const double DEPTHWISE_ROW = 117;         /* for a row and a vector of channels, */
+static const double DEPTHWISE_CALL = 138;        /* and for a vector of channels */
 
 /* Deconvolution in NCHW, or by NHWC: vector cycles for each output of a phase. */
 static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6; /* a product, an input, an output */
 static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a product, a float converted */
+
+/* Depthwise deconvolution in NCHW: cycles. */
+static const double PHASE_CALL = 65;     /* for a phase of a plane, */
+static const double PHASE_VECTOR = 6;    /* and a vector of its outputs; */
+static const double INTERLEAVED_ROW = 185, INTERLEAVED = 12; /* for a row of other than 2 or 4 phases, and a vector of it */
+static const double PHASES_GAIN = 0.8;   /* converted if its cost is less than this part: edges of images are not counted */
 
 /* Copying a float of a band, in cycles. */
 static const double COPIED = 0.4;
@@ -298,35 +308,46 @@ bool sn_sliced_preferred(const struct sn_convolution * c)
     return sn_pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
 
-/* The cycles of 16 products in planes: the kernel has an instance for some kernels, and for several rows without dilation.
- */
-static double depthwise_product(const struct sn_convolution_parameters * p)
+/* The cycles of 16 products in planes: the kernel has instances for some kernels, where rows share inputs. */
+static double planes_product(const struct sn_convolution * c)
 {
-    if (p->kernelY != p->kernelX || (p->kernelY != 2 && p->kernelY != 3 && p->kernelY != 5))
-        return DEPTHWISE_ANY;
-    return p->dilationY > 1 ? DEPTHWISE_DILATED : DEPTHWISE_PLANES;
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t taps = p->kernelY == p->kernelX && p->strideY == 1 ? p->kernelY : 0;
+    return taps == 2 || taps == 3 || (taps == 5 && sn_lanes(c) == 16) ? DEPTHWISE_PLANES : DEPTHWISE_ANY;
+}
+
+/* The same by NHWC, see the instances of kernels/depthwise_nhwc.h. */
+static double pixels_product(const struct sn_convolution_parameters * p)
+{
+    const size_t taps = p->kernelX;
+    const bool small = p->kernelY == taps && (taps == 3 || taps == 5) && p->strideX <= 2;
+    const bool large = (taps == 7 || taps == 9) && p->strideX == 1;
+    return p->dilationX == 1 && p->dstW >= 4 && (small || large) ? DEPTHWISE_PIXELS : DEPTHWISE_PIXELS_ANY;
 }
 
 /*
- * The direct algorithm has partial vectors of pixels at the end of each row, and copies every line first, which has a cost
- * for each line and phase and, if a stride sorts pixels into phases, also for each vector. So small images and strides are
- * converted: 2.4 times as fast for 960x7x7, 3.9 for 512x14x14 with stride 2. The choice is right, or wrong by a few percent,
- * on all layers of MobileNets except 16x112x112 with stride 2 and AVX2 (1.17 times).
+ * The direct algorithm computes some pixels of each row twice, and copies every line first unless the image needs no padding;
+ * a stride sorts pixels into phases. So small images, strides and kernels of many taps are converted: 960x7x7 by 3x3 takes
+ * 0.6 of the time, 128x56x56 by 5x5 0.55, 512x14x14 with stride 2 0.35. Kernels without blocks of their own are not:
+ * 420x38x16 with dilation 2 takes 0.6, by 1x3 0.55, by 1x1 0.3. With AVX2 the choice is right, or wrong by 10%, on all but 5
+ * of the 154 layers.
  */
 double sn_depthwise_nchw_cycles(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const double floats = of_vectors(c, vectors_of(c, p->dstW)); /* in units of 16 */
     const double phases = (double)sn_min(p->strideX, (p->kernelX - 1) * p->dilationX + 1);
-    const double line = phases * (LINE + floats * (p->strideX == 1 ? LINE_COPIED : LINE_SPLIT));
-    return (double)p->dstC * ((double)p->dstH * depthwise_product(p) * floats * taps_of(c) + (double)p->srcH * line);
+    const double vector = p->strideX == 1 ? LINE_COPIED : p->strideX == 2 ? LINE_SPLIT : LINE_SINGLE;
+    const double line = phases * (LINE + floats * vector);
+    const double copied = sn_depthwise_copied(c) ? (double)p->srcH * line : 0;
+    return (double)p->dstC * ((double)p->dstH * planes_product(c) * floats * taps_of(c) + copied + DEPTHWISE_PLANE);
 }
 
 double sn_depthwise_converted_cycles(const struct sn_convolution * c)
 {
     const double moved = DEPTHWISE_CONVERTED * (src_pixels(c) + dst_pixels(c));
-    const double pixels = DEPTHWISE_PIXELS * dst_pixels(c) * taps_of(c) + moved;
-    return vectors_of(c, c->p.dstC) * (of_vectors(c, pixels) + DEPTHWISE_CALL);
+    const double pixels = pixels_product(&c->p) * dst_pixels(c) * taps_of(c) + moved;
+    return vectors_of(c, c->p.dstC) * (of_vectors(c, pixels) + DEPTHWISE_ROW * (double)c->p.dstH + DEPTHWISE_CALL);
 }
 
 bool sn_depthwise_converted_preferred(const struct sn_convolution * c)
@@ -368,6 +389,38 @@ double sn_phases_converted_cycles(const struct sn_convolution * c)
 bool sn_phases_converted_preferred(const struct sn_convolution * c)
 {
     return sn_phases_converted_cycles(c) < sn_phases_nchw_cycles(c);
+}
+
+/* ---- depthwise deconvolution, NCHW */
+
+double sn_phases_depthwise_nchw_cycles(const struct sn_convolution * c)
+{
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    const double phases = (double)(y->number * x->number), rows = (double)(y->number * y->count);
+    const double vectors = (double)x->number * vectors_of(c, x->count), taps = taps_of(c) / phases;
+    const bool zipped = x->number == 2 || x->number == 4;
+    const double interleaved = zipped ? 0 : INTERLEAVED_ROW + INTERLEAVED * vectors_of(c, c->p.dstW);
+    const double row = vectors * (PHASE_VECTOR + taps) + interleaved;
+    return (double)c->p.dstC * (DEPTHWISE_PLANE + PHASE_CALL * phases + rows * row);
+}
+
+double sn_phases_depthwise_converted_cycles(const struct sn_convolution * c)
+{
+    const double phases = (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+    const double moved = DEPTHWISE_CONVERTED * (src_pixels(c) + dst_pixels(c));
+    const double products = DEPTHWISE_PIXELS_ANY * dst_pixels(c) * taps_of(c) / phases;
+    const double calls = phases * (DEPTHWISE_CALL + DEPTHWISE_ROW * (double)sn_phases_y(c)->count);
+    return vectors_of(c, c->p.dstC) * of_vectors(c, moved + products) +
+           (double)sn_ceil_div(c->p.dstC, sn_phases_depthwise_channels(c)) * calls;
+}
+
+/*
+ * Planes of few pixels, and phases in x that planes are not zipped to, are converted: 1883x1x1 by 2x2 takes 0.03 of the time,
+ * 896x4x4 0.3, 112x8x8 by 3x3 with stride 3 0.4 (AVX2).
+ */
+bool sn_phases_depthwise_converted_preferred(const struct sn_convolution * c)
+{
+    return sn_phases_depthwise_converted_cycles(c) < PHASES_GAIN * sn_phases_depthwise_nchw_cycles(c);
 }
 
 /* ---- other choices */

@@ -35,6 +35,9 @@ bool sn_depthwise_converted_preferred(const struct sn_convolution * c);
 
 double sn_phases_nchw_cycles(const struct sn_convolution * c);
 double sn_phases_converted_cycles(const struct sn_convolution * c);
+double sn_phases_depthwise_nchw_cycles(const struct sn_convolution * c);
+double sn_phases_depthwise_converted_cycles(const struct sn_convolution * c);
+bool sn_phases_depthwise_converted_preferred(const struct sn_convolution * c);
 bool sn_phases_converted_preferred(const struct sn_convolution * c);
 
 /* ---- other choices, which do not affect results */

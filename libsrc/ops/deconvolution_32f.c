@@ -105,7 +105,9 @@ static void simplify(struct sn_convolution * c)
 
 static const struct sn_candidate candidates[] = {
     {&sn_deconvolution_32f_base, NULL, NULL},
-    {&sn_deconvolution_32f_depthwise, NULL, NULL},
+    {&sn_deconvolution_32f_depthwise_converted, sn_phases_depthwise_converted_preferred,
+     sn_phases_depthwise_converted_cycles},
+    {&sn_deconvolution_32f_depthwise, NULL, sn_phases_depthwise_nchw_cycles},
     {&sn_deconvolution_32f_depthwise_nhwc, NULL, NULL},
     {&sn_deconvolution_32f_nhwc, NULL, NULL},
     {&sn_deconvolution_32f_converted, sn_phases_converted_preferred, sn_phases_converted_cycles},

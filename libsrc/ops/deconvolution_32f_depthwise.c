@@ -68,7 +68,8 @@ static void compute_phase(const struct sn_convolution * c, size_t channel, const
     const size_t columns = all->count, line = data_of(c)->line;
     struct sn_depthwise_nchw_32f d = {.srcStep = line, .tapStep = sn_phases_y(c)->lineStep * line, .tap = c->segment,
         .kernelY = y->taps, .weight = weight, .bias = c->bias[channel], .slope = c->slope ? c->slope[channel] : 0,
-        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .rows = rows, .columns = columns};
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .dstStep = columns, .rows = rows,
+        .columns = columns};
     for (size_t f = 0; f < all->number; ++f) {
         const struct sn_phase * x = &all->phase[f];
         d.src = src + y->from * line + x->from;

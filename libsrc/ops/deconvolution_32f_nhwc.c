@@ -19,6 +19,7 @@
 #include "ops/deconvolution_32f.h"
 #include "ops/nhwc_band.h"
 #include "ops/phase_bands.h"
+#include "ops/tap_rows.h"
 #include "runtime/cpu.h"
 
 struct phases_nhwc {
@@ -229,17 +230,22 @@ static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32
     return image;
 }
 
-/* The rows of a product may be any pixels: all as one line, if contiguous, or along columns, if these are longer. */
-static void choose_row_order(struct sn_gemm_32f * g, size_t rows)
+/* The rows of a product may be any pixels: all as one line, if contiguous, or along columns, if these are longer. False: they
+ * stay rows. */
+static bool choose_row_order(struct sn_gemm_32f * g, size_t rows)
 {
     if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
         g->width *= g->height;
         g->height = 1;
-    } else if (g->width < rows && g->width < g->height) {
+        return true;
+    }
+    if (g->width < rows && g->width < g->height) {
         const struct sn_gemm_32f was = *g;
         g->height = was.width, g->aStepY = was.aStepX, g->cStepY = was.cStepX;
         g->width = was.height, g->aStepX = was.aStepY, g->cStepX = was.cStepY;
+        return true;
     }
+    return false;
 }
 
 /* The weights, biases and slopes of the next product. */
@@ -247,9 +253,10 @@ struct parameters {
     const sn_32f * b, * bias, * slope;
 };
 
-/* Computes the panels of `columns` outputs of a group from `gemm`, whose other members are those of all panels. */
-static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f gemm, size_t columns, size_t depth,
-                           struct parameters * at)
+/* Computes the panels of `columns` outputs of a group from `gemm`, whose other members are those of all panels. taps: NULL, or
+ * those of its rows. */
+static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f gemm, const struct sn_tap_rows * taps,
+                           size_t columns, size_t depth, struct parameters * at)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     sn_32f * dst = gemm.c;
@@ -259,20 +266,25 @@ static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f g
         gemm.c = dst + first;
         gemm.bias = at->bias + first;
         gemm.slope = at->slope ? at->slope + first : NULL;
-        tile->run(&gemm);
+        if (taps)
+            sn_run_tap_rows(tile, &gemm, taps);
+        else
+            tile->run(&gemm);
         at->b += depth * sn_gemm_width(tile, gemm.columns);
     }
     at->bias += sn_panels_width(tile, columns);
     at->slope = at->slope ? at->slope + sn_panels_width(tile, columns) : NULL;
 }
 
-/* Computes `rows` rows of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row, whose
- * pixels are `pixel` floats apart. */
+/* Computes `rows` rows of a phase y from `row` on, in all phases x. src is the band, b the weights of the phase, dst its first
+ * row, whose pixels are `pixel` floats apart. */
 static void compute_phase(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
-                          const struct sn_phase * y, size_t rows, const sn_32f * b, sn_32f * dst, size_t pixel)
+                          const struct sn_phase * y, size_t row, size_t rows, const sn_32f * b, sn_32f * dst, size_t pixel)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * all = sn_phases_x(c);
+    const struct sn_tap_rows taps = {.first = sn_phases_y(c)->low + (ptrdiff_t)(y->from + row), .stride = 1,
+        .step = sn_phases_y(c)->lineStep, .taps = y->taps, .lines = p->srcH};
     struct parameters at = {b, c->bias, c->slope};
     for (size_t f = 0, alike; f < all->number; f += alike) {
         const struct sn_phase * x = &all->phase[f];
@@ -286,26 +298,26 @@ static void compute_phase(const struct sn_convolution * c, const struct sn_band 
             gemm.segment = sn_phase_offsets(c, x, 1);
             gemm.length = data_of(c)->length;
         }
-        choose_row_order(&gemm, c->table->gemm.tile_32f.rows);
+        const bool ordered = choose_row_order(&gemm, c->table->gemm.tile_32f.rows);
         for (size_t g = 0; g < p->group; ++g) {
             gemm.a = src + y->from * band->line + x->from * band->pixel + g * sn_inputs(c);
             gemm.c = dst + f * pixel + g * sn_outputs(c);
-            compute_panels(c, gemm, alike * sn_outputs(c), y->taps * x->taps * sn_inputs(c), &at);
+            compute_panels(c, gemm, ordered ? NULL : &taps, alike * sn_outputs(c), y->taps * x->taps * sn_inputs(c), &at);
         }
     }
 }
 
 /* The same, row by row in the workspace, for pixels with gaps. */
 static void compute_spaced(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
-                           const struct sn_phase * y, size_t rows, const sn_32f * b, sn_32f * work, sn_32f * dst,
-                           size_t pixel)
+                           const struct sn_phase * y, size_t first, size_t rows, const sn_32f * b, sn_32f * work,
+                           sn_32f * dst, size_t pixel)
 {
     const size_t channels = c->p.dstC, line = sn_phases_y(c)->stride * c->p.dstW * pixel;
     sn_32f * row = work + result_offset(c);
     struct sn_lines_32f copy = {.src = row, .srcStep = channels, .stride = 1, .dst = dst, .dstStep = pixel,
         .lines = c->p.dstW, .inside = channels, .size = channels};
     for (size_t i = 0; i < rows; ++i, src += band->line, copy.dst += line) {
-        compute_phase(c, band, src, y, 1, b, row, channels);
+        compute_phase(c, band, src, y, first + i, 1, b, row, channels);
         c->table->convolution_32f.lines(&copy);
     }
 }
@@ -346,9 +358,9 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         const size_t rows = sn_phase_rows(phase, row, s->lines);
         sn_32f * to = result + f * p->dstW * pixel;
         if (rows && spaced)
-            compute_spaced(c, &band, src, phase, rows, b, work, to, pixel);
+            compute_spaced(c, &band, src, phase, row, rows, b, work, to, pixel);
         else if (rows)
-            compute_phase(c, &band, src, phase, rows, b, to, pixel);
+            compute_phase(c, &band, src, phase, row, rows, b, to, pixel);
         b += phase->taps * data_of(c)->step;
     }
     const size_t last = sn_min(first + s->lines * y->stride, p->dstH);

@@ -245,7 +245,7 @@ static size_t project(const struct sn_merged_convolution_32f * m, const struct s
                   m->bufferPixel);
     }
     const size_t dstLine = p->dstW * a->at->dstPixel;
-    struct sn_nhwc_rows r = {.rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
+    struct sn_nhwc_rows r = {.row = row, .rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
         .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = a->at->dstPixel,
         .add = add ? add + row * dstLine : NULL};
     if (m->first == SN_DEPTHWISE)

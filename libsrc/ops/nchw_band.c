@@ -67,20 +67,24 @@ void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band,
 
 /* ---- all planes of a group */
 
-/* True if the image itself can be the band: no padding, and no stride in x. */
-static bool is_in_place(const struct sn_convolution_parameters * p)
+bool sn_planes_in_place(const struct sn_convolution_parameters * p)
 {
     return p->strideX == 1 && !p->padY && !p->padX && sn_used(p->dstH, p->strideY, p->kernelY, p->dilationY) <= p->srcH &&
            sn_used(p->dstW, 1, p->kernelX, p->dilationX) <= p->srcW;
+}
+
+void sn_planes_image(const struct sn_convolution_parameters * p, struct sn_band * band)
+{
+    *band = (struct sn_band){.rows = p->dstH, .lines = p->srcH, .strideY = p->strideY, .strideX = 1, .phases = 1,
+        .run = p->srcW, .line = p->srcW, .plane = p->srcH * p->srcW};
 }
 
 bool sn_planes_plan(struct sn_convolution * c, struct sn_band * band, size_t * depth, size_t * step)
 {
     const struct sn_convolution_parameters * p = &c->p;
     c->workSize = 0;
-    if (is_in_place(p))
-        *band = (struct sn_band){.rows = p->dstH, .lines = p->srcH, .strideY = p->strideY, .strideX = 1, .phases = 1,
-            .run = p->srcW, .line = p->srcW, .plane = p->srcH * p->srcW};
+    if (sn_planes_in_place(p))
+        sn_planes_image(p, band);
     else if (!sn_split_plan(c, sn_inputs(c), band))
         return false;
     *depth = c->segments = p->kernelY * p->kernelX * sn_inputs(c);

@@ -20,6 +20,10 @@ size_t sn_split_tap(const struct sn_convolution * c, const struct sn_band * band
 void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src, size_t row, size_t rows,
                    sn_32f * to);
 
+/* True if the image itself can be the band: no padding, and no stride in x; and this band. */
+bool sn_planes_in_place(const struct sn_convolution_parameters * p);
+void sn_planes_image(const struct sn_convolution_parameters * p, struct sn_band * band);
+
 /* For sums over the channels of a group. Plans the band, or uses the image itself if possible; *depth: multiply-adds of an
  * output, *step: floats from one row of weights to the next. Packs these rows; writes the offsets of their inputs. */
 bool sn_planes_plan(struct sn_convolution * c, struct sn_band * band, size_t * depth, size_t * step);

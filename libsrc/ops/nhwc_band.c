@@ -44,7 +44,7 @@ struct sn_nhwc_rows sn_nhwc_rows_of(const struct sn_convolution * c, const struc
     const struct sn_convolution_parameters * p = &c->p;
     const size_t line = p->dstW * a->at->dstPixel, at = s->line * line + s->first;
     const sn_32f * add = a->add;
-    return (struct sn_nhwc_rows){.rows = s->lines, .dst = (sn_32f *)a->dst + at, .dstLine = line,
+    return (struct sn_nhwc_rows){.row = s->line, .rows = s->lines, .dst = (sn_32f *)a->dst + at, .dstLine = line,
         .dstPixel = a->at->dstPixel, .add = add ? add + at : NULL, .first = s->first,
         .outputs = p->group == 1 ? s->columns : 0};
 }
@@ -88,6 +88,7 @@ void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band *
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &b->band;
+    r->row = row;
     if (sn_nhwc_copied(c, b, image)) {
         const struct copy job = {c, band, image};
         r->srcLine = band->strideY * band->line;

@@ -42,6 +42,7 @@ void sn_nhwc_copy(const struct sn_convolution * c, struct sn_nhwc_image image, s
 
 /* Output rows, the location of their input (the steps include the stride), and their destination. */
 struct sn_nhwc_rows {
+    size_t row;               /* the first one, among those of the image */
     size_t rows, columns;     /* 0 columns: all */
     const sn_32f * src;
     size_t srcLine, srcPixel; /* floats between the inputs of neighbouring outputs */
