@@ -16,8 +16,8 @@ typedef void (*sn_convert_filter_32f_fn)(size_t output, size_t input, size_t ker
 
 /*
  * Element c of row r of src becomes element r of row c of dst, for r < rows, c < columns; steps are the bytes from a row to
- * the next one. Rows and columns of 16-bit elements and of bytes are at least as long as a vector of the level, except for
- * dense pixels of three bytes (srcStep and columns are 3), of which there may be any number.
+ * the next one. Rows and columns of 16-bit elements and of bytes that are shorter than a vector of the level are slow, except
+ * for dense pixels of three bytes (srcStep and columns are 3).
  */
 typedef void (*sn_transpose_fn)(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep);
 

@@ -520,7 +520,8 @@ static const struct instance {
 /* Whether it computes the kernel of d, and d has enough rows and pixels. */
 static bool is_applicable(const struct instance * i, const struct sn_depthwise_nhwc * d, size_t rows)
 {
-    const bool taps = (IN_PARTS(i->taps) && d->kernelY > 0) || (i->taps == d->kernelX && (i->taps == d->kernelY || LARGE(i->taps)));
+    const bool own = i->taps == d->kernelX && (i->taps == d->kernelY || LARGE(i->taps));
+    const bool taps = own || (IN_PARTS(i->taps) && d->kernelY > 0);
     const bool kernel = taps && d->dilationX == 1 && i->stride == d->strideX && i->stride == d->lineStep;
     const size_t least = i->columns == 2 ? PAIRS : i->columns;
     const bool clash = d->srcPixel * sizeof(ELEMENT) % 2048 == 0;

@@ -86,11 +86,12 @@ SN_INLINE void transpose_small(const uint8_t * src, size_t srcStep, size_t rows,
             const size_t y = sn_min(along_rows ? j : i, rows - sn_min(n, rows));
             const uint8_t * from = src + y * srcStep + x * element;
             uint8_t * to = dst + x * dstStep + y * element;
+            const struct small_square whole = {n, V8U_N, true};
+            const struct small_square part = {sn_min(rows, n), sn_min(columns, n) * element, false};
             if (sn_min(rows, columns) >= n)
-                transpose_small_square(from, srcStep, (struct small_square){n, V8U_N, true}, to, dstStep, parts);
+                transpose_small_square(from, srcStep, whole, to, dstStep, parts);
             else
-                transpose_small_square(from, srcStep, (struct small_square){sn_min(rows, n), sn_min(columns, n) * element, false},
-                                       to, dstStep, parts);
+                transpose_small_square(from, srcStep, part, to, dstStep, parts);
         }
 }
 

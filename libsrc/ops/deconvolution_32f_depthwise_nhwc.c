@@ -135,8 +135,8 @@ static void find_lines(const struct sn_convolution * c, const struct sn_phase * 
         }
 }
 
-/* Makes a job that of phase x; a phase without taps, in either direction, is one without lines. Kernels for many columns expect
- * at least one line. */
+/* Makes a job that of phase x; a phase without taps, in either direction, is one without lines. Kernels for many columns
+ * expect at least one line. */
 static struct sn_depthwise_nhwc columns_of(const struct sn_convolution * c, struct sn_depthwise_nhwc d,
                                            const struct sn_phase * x)
 {

@@ -213,6 +213,22 @@ static void depthwise(SimdTensorFormatType format)
         set_types(j.p, i);
         run_case(j, SIGNED, SIGNED, CHECK_RANDOM);
     }
+    for (size_t i = 0; i < 24; ++i) { /* 3x3: blocks of whole vectors, of halves, and others; plain results, and others */
+        static const size_t blocks[] = {16, 17, 32, 48, 64, 96};
+        const size_t c = blocks[i % 6];
+        run_case(layer(format, c, 9, 18, c, 3, 1 + i / 6 % 2, 1, c), POSITIVE, i / 12 ? SIGNED : POSITIVE, CHECK_RANDOM);
+    }
+    for (size_t i = 0; i < 48; ++i) { /* by flat lines, short and long ones */
+        static const size_t few[] = {1, 3, 5, 8, 12, 15}, widths[] = {40, 70, 9, 33};
+        const size_t c = few[i % 6], kernel = 2 + i % 5, dilation = 1 + i % 3;
+        struct check_layer j = layer(format, c, 14, widths[i % 4], c, kernel, 1, kernel * dilation / 2, c);
+        j.p->dilationY = j.p->dilationX = dilation;
+        j.p->strideY = 1 + i / 24;
+        j.p->activation = i % 7 ? SimdConvolutionActivationRelu : SimdConvolutionActivationPrelu;
+        check_convolution_output(j.p);
+        set_types(j.p, i % 5 ? 0 : i / 5);
+        run_case(j, i % 2 ? SIGNED : POSITIVE, SIGNED, CHECK_RANDOM);
+    }
     /* Rows that are far apart: an offset from the wrong line leaves the stack. */
     run_case(layer(format, 45, 22, 900, 45, 5, 2, 2, 45), SIGNED, SIGNED, CHECK_RANDOM);
 }

@@ -41,23 +41,37 @@ SN_INLINE v32i sum_of(const struct sn_depthwise_run_8i * d, const uint8_t * src,
     return sum;
 }
 
+/* The sums of up to V8U_N channels of one output. */
+SN_INLINE void sums_of(const struct sn_depthwise_run_8i * d, const uint8_t * src, const int16_t * weight, size_t channels,
+                       int32_t * sums)
+{
+    const size_t pairs = pairs_of(d->kernelY * d->kernelX);
+    for (size_t i = 0; i < channels; i += V32F_N, weight += pairs * V16I_N)
+        v_store_32i(sums + i, channels - i >= V32F_N ? sum_of(d, src + i, weight, V32F_N)
+                                                     : sum_of(d, src + i, weight, channels - i));
+}
+
+/* Outputs whose sums become results together. */
+enum { TOGETHER = 8 };
+
 static void any_run(const struct sn_depthwise_run_8i * d)
 {
     const size_t pairs = pairs_of(d->kernelY * d->kernelX);
-    SN_ALIGNED int32_t sums[V8U_N];
+    SN_ALIGNED int32_t sums[TOGETHER * V8U_N];
     for (size_t c = 0; c < d->channels; c += V8U_N) {
         const size_t channels = sn_min(d->channels - c, V8U_N);
         const struct sn_result_8i result = result_from(d->result, c);
-        for (size_t y = 0; y < d->rows; ++y)
-            for (size_t x = 0; x < d->columns; ++x) {
-                const uint8_t * src = d->src + y * d->strideY * d->srcStepY + x * d->strideX * d->srcStepX + c;
-                const int16_t * weight = (const int16_t *)d->weight + c * 2 * pairs;
-                for (size_t i = 0; i < channels; i += V32F_N, weight += pairs * V16I_N)
-                    v_store_32i(sums + i, channels - i >= V32F_N ? sum_of(d, src + i, weight, V32F_N)
-                                                                 : sum_of(d, src + i, weight, channels - i));
-                result_rows(sums, 0, &result, channels,
-                            d->dst + y * d->dstStepY + x * d->dstStepX + c * (result.bytes ? 1 : sizeof(float)), 0, 1);
+        const int16_t * weight = (const int16_t *)d->weight + c * 2 * pairs;
+        for (size_t y = 0; y < d->rows; ++y) {
+            const uint8_t * src = d->src + y * d->strideY * d->srcStepY + c;
+            uint8_t * dst = d->dst + y * d->dstStepY + c * (result.bytes ? 1 : sizeof(float));
+            for (size_t x = 0, n; x < d->columns; x += n) {
+                n = sn_min(d->columns - x, TOGETHER);
+                for (size_t i = 0; i < n; ++i)
+                    sums_of(d, src + (x + i) * d->strideX * d->srcStepX, weight, channels, sums + i * V8U_N);
+                result_rows(sums, V8U_N, &result, channels, dst + x * d->dstStepX, d->dstStepX, n);
             }
+        }
     }
 }
 
