@@ -355,9 +355,10 @@ asan:
 	    VARIANT=$(ARCH)-clang-asan CFLAGS='$(ASAN_CFLAGS)' CHECK_FLAGS='--quick $(CHECK_FLAGS)' check-programs
 
 # Tests of threads under ThreadSanitizer, which requires that addresses are not randomised.
-TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_callers test_races test_threads test_verbose)
+TSAN_VARIANT := $(ARCH)-$(notdir $(firstword $(CC)))-tsan
+TSAN_TESTS := $(addprefix $(BUILD)/$(TSAN_VARIANT)/tests/,test_callers test_races test_threads test_verbose)
 tsan:
-	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(TSAN_TESTS)
+	$(MAKE) VARIANT=$(TSAN_VARIANT) CFLAGS='-O1 -g1 -fsanitize=thread' $(TSAN_TESTS)
 	set -e; export TSAN_OPTIONS='halt_on_error=1 die_after_fork=0'; \
 	    for t in $(TSAN_TESTS); do echo "== $$t"; setarch -R $$t; done
 

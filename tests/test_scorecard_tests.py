@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from scorecard import coverage, mutants
 from support import ROOT
@@ -25,9 +27,20 @@ def test_a_fault_whose_text_is_gone_is_reported() -> None:
 
 
 def test_each_unreached_line_exists() -> None:
-    for file, text in coverage.read_list(coverage.LIST.read_text()):
-        lines = [line.strip() for line in (ROOT / file).read_text().splitlines()]
-        assert text.removesuffix(" ...") in lines, f"{file}: {text}"
+    for entry in coverage.read_list(coverage.LIST.read_text()):
+        lines = [line.strip() for line in (ROOT / entry.file).read_text().splitlines()]
+        assert entry.text.removesuffix(" ...") in lines, f"{entry.file}: {entry.text}"
+
+
+def test_a_reason_may_name_an_instruction_set() -> None:
+    text = "# avx512: more\n# registers\nlibsrc/a.c: a();\n\n# A guard.\nlibsrc/a.c: b();\n"
+    assert coverage.read_list(text) == [("libsrc/a.c", "a();", "avx512"), ("libsrc/a.c", "b();", "")]
+
+
+def test_a_listed_line_that_is_reached_uses_no_entry() -> None:
+    lines = [coverage.Line(1, "f", True, 0, 0), coverage.Line(2, "f", False, 0, 0), coverage.Line(3, "f", False, 0, 0)]
+    listed, used = Counter(coverage.read_list("# A guard.\na.c: return;\n")), Counter[coverage.Entry]()
+    assert coverage.not_listed("a.c", ["return;", "return;", "return;"], lines, listed, used) == [lines[0], lines[2]]
 
 
 def test_an_entry_means_its_line_or_its_block() -> None:

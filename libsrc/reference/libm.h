@@ -28,6 +28,7 @@ SN_WITHOUT_ERRNO(expm1)
 SN_WITHOUT_ERRNO(log)
 SN_WITHOUT_ERRNO(log1p)
 SN_WITHOUT_ERRNO(sin)
+SN_WITHOUT_ERRNO(sqrt) /* a function only if the compiler does not optimise */
 SN_WITHOUT_ERRNO(tanh)
 
 static inline double sn_pow(double x, double exponent)

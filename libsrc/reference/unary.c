@@ -23,8 +23,8 @@ UNARY(abs, fabs(x))
 UNARY(exp, sn_exp(x))
 UNARY(log, sn_log(x))
 UNARY(neg, -x)
-UNARY(rsqrt, 1 / sqrt(x))
-UNARY(sqrt, sqrt(x)) /* double rounding gives the same result as rounding once: 53 bits are more than 2 * 24 + 2 */
+UNARY(rsqrt, 1 / sn_sqrt(x))
+UNARY(sqrt, sn_sqrt(x)) /* double rounding gives the same result as rounding once: 53 bits are more than 2 * 24 + 2 */
 UNARY(zero, ((void)x, 0))
 UNARY(ceil, ceil(x))
 UNARY(cos, sn_cos(x))
