@@ -44,6 +44,7 @@ const void * sn_convolution_32f_set_params(struct sn_convolution * c, const stru
 
 const struct sn_candidate sn_convolution_32f_candidates[] = {
     {&sn_convolution_32f_base, NULL, NULL},
+    {&sn_convolution_32f_depthwise_flat, NULL, NULL},
     {&sn_convolution_32f_depthwise_sliced, sn_sliced_preferred, NULL},
     {&sn_convolution_32f_depthwise_nhwc, NULL, NULL},
     {&sn_convolution_32f_depthwise_converted, sn_depthwise_converted_preferred, sn_depthwise_converted_cycles},
