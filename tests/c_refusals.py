@@ -21,12 +21,13 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from fuzz import ABSURD, ENUMS, FUNCTIONS, NULL, SOURCES, Arguments, Caller, Parameter, one_of_each
+from fuzz import ABSURD, ENUMS, FUNCTIONS, NULL, SOURCES, Arguments, Caller, Parameter, one_of, one_of_each
 
 from pysimd._library import ffi, lib
 
 BASES = 2  # valid calls of a function from which its cases are made
 MOST_DRAWN = 2000  # calls until one is valid
+MOST_CONTEXTS = 50  # until there is such a call
 SIZES = (0, *ABSURD, 1 << 62, (1 << 62) + 1, (1 << 64) - 2)
 UNKNOWN = (99, 2**31 - 1)
 
@@ -78,8 +79,19 @@ class Refusals:
                     self._expect(name, [context, shared], "foreign", second, (one, other))
 
     def _valid(self, name: str) -> list[Any] | None:
-        """Arguments that the function accepts. The first call may create a context, which is released."""
+        """Arguments that the function accepts; with another context if those of this one were not found: nearly all indices
+        that are drawn are beyond a small dimension."""
         kind = self._kind(name)
+        for _ in range(MOST_CONTEXTS):
+            arguments = self._drawn(name, kind)
+            if arguments or not kind:
+                return arguments
+            lib.SimdRelease(self._contexts[kind])
+            self._contexts[kind] = one_of(self._call, self._random, kind)
+        return None
+
+    def _drawn(self, name: str, kind: str) -> list[Any] | None:
+        """Arguments for a context of this kind, if any. The first call may create a context, which is released."""
         for _ in range(MOST_DRAWN):
             drawn = Arguments(self._random, name, {kind: self._contexts[kind]} if kind else self._contexts)
             self._kept = drawn  # what the pointers point to

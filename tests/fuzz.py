@@ -375,17 +375,18 @@ def live(call: Caller, random: Random, init: str) -> None:
 
 def one_of_each(call: Caller, random: Random) -> dict[str, Any]:
     """One context of every kind, created by the first valid call, with weights."""
-    made = {}
-    for name in FUNCTIONS:
-        context = NULL
-        while name.endswith("Init") and context == NULL:
-            arguments = Arguments(random, name, {})
-            context = call(name, *arguments.all())
-        if context != NULL:
-            kind = name[: -len("Init")]
-            made[kind] = context
-            _set_params(call, random, kind, context)
-    return made
+    kinds = [name[: -len("Init")] for name in FUNCTIONS if name.endswith("Init")]
+    return {kind: one_of(call, random, kind) for kind in kinds}
+
+
+def one_of(call: Caller, random: Random, kind: str) -> Any:
+    """A context of this kind."""
+    context = NULL
+    while context == NULL:
+        arguments = Arguments(random, kind + "Init", {})
+        context = call(kind + "Init", *arguments.all())
+    _set_params(call, random, kind, context)
+    return context
 
 
 def _set_params(call: Caller, random: Random, kind: str, context: Any) -> None:
