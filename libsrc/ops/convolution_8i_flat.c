@@ -127,7 +127,7 @@ static void compute_lines(const struct sn_convolution * c, size_t channel, size_
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct flat * f = data_of(c);
-    const size_t element = sn_element(p->dstT);
+    const size_t element = sn_element(p->dstT), lines = sn_used(rows, f->band.strideY, p->kernelY, p->dilationY);
     const struct copy job = {c, a, channel};
     union sn_dot_result result;
     const bool dense = is_nchw(c) || a->at->dstPixel == p->dstC;
@@ -137,6 +137,7 @@ static void compute_lines(const struct sn_convolution * c, size_t channel, size_
         .dstStepY = f->line * element, .rows = rows, .count = f->line, .result = &result.as_8i};
     sn_dot_of(c)->result(c, 0, &result);
     sn_band_copy(&(struct sn_band_copy){&f->band, p, 1, &job, fill, copy}, row, rows, a->work);
+    memset((uint8_t *)a->work + lines * f->band.line, 0, vector_of(c)); /* read with the last pixels, and not used */
     if (f->joined) {
         d.count += (rows - 1) * f->band.line;
         d.rows = 1;
