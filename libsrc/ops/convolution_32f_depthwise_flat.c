@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "ops/band.h"
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
 #include "ops/depthwise_rows.h"
@@ -87,24 +86,6 @@ static bool alike(const struct sn_convolution * c, const struct sn_convolution *
 
 /* ---- forward */
 
-/* An image whose band is copied. */
-struct copy {
-    const struct sn_convolution * c;
-    struct sn_nhwc_image image;
-};
-
-static void fill(const void * job, uint8_t * to, size_t bytes)
-{
-    (void)job;
-    memset(to, 0, bytes);
-}
-
-static void copy(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to)
-{
-    const struct copy * j = job;
-    sn_nhwc_copy(j->c, j->image, first, step, pixels, (sn_32f *)(void *)to, j->c->p.srcC);
-}
-
 /* Sets the pointers to the lines of the band. */
 static void find_lines(const struct sn_convolution * c, const sn_32f * band, size_t rows, const void ** line)
 {
@@ -125,13 +106,13 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct flat * f = data_of(c);
-    const struct copy job = {c, {a->src, a->at->srcPixel}};
+    const struct sn_nhwc_image image = {a->src, a->at->srcPixel};
     const bool dense = a->at->dstPixel == p->dstC;
     const void ** line = a->work;
     sn_32f * band = (sn_32f *)(void *)((char *)a->work + f->copy);
     sn_32f * dst = (sn_32f *)a->dst + s->line * p->dstW * a->at->dstPixel;
     struct sn_depthwise_nhwc d = sn_depthwise_job(c, &f->rows, 0, f->pixels * p->dstC, p->srcC, f->pixels * p->dstC);
-    sn_band_copy(&(struct sn_band_copy){&f->band, p, sizeof(float), &job, fill, copy}, s->line, s->lines, (uint8_t *)band);
+    sn_nhwc_band_copy(c, &f->band, image, s->line, s->lines, band);
     find_lines(c, band, s->lines, line);
     d.line = line;
     d.rows = s->lines;

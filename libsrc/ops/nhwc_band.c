@@ -83,6 +83,13 @@ static void copy(const void * job, size_t first, size_t step, size_t pixels, uin
     sn_nhwc_copy(j->c, j->image, first, step, pixels, (sn_32f *)(void *)to, j->band->pixel);
 }
 
+void sn_nhwc_band_copy(const struct sn_convolution * c, const struct sn_band * band, struct sn_nhwc_image image, size_t row,
+                       size_t rows, sn_32f * to)
+{
+    const struct copy job = {c, band, image};
+    sn_band_copy(&(struct sn_band_copy){band, &c->p, sizeof(float), &job, fill, copy}, row, rows, (uint8_t *)to);
+}
+
 void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, struct sn_nhwc_image image, size_t row,
                     sn_32f * work, struct sn_nhwc_rows * r)
 {
@@ -90,10 +97,9 @@ void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band *
     const struct sn_band * band = &b->band;
     r->row = row;
     if (sn_nhwc_copied(c, b, image)) {
-        const struct copy job = {c, band, image};
         r->srcLine = band->strideY * band->line;
         r->srcPixel = band->strideX * band->pixel;
-        sn_band_copy(&(struct sn_band_copy){band, p, sizeof(float), &job, fill, copy}, row, r->rows, (uint8_t *)work);
+        sn_nhwc_band_copy(c, band, image, row, r->rows, work);
         r->src = work;
     } else {
         r->src = image.src + row * p->strideY * p->srcW * image.pixel;

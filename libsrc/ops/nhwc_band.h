@@ -40,6 +40,10 @@ bool sn_nhwc_copy_size(const struct sn_convolution * c, const struct sn_nhwc_ban
 void sn_nhwc_copy(const struct sn_convolution * c, struct sn_nhwc_image image, size_t first, size_t step, size_t pixels,
                   sn_32f * to, size_t toPixel);
 
+/* Copies the band of `rows` output rows from `row` on, with its padding. */
+void sn_nhwc_band_copy(const struct sn_convolution * c, const struct sn_band * band, struct sn_nhwc_image image, size_t row,
+                       size_t rows, sn_32f * to);
+
 /* Output rows, the location of their input (the steps include the stride), and their destination. */
 struct sn_nhwc_rows {
     size_t row;               /* the first one, among those of the image */
