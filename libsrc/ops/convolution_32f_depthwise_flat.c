@@ -1,6 +1,6 @@
 /*
- * Depthwise convolution of NHWC pixels of few channels, of horizontal stride 1: several neighbouring pixels are computed as one
- * with as many times the channels, so that vectors are full. An input of such a pixel begins at each pixel of the line, so its
+ * Depthwise convolution of NHWC pixels of few channels, of horizontal stride 1: several neighbouring pixels are computed as
+ * one with as many times the channels, so that vectors are full. An input of such a pixel begins at each pixel of the line, so its
  * stride is that number of pixels. A band of lines is copied with its padding.
  */
 #include <string.h>
@@ -28,7 +28,8 @@ static const struct flat * data_of(const struct sn_convolution * c) { return (co
 static bool supports(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    return sn_is_depthwise(c) && p->srcF == SN_NHWC && p->strideX == 1 && c->srcSize && c->dstSize && 2 * p->srcC <= sn_lanes(c);
+    return sn_is_depthwise(c) && p->srcF == SN_NHWC && p->strideX == 1 && c->srcSize && c->dstSize &&
+           2 * p->srcC <= sn_lanes(c);
 }
 
 /* The least pixels whose channels are whole vectors, or a row. */
