@@ -24,15 +24,15 @@ static double sum_of_inputs(const struct sn_convolution_parameters * p, const sn
     const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, first = o / outputs * inputs;
     const sn_32f * src = image->src;
     double sum = 0;
-    for (size_t i = first; i < first + inputs; ++i)
-        for (size_t ky = 0; ky < p->kernelY; ++ky)
-            for (size_t kx = 0; kx < p->kernelX; ++kx) {
-                const size_t sy = source(y, p->padY, ky, p->dilationY, p->strideY);
-                const size_t sx = source(x, p->padX, kx, p->dilationX, p->strideX);
-                if (sy < p->srcH && sx < p->srcW)
-                    sum += (double)src[at(p->srcF, image->srcPixel, p->srcH, p->srcW, i, sy, sx)] *
-                           weight[weight_at(p, i, o % outputs, ky, kx)];
-            }
+    for (size_t ky = 0; ky < p->kernelY; ++ky) {
+        const size_t sy = source(y, p->padY, ky, p->dilationY, p->strideY);
+        for (size_t kx = 0; sy < p->srcH && kx < p->kernelX; ++kx) {
+            const size_t sx = source(x, p->padX, kx, p->dilationX, p->strideX);
+            for (size_t i = first; sx < p->srcW && i < first + inputs; ++i)
+                sum += (double)src[at(p->srcF, image->srcPixel, p->srcH, p->srcW, i, sy, sx)] *
+                       weight[weight_at(p, i, o % outputs, ky, kx)];
+        }
+    }
     return sum;
 }
 
