@@ -24,15 +24,14 @@ static double sum_of_window(const struct sn_convolution_parameters * p, const sn
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
     double sum = 0;
-    for (size_t i = 0; i < inputs; ++i)
-        for (size_t ky = 0; ky < p->kernelY; ++ky)
-            for (size_t kx = 0; kx < p->kernelX; ++kx) {
-                const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge value if negative */
-                const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
-                if (sy < p->srcH && sx < p->srcW)
-                    sum += element(p->srcT, image->src, at(p->srcF, image->srcPixel, p->srcH, p->srcW, first + i, sy, sx)) *
-                           (double)sn_16b_to_32f(weight[filter_at(p, o, i, ky, kx)]);
-            }
+    for (size_t ky = 0; ky < p->kernelY; ++ky)
+        for (size_t kx = 0; kx < p->kernelX; ++kx) {
+            const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge value if negative */
+            const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
+            for (size_t i = 0; sy < p->srcH && sx < p->srcW && i < inputs; ++i)
+                sum += element(p->srcT, image->src, at(p->srcF, image->srcPixel, p->srcH, p->srcW, first + i, sy, sx)) *
+                       (double)sn_16b_to_32f(weight[filter_at(p, o, i, ky, kx)]);
+        }
     return sum;
 }
 

@@ -54,13 +54,13 @@ static int32_t sum_of_window(const struct sn_convolution_parameters * p, const s
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
     uint32_t sum = 0;
-    for (size_t i = 0; i < inputs; ++i)
-        for (size_t ky = 0; ky < p->kernelY; ++ky)
-            for (size_t kx = 0; kx < p->kernelX; ++kx) {
-                const size_t sy = y * p->strideY + ky * p->dilationY - p->padY;
-                const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
+    for (size_t ky = 0; ky < p->kernelY; ++ky)
+        for (size_t kx = 0; kx < p->kernelX; ++kx) {
+            const size_t sy = y * p->strideY + ky * p->dilationY - p->padY;
+            const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
+            for (size_t i = 0; i < inputs; ++i)
                 sum += (uint32_t)(input(p, q, image, first + i, sy, sx) * q->weight[filter_at(p, o, i, ky, kx)]);
-            }
+        }
     int32_t result;
     memcpy(&result, &sum, sizeof(result));
     return result;

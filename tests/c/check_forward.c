@@ -236,7 +236,7 @@ static parameters row_of_taps(size_t width)
     return p;
 }
 
-/* By slices, by Winograd strided and of rows, with a distance of many channels: the algorithms that random shapes do not reach. */
+/* By slices, by Winograd strided and of rows, over many channels: the algorithms that random shapes do not reach. */
 static void chosen(size_t batch)
 {
     const parameters shapes[] = {check_convolution_shape(nhwc, 512, 14, 14, 512, 3, 1, 1, 512),
