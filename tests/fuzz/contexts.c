@@ -54,10 +54,13 @@ static SimdConvolutionParameters some_convolution(bool back)
     return p;
 }
 
-/* The numbers of an activation that have sensible values, so that results stay near: p[0] of Elu and others. */
+/* The numbers of an activation that have sensible values, so that results stay near: p[0] of Elu and others. Mish has a step at
+ * its threshold, of 0.13 at 1 and none that floats show at 20. */
 static const float * activation_params(SimdConvolutionActivationType activation, size_t dstC)
 {
-    const float two[2] = {activation == SimdConvolutionActivationRestrictRange ? -1 : (float)fuzz_pick(1, 6), 1.5f};
+    const float some = (float)fuzz_pick(1, 6);
+    const float two[2] = {activation == SimdConvolutionActivationRestrictRange ? -1 :
+                          activation == SimdConvolutionActivationMish ? 14 + some : some, 1.5f};
     if (activation == SimdConvolutionActivationPrelu)
         return fuzz_in(F32, dstC);
     return fuzz_byte() % 8 == 7 ? NULL : fuzz_given(two, F32, 2);
@@ -129,6 +132,7 @@ static void convolution_32f(void)
     const bool share = fuzz_byte() % 8 == 1;
     SimdBool internal;
     fuzz_near(0x1p-6);
+    fuzz_padded();
     const float * weight = fuzz_in(F32, weights_of(&p)), * bias = fuzz_chance() ? fuzz_in(F32, p.dstC) : NULL;
     const float * params = activation_params(p.activation, p.dstC);
     if (fuzz_possible() && fuzz_byte() < 250) {
@@ -173,6 +177,7 @@ static void convolution_16b(void)
         return;
     const bool share = fuzz_byte() % 8 == 1;
     fuzz_near(0x1p-5);
+    fuzz_padded();
     const float * weight = fuzz_in(F32, weights_of(&p)), * bias = fuzz_chance() ? fuzz_in(F32, p.dstC) : NULL;
     const float * params = activation_params(p.activation, p.dstC);
     if (fuzz_possible() && fuzz_byte() < 250)
@@ -268,6 +273,7 @@ static void merged_convolution(void)
         return;
     SimdBool internal[3];
     fuzz_near(0x1p-6);
+    fuzz_padded();
     for (size_t i = 0; i < used; ++i) {
         weight[i] = fuzz_in(F32, weights_of(&p[i]));
         bias[i] = fuzz_chance() ? fuzz_in(F32, p[i].dstC) : NULL;

@@ -71,6 +71,7 @@ void fuzz_close(void);              /* floats: near, if the contents are finite 
 void fuzz_near(double relative);    /* the same with this error relative to the largest result */
 void fuzz_within_one(void);         /* integers: by 1; floats: near */
 void fuzz_anything(void);           /* not compared with base */
+void fuzz_padded(void);             /* infinite weights times padding: NaN or left out, as an algorithm cuts its work */
 bool fuzz_wild(void);               /* contents and numbers may be infinite, NaN, huge or denormal */
 
 /* ---- calls */
