@@ -140,7 +140,8 @@ struct sn_convolution {
     struct sn_distances dense; /* of arrays without gaps */
     struct sn_crop {
         size_t kernelY, kernelX; /* the caller's kernel, if p has fewer taps, else 0; */
-        size_t y, x;             /* and the first tap of it that is used */
+        size_t y, x;             /* and the first tap of it that is used; */
+        size_t nchw;             /* 1 if the caller's weights are in NCHW */
     } crop;
     size_t weightSize;         /* of the packed weights */
     size_t channels;           /* size of arrays with a value of each output channel, which are in runs: */

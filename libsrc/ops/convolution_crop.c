@@ -27,15 +27,24 @@ static size_t crop_axis(const struct axis * a)
     return first;
 }
 
+/* One pixel is the same in both layouts, and so are weights of one tap and one input: in NHWC, vectors are of channels. */
+static bool is_pixel(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    return p->srcH * p->srcW == 1 && p->dstH * p->dstW == 1 && p->kernelY * p->kernelX == 1 && sn_inputs(c) == 1;
+}
+
 void sn_convolution_crop(struct sn_convolution * c)
 {
     struct sn_convolution_parameters * p = &c->p;
     if (c->table->gemm.tile_32f.run) { /* `base` is the witness */
-        struct sn_crop crop = {.kernelY = p->kernelY, .kernelX = p->kernelX};
+        struct sn_crop crop = {.kernelY = p->kernelY, .kernelX = p->kernelX, .nchw = p->srcF == SN_NCHW};
         crop.y = crop_axis(&(struct axis){p->srcH, p->dstH, p->strideY, p->dilationY, &p->kernelY, &p->padY, &p->padH});
         crop.x = crop_axis(&(struct axis){p->srcW, p->dstW, p->strideX, p->dilationX, &p->kernelX, &p->padX, &p->padW});
         if (crop.kernelY != p->kernelY || crop.kernelX != p->kernelX)
             c->crop = crop;
+        if (is_pixel(c))
+            p->srcF = p->dstF = SN_NHWC;
     }
     sn_convolution_simplify(c);
 }
@@ -53,7 +62,7 @@ void sn_convolution_copy_cropped(const struct sn_convolution * c, const sn_32f *
 {
     const size_t taps = c->p.kernelY * c->p.kernelX, given = c->crop.kernelY * c->crop.kernelX;
     const size_t kernels = c->p.dstC * sn_inputs(c);
-    if (c->p.srcF == SN_NHWC)
+    if (!c->crop.nchw)
         copy_kernel(c, weight, kernels, cropped);
     else
         for (size_t i = 0; i < kernels; ++i)
