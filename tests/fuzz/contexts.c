@@ -488,6 +488,8 @@ static void resizer(void)
     if (!context)
         return;
     fuzz_within_one();
+    if (type == SimdResizeChannelBf16)
+        fuzz_near(0x1p-7); /* the next number of 8 bits */
     if (type == SimdResizeChannelShort)
         fuzz_anything(); /* of any 16 bits, which may differ by 1; here they are declared as bfloat16 numbers */
     const size_t src_row = CELLS(srcX, channels), dst_row = CELLS(dstX, channels);
