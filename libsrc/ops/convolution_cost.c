@@ -38,7 +38,9 @@ static const double WINOGRAD_GAIN = 0.95;     /* used if its cost is less than t
 /* Direct NCHW, or by NHWC: vector cycles, on all layers of ten networks. */
 static const double PLANES_1 = 1.03, GATHERED_1 = 4;  /* 1x1: products; gathering a vector of pixels for all outputs */
 static const double PLANES = 1.17, GATHERED = 10;     /* other kernels */
-static const double PIXELS = 1.035, CONVERTED = 9;    /* by NHWC: products; converting a vector in or out */
+static const double PIXELS = 1.035, CONVERTED = 9;    /* by NHWC: products; converting a vector in or out; */
+static const double PIXELS_SHORT = 0.6;               /* more for groups, divided by their inputs; */
+static const double PIXELS_NARROW = 2;                /* times more if a group has a single vector of outputs */
 
 /* Few outputs, NHWC: vector cycles. */
 static const double LANES_ADDED = 3;  /* to add up the lanes of a sum */
@@ -265,8 +267,10 @@ double sn_converted_cycles(const struct sn_convolution * c)
 {
     const double lanes = (double)sn_lanes(c);
     const double in = src_pixels(c) * (double)c->p.srcC / lanes, out = dst_pixels(c) * (double)c->p.dstC / lanes;
-    const double products = PIXELS * dst_pixels(c) * depth_of(c) * width_of(c, c->p.dstC) / lanes;
-    return of_vectors(c, products + CONVERTED * (in + out));
+    const double width = width_of(c, sn_outputs(c)), vectors = width * (double)c->p.group / lanes;
+    const double narrow = width == lanes ? PIXELS_NARROW : 1, of_group = PIXELS + PIXELS_SHORT / (double)sn_inputs(c);
+    const double product = c->p.group == 1 ? PIXELS : narrow * of_group;
+    return of_vectors(c, product * dst_pixels(c) * depth_of(c) * vectors + CONVERTED * (in + out));
 }
 
 bool sn_converted_preferred(const struct sn_convolution * c) { return sn_converted_cycles(c) < sn_nchw_cycles(c); }
@@ -295,7 +299,7 @@ double sn_grouped_cycles(const struct sn_convolution * c)
 bool sn_grouped_preferred(const struct sn_convolution * c)
 {
     if (is_nchw(c))
-        return sn_grouped_cycles(c) < sn_nchw_cycles(c);
+        return sn_grouped_cycles(c) < fmin(sn_nchw_cycles(c), sn_converted_cycles(c));
     const double vectors = (double)c->p.group * vectors_of(c, sn_outputs(c)), inputs = (double)sn_inputs(c);
     const double tile = dst_pixels(c) * depth_of(c) * vectors * (TILE_OF_GROUP + TILE_SHORT / inputs);
     return sn_outputs(c) <= sn_lanes(c) && sn_grouped_cycles(c) < of_vectors(c, tile);

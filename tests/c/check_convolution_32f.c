@@ -496,15 +496,22 @@ static void additions(SimdTensorFormatType format)
 /*
  * NCHW by the tile, with sums so long that they are divided into several blocks with the small caches of one place, even
  * with the largest blocks of all levels, 288: the addend, the bias and the activation must be applied once. Groups exclude
- * other algorithms.
+ * Winograd's algorithm, and few outputs of a large image its conversion to NHWC.
  */
+static struct check_layer of_large_image(size_t srcC, size_t dstC)
+{
+    struct check_layer j = layer(SimdTensorFormatNchw, srcC, 20, 20, dstC, 3, 1, 0, 2);
+    j.p->dilationY = j.p->dilationX = 8;
+    j.p->dstH = j.p->dstW = 4;
+    return j;
+}
+
 static void sums_of_blocks(void)
 {
     const SimdTensorFormatType nchw = SimdTensorFormatNchw;
     for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
-        const struct check_layer layers[] = {layer(nchw, 1400, 3, 5, 26, 1, 1, 0, 2), layer(nchw, 160, 4, 7, 14, 3, 1, 1, 2),
-                                             added(layer(nchw, 1300, 3, 5, 1300, 1, 1, 0, 2)),
-                                             added(layer(nchw, 150, 4, 7, 150, 3, 1, 1, 2))};
+        const struct check_layer layers[] = {layer(nchw, 1400, 4, 8, 26, 1, 1, 0, 2), of_large_image(160, 14),
+                                             added(layer(nchw, 1300, 4, 8, 1300, 1, 1, 0, 2))};
         for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); ++i) {
             struct check_layer j = check_layer_with(layers[i], 1, act % 2 == 1);
             j.p->activation = check_activation_at(act);
