@@ -38,6 +38,7 @@ static const double WINOGRAD_GAIN = 0.95;     /* used if its cost is less than t
 /* Direct NCHW, or by NHWC: vector cycles, on all layers of ten networks. */
 static const double PLANES_1 = 1.03, GATHERED_1 = 4;  /* 1x1: products; gathering a vector of pixels for all outputs */
 static const double PLANES = 1.17, GATHERED = 10;     /* other kernels */
+static const double SORTED = 1.5;                      /* times the cost of lines with a stride, below: of many planes */
 static const double PIXELS = 1.035, CONVERTED = 9;    /* by NHWC: products; converting a vector in or out; */
 static const double PIXELS_SHORT = 0.6;               /* more for groups, divided by their inputs; */
 static const double PIXELS_NARROW = 2;                /* times more if a group has a single vector of outputs */
@@ -260,7 +261,7 @@ double sn_nchw_cycles(const struct sn_convolution * c)
     const double groups = (double)c->p.group; /* each is gathered */
     const double step = taps_of(c) > 1 ? PLANES * outputs + GATHERED * groups : PLANES_1 * outputs + GATHERED_1 * groups;
     const double lines = c->p.strideX == 1 ? 0 : (double)(c->p.kernelY == 1 ? c->p.dstH : c->p.srcH);
-    return of_vectors(c, vectors * depth_of(c) * step) + (double)c->p.srcC * lines * line_copied(c);
+    return of_vectors(c, vectors * depth_of(c) * step) + SORTED * (double)c->p.srcC * lines * line_copied(c);
 }
 
 double sn_converted_cycles(const struct sn_convolution * c)
