@@ -33,7 +33,7 @@ static bool same_parameters(const struct pair * p)
            same_size(p, "kernelX", sn_given_x(p->from), sn_given_x(p->own)) &&
            same_size(p, "group", a->group, b->group) && same_name(p, "srcT", &sn_data_types, (int)a->srcT, (int)b->srcT) &&
            same_name(p, "dstT", &sn_data_types, (int)a->dstT, (int)b->dstT) &&
-           same_name(p, "srcF", &sn_formats, (int)a->srcF, (int)b->srcF) &&
+           same_name(p, "srcF", &sn_formats, (int)p->from->format, (int)p->own->format) &&
            same_name(p, "activation", &sn_activations, (int)a->activation, (int)b->activation);
 }
 

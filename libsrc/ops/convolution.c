@@ -108,8 +108,10 @@ double sn_convolution_cycles(const struct sn_convolution * c)
 enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
 {
     const bool given = c->algorithm != NULL;
-    if (!given)
+    if (!given) {
+        c->format = c->p.srcF;
         c->family->simplify(c);
+    }
     if (!plan_images(c))
         return SN_ERROR_VALUE;
     const enum sn_error_kind error = given || !c->family->prepare ? SN_ERROR_NONE : c->family->prepare(c);

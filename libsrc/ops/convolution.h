@@ -131,6 +131,7 @@ enum { SN_FAMILY_DATA = 192, SN_ALGORITHM_DATA = 192 };
 
 struct sn_convolution {
     struct sn_convolution_parameters p;
+    enum sn_format format; /* of the caller's images and weights, where p has an equal one */
     size_t batch;
     const struct sn_table * table;
     const struct sn_convolution_family * family;
@@ -140,8 +141,7 @@ struct sn_convolution {
     struct sn_distances dense; /* of arrays without gaps */
     struct sn_crop {
         size_t kernelY, kernelX; /* the caller's kernel, if p has fewer taps, else 0; */
-        size_t y, x;             /* and the first tap of it that is used; */
-        size_t nchw;             /* 1 if the caller's weights are in NCHW */
+        size_t y, x;             /* and the first tap of it that is used */
     } crop;
     size_t weightSize;         /* of the packed weights */
     size_t channels;           /* size of arrays with a value of each output channel, which are in runs: */

@@ -38,7 +38,7 @@ void sn_convolution_crop(struct sn_convolution * c)
 {
     struct sn_convolution_parameters * p = &c->p;
     if (c->table->gemm.tile_32f.run) { /* `base` is the witness */
-        struct sn_crop crop = {.kernelY = p->kernelY, .kernelX = p->kernelX, .nchw = p->srcF == SN_NCHW};
+        struct sn_crop crop = {.kernelY = p->kernelY, .kernelX = p->kernelX};
         crop.y = crop_axis(&(struct axis){p->srcH, p->dstH, p->strideY, p->dilationY, &p->kernelY, &p->padY, &p->padH});
         crop.x = crop_axis(&(struct axis){p->srcW, p->dstW, p->strideX, p->dilationX, &p->kernelX, &p->padX, &p->padW});
         if (crop.kernelY != p->kernelY || crop.kernelX != p->kernelX)
@@ -62,7 +62,7 @@ void sn_convolution_copy_cropped(const struct sn_convolution * c, const sn_32f *
 {
     const size_t taps = c->p.kernelY * c->p.kernelX, given = c->crop.kernelY * c->crop.kernelX;
     const size_t kernels = c->p.dstC * sn_inputs(c);
-    if (!c->crop.nchw)
+    if (c->format == SN_NHWC)
         copy_kernel(c, weight, kernels, cropped);
     else
         for (size_t i = 0; i < kernels; ++i)

@@ -110,6 +110,7 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
         &sn_convolution_32f_nhwc, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_nhwc};
     for (int i = m->first; i <= (int)m->last; ++i) {
         struct sn_convolution * c = &m->stage[i];
+        c->format = c->p.srcF;
         c->batch = m->batch;
         c->table = m->table;
         c->family = &sn_convolution_32f;

@@ -324,6 +324,8 @@ static void refusals(void)
 {
     const parameters p = check_convolution_shape(nhwc, 4, 5, 5, 6, 3, 1, 1, 1);
     const struct subject s = {&convolution_32f, {p}, 1, 1};
+    const parameters single = check_convolution_shape(SimdTensorFormatNchw, 4, 1, 1, 4, 3, 1, 1, 4);
+    const struct subject pixel = {&convolution_32f, {single}, 1, 1};
     struct subject planes = s, bytes = s, small = s;
     float any;
     planes.p->srcF = planes.p->dstF = SimdTensorFormatNchw;
@@ -342,6 +344,7 @@ static void refusals(void)
     refuse(&s, (SimdnetForwardParameters){.order = (SimdnetAddOrder)2}, "order is 2");
     refuse(&planes, (SimdnetForwardParameters){.srcPixel = 5}, "srcPixel is 5, expected 0 or 4");
     refuse(&planes, (SimdnetForwardParameters){.dstPixel = 6}, "");
+    refuse(&pixel, (SimdnetForwardParameters){.srcPixel = 5}, "srcPixel is 5, expected 0 or 4"); /* computed as NHWC */
     refuse(&bytes, (SimdnetForwardParameters){.add = &any}, "add is not NULL");
     refuse(&small, (SimdnetForwardParameters){.add = &any}, "add is not NULL");
     void * given = SimdSynetInnerProduct32fInit(1, 1, 1, SimdTrue, SimdFalse, SimdFalse, SimdConvolutionActivationIdentity);

@@ -258,6 +258,20 @@ static void cropped_kernels(void)
         TEST(share(&list[i], &list[i], 1, 1, 15) == (strcmp(SimdnetActiveIsa(), "base") == 0));
 }
 
+/* Layers of one pixel, which both layouts compute in the same way, have weights in the caller's layout nevertheless. */
+static void pixels_of_both_layouts(void)
+{
+    const struct subject list[] = {
+        {&plain_32f, 1, {shape(NCHW, 36, 36, 3, 1, 36)}}, {&plain_32f, 1, {shape(NHWC, 36, 36, 3, 1, 36)}}};
+    void * from = open_context(&list[0], 1, 1, 1), * context = open_context(&list[1], 1, 1, 1);
+    set_32f(from, floats);
+    TEST(!SimdnetShareParams(context, from));
+    TEST_REFUSED(1, "srcF of from is SimdTensorFormatNchw, expected SimdTensorFormatNhwc as in context");
+    SimdRelease(context);
+    SimdRelease(from);
+    share(&list[0], &list[0], 3, 1, 1);
+}
+
 /* ---- what is refused */
 
 static void refused(const struct subject * s, void * from, int kind, const char * word)
@@ -396,6 +410,7 @@ int main(void)
         all_kinds();
         other_windows();
         cropped_kernels();
+        pixels_of_both_layouts();
     }
     SimdnetSetMaxIsa(NULL);
     refusals();
