@@ -51,7 +51,7 @@ static const double LANES_ADDED = 3;  /* to add up the lanes of a sum */
 static const double GROUPED = 1.35, GROUPED_SINGLE = 1.17, GROUPED_ANY = 2.2, GROUPED_SINGLE_ANY = 1.5;
 static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4; /* TILE_SHORT: divided by the inputs of a group */
 
-/* Depthwise NCHW: fitted to both algorithms on 154 layers of 3x3 to 380x38 pixels, with 256-bit vectors (Zen 3). */
+/* Depthwise NCHW: fitted to 154 layers of 3x3 to 380x38 pixels, with 256-bit vectors (Zen 3), and by NHWC to 24 of these. */
 static const double DEPTHWISE_PLANES = 1.97;     /* cycles of 16 products of rows that share inputs, */
 static const double DEPTHWISE_ANY = 2.87;        /* or of others; */
 static const double DEPTHWISE_PLANE = 159;       /* for a plane; */
@@ -59,10 +59,11 @@ static const double LINE = 12;                   /* to copy a line of any kernel
 static const double LINE_COPIED = 5.6;           /* and for each 16 floats of it, */
 static const double LINE_SPLIT = 11;             /* or with stride 2, */
 static const double LINE_SINGLE = 18;            /* or a larger stride */
-static const double DEPTHWISE_PIXELS = 1.3;      /* by NHWC: cycles of 16 products in blocks of several rows, */
-static const double DEPTHWISE_PIXELS_ANY = 3.6;  /* or of other kernels; */
-static const double DEPTHWISE_CONVERTED = 11.6;  /* to convert 16 floats in or out, */
-static const double DEPTHWISE_ROW = 117;         /* for a row and a vector of channels, */
+static const double DEPTHWISE_PIXELS = 1.35;     /* by NHWC: cycles of 16 products in blocks of pixels, */
+static const double DEPTHWISE_COLUMN = 2.4;      /* of which those of one column share no inputs, */
+static const double DEPTHWISE_PIXELS_ANY = 3.6;  /* or pixel by pixel; */
+static const double DEPTHWISE_CONVERTED = 8.7;   /* to convert 16 floats in or out, */
+static const double DEPTHWISE_ROW = 20;          /* for a row and a vector of channels, */
 static const double DEPTHWISE_CALL = 138;        /* and for a vector of channels */
 
 /* Deconvolution in NCHW, or by NHWC: vector cycles for each output of a phase. */
@@ -335,18 +336,18 @@ static double planes_product(const struct sn_convolution * c)
 /* The same by NHWC, see the instances of kernels/depthwise_nhwc.h. */
 static double pixels_product(const struct sn_convolution_parameters * p)
 {
-    const size_t taps = p->kernelX;
-    const bool small = p->kernelY == taps && (taps == 3 || taps == 5) && p->strideX <= 2;
-    const bool large = (taps == 7 || taps == 9) && p->strideX == 1;
-    return p->dilationX == 1 && p->dstW >= 4 && (small || large) ? DEPTHWISE_PIXELS : DEPTHWISE_PIXELS_ANY;
+    const bool small = p->kernelY == p->kernelX && (p->kernelX == 3 || p->kernelX == 5) && p->strideX == 2;
+    if (p->dilationX > 1 || p->dstW < 4 || (p->strideX > 1 && !small))
+        return DEPTHWISE_PIXELS_ANY;
+    return p->kernelX == 1 ? DEPTHWISE_COLUMN : DEPTHWISE_PIXELS;
 }
 
 /*
  * The direct algorithm computes some pixels of each row twice, and copies every line first unless the image needs no padding;
  * a stride sorts pixels into phases. So small images, strides and kernels of many taps are converted: 960x7x7 by 3x3 takes
- * 0.6 of the time, 128x56x56 by 5x5 0.55, 512x14x14 with stride 2 0.35. Kernels without blocks of their own are not:
- * 420x38x16 with dilation 2 takes 0.6, by 1x3 0.55, by 1x1 0.3. With AVX2 the choice is right, or wrong by 10%, on all but 5
- * of the 154 layers.
+ * 0.6 of the time, 128x56x56 by 5x5 0.55, 512x14x14 with stride 2 0.35. Dilated kernels and single taps are not: 420x38x16
+ * with dilation 2 takes 0.77, by 1x1 0.5. With AVX2 the choice of these two is right with warm caches on 24 layers but one:
+ * 420x38x16 by 1x3 takes 1.16 times as long.
  */
 double sn_depthwise_nchw_cycles(const struct sn_convolution * c)
 {
