@@ -516,7 +516,8 @@ fuzz-program:
 	$(MAKE) CC=clang ISAS='$(FUZZ_ISAS)' VARIANT=$(ARCH)-clang-fuzz CFLAGS='$(FUZZ_CFLAGS)' $(BUILD)/$(ARCH)-clang-fuzz/fuzz/calls
 
 # ---- the card of promises
-SCORECARD_FLAGS = $(if $(FULL),--full) $(if $(ROWS),--rows $(ROWS)) $(if $(RESUME),--resume) $(if $(KEEP),--keep $(KEEP))
+SCORECARD_FLAGS = $(if $(FULL),--full) $(if $(ROWS),--rows $(ROWS)) $(if $(RESUME),--resume) $(if $(KEEP),--keep $(KEEP)) \
+                  $(if $(MINUTES),--minutes $(MINUTES))
 scorecard: all $(VENV)/test.stamp
 	PYTHONPATH=.:tests $(VENV)/bin/python -m scorecard $(SCORECARD_FLAGS)
 

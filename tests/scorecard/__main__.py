@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from scorecard.row import Counts, Form, Result, Row, counts_of, figure_of, merge
 from scorecard.rows import ROWS
 
 STATE = pathlib.Path("build/scorecard")
+BEGIN = time.monotonic()
 
 
 class Shard(TypedDict):
@@ -23,6 +25,7 @@ class Shard(TypedDict):
 
     command: str
     commit: str
+    date: str
     status: int
     counts: Counts
     seconds: float
@@ -54,6 +57,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--rows", type=numbers, default=(), metavar="N,N", help="these rows only")
     parser.add_argument("--resume", action="store_true", help="commands that have passed on this commit are not run again")
     parser.add_argument("--keep", metavar="FOLDER", help="writes scorecard.md and scorecard.json there; other rows stay")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begins no command afterwards")
     return parser.parse_args()
 
 
@@ -62,37 +66,72 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def run_row(row: Row, form: Form, options: argparse.Namespace) -> Result:
-    """Runs the commands of a form one after the other, all of them even if one fails."""
+    """Runs the commands of a form one after the other, all of them even if one fails, as long as there is time."""
     kind = "full" if form is row.full else "quick"
+    kept = pathlib.Path(options.keep or STATE) / "figures" / "scorecard-shards.json" if form.gathered else None
     counts: Counts = {}
-    passed, seconds = True, 0.0
-    for shard, command in enumerate(form.commands):
-        done = run_shard(STATE / f"{row.number:02}-{kind}-{shard}", command, options.resume)
-        passed = passed and done["status"] == 0
-        seconds += done["seconds"]
-        for key, value in done["counts"].items():
-            merge(counts, key, value)
+    shards: list[Shard] = []
+    for number, command in enumerate(form.commands):
+        base = STATE / f"{row.number:02}-{kind}-{number}"
+        done = (shard_before(base, command) or kept_shard(kept, command)) if options.resume else None
+        if done is None and time.monotonic() - BEGIN < 60 * options.minutes:
+            done = run_shard(base, command)
+            keep_shard(kept, done)
+        if done is not None:
+            shards.append(done)
+            for key, value in done["counts"].items():
+                merge(counts, key, value)
+    passed = all(shard["status"] == 0 for shard in shards)
+    left = len(form.commands) - len(shards)
+    commits = list(dict.fromkeys(shard["commit"] for shard in shards)) or [commit()]
     return {
         "row": row.number,
         "form": kind,
-        "held": bool(passed and form.holds(counts)),
+        "held": bool(passed and not left and form.holds(counts)),
         "figure": figure_of(form, counts) + ("" if passed else "; a command failed, see build/scorecard/"),
         "counts": counts,
-        "seconds": round(seconds, 1),
+        "seconds": round(sum(shard["seconds"] for shard in shards), 1),
         "commands": list(form.commands),
-        "commit": commit(),
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "commit": " to ".join(dict.fromkeys((commits[0], commits[-1]))),
+        "date": today(),
         "machine": page.machine(),
+        "left": left,
     }
 
 
-def run_shard(base: pathlib.Path, command: str, resume: bool) -> Shard:
-    """Runs a command, or returns what it gave before. Its output is kept in BASE.log, its result in BASE.json."""
+def today() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+
+
+def kept_shard(kept: pathlib.Path | None, command: str) -> Shard | None:
+    """Of a form whose shards may be of several commits."""
+    shards: list[Shard] = json.loads(kept.read_text()) if kept and kept.exists() else []
+    return next((shard for shard in shards if shard["command"] == command), None)
+
+
+def keep_shard(kept: pathlib.Path | None, done: Shard) -> None:
+    """Keeps one that has passed, at once, so that a run may be interrupted."""
+    if kept is None or done["status"] != 0:
+        return
+    shards: list[Shard] = json.loads(kept.read_text()) if kept.exists() else []
+    others = [shard for shard in shards if shard["command"] != done["command"]]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    lines = ",\n".join(json.dumps(shard) for shard in [*others, done])
+    kept.write_text(f"[\n{lines}\n]\n")
+
+
+def shard_before(base: pathlib.Path, command: str) -> Shard | None:
+    """What a command has given on this commit, if it passed."""
     result_file = base.with_suffix(".json")
-    if resume and result_file.exists():
-        before: Shard = json.loads(result_file.read_text())
-        if before["status"] == 0 and before["command"] == command and before["commit"] == commit():
-            return before
+    if not result_file.exists():
+        return None
+    before: Shard = json.loads(result_file.read_text())
+    same = before["status"] == 0 and before["command"] == command and before["commit"] == commit()
+    return before if same else None
+
+
+def run_shard(base: pathlib.Path, command: str) -> Shard:
+    """Runs a command. Its output is kept in BASE.log, its result in BASE.json."""
     base.parent.mkdir(parents=True, exist_ok=True)
     log = base.with_suffix(".log")
     begin = time.monotonic()
@@ -104,11 +143,12 @@ def run_shard(base: pathlib.Path, command: str, resume: bool) -> Shard:
     result: Shard = {
         "command": command,
         "commit": commit(),
+        "date": today(),
         "status": status,
         "counts": counts_of(text),
         "seconds": time.monotonic() - begin,
     }
-    result_file.write_text(json.dumps(result, indent=1))
+    base.with_suffix(".json").write_text(json.dumps(result, indent=1))
     return result
 
 

@@ -3,7 +3,8 @@
 A fault that does not change the machine code (comments, other processors, what the compiler removes) does not count. The
 tests nearest to the file run first, then those of all families, all of ``make check`` and pytest. Faults that no test can
 find are in ``equivalent.txt``, with reasons. Results are kept in ``build/mutation/``: a caught fault is not tried again
-while its file is the same, one that survived is tried again on another commit.
+while its file is the same, one that survived is tried again on another commit. All take hours: the step ``keep`` writes
+those that were caught to ``caught.txt``, from where another checkout goes on.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fnmatch
+import functools
 import json
 import os
 import pathlib
@@ -32,6 +34,7 @@ from scorecard.mutants import Mutant
 
 STATE = pathlib.Path("build/mutation").resolve()
 RESULTS = STATE / "results"
+CAUGHT = pathlib.Path(__file__).with_name("caught.txt")  # the key of a fault in its file, and the test that caught it
 TREE = STATE / "tree"
 BUILD = f"build/{os.uname().machine}-cc"
 LEVELS = " ".join(level for level in pysimd.isa_levels() if level != "base")
@@ -127,8 +130,8 @@ class Tests(NamedTuple):
 
 def main() -> int:
     options = read_options()
-    if options.step == "report":
-        return report()
+    if options.step in ("report", "keep"):
+        return report() if options.step == "report" else keep()
     chosen = [m for m in all_mutants() if options.only in f"{m.file} {m.old}"]
     index, count = options.part
     chosen = sorted(chosen, key=lambda m: m.key)[index - 1 :: count][: options.most]
@@ -150,7 +153,7 @@ def main() -> int:
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m scorecard.mutation", description=__doc__)
-    parser.add_argument("step", choices=("run", "list", "report"))
+    parser.add_argument("step", choices=("run", "list", "report", "keep"))
     parser.add_argument("--part", type=part, default=(1, 1), metavar="I/N", help="of the faults")
     parser.add_argument("--most", type=int, metavar="N", help="N faults only")
     parser.add_argument("--only", default="", metavar="TEXT", help="faults whose file or line contains it")
@@ -184,11 +187,28 @@ def content_key(mutant: Mutant) -> str:
 
 def result_of(mutant: Mutant) -> dict[str, Any] | None:
     """What the tests said before, if that still holds."""
-    file = RESULTS / f"{content_key(mutant)}.json"
+    key = content_key(mutant)
+    file = RESULTS / f"{key}.json"
     if not file.exists():
-        return None
+        test = kept().get(key)
+        return {"caught_by": test, "seconds": 0, "depth": "nearest"} if test else None
     result: dict[str, Any] = json.loads(file.read_text())
     return result if result["caught_by"] or result["commit"] == commit() else None
+
+
+@functools.cache
+def kept() -> dict[str, str]:
+    lines = CAUGHT.read_text().splitlines() if CAUGHT.exists() else []
+    return {key: test for key, _, test in (line.partition(" ") for line in lines)}
+
+
+def keep() -> int:
+    """Those whose files have changed are left out, and so are faults that change no code: elsewhere they may."""
+    results = [(content_key(mutant), result_of(mutant)) for mutant in all_mutants()]
+    caught = {key: str(r["caught_by"]) for key, r in results if r and r["caught_by"] not in (None, SAME, NOT_C)}
+    CAUGHT.write_text("".join(f"{key} {test.replace(f'{ROOT}/', '')}\n" for key, test in sorted(caught.items())))
+    print(f"{len(caught)} of {len(results)} faults were caught")
+    return 0
 
 
 def write_result(mutant: Mutant, result: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ class Result(TypedDict):
     commit: str
     date: str
     machine: str
+    left: int  # commands that have not run yet
 
 
 # Lines that count: those of the card's own programs, and the last line of a program of tests or of pytest.
@@ -41,12 +42,15 @@ class Form:
     figure: what the card shows: a format string over the counts of all shards, added up.
     holds: whether these counts keep the promise. That each command exits with 0 is required anyway.
     minutes: about how long it takes on two cores.
+    gathered: whether the shards may be of several commits: each is a sample of its own, so that hours of them can be run in
+        parts. Those that passed are kept beside the page, and count in later runs that resume.
     """
 
     commands: Sequence[str]
     figure: str
     holds: Callable[[Mapping[str, float]], bool] = lambda counts: True
     minutes: float = 1
+    gathered: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

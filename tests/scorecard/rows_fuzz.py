@@ -58,7 +58,8 @@ ROWS = [
             + [guided(seed, 25_000) for seed in range(100, 108)],
             FIGURE,
             lambda c: c["executions"] >= 1e7 and c["mutations"] >= 1e6 and c["files"] >= 1e6 and not any(map(c.get, FOUND)),
-            minutes=480,
+            minutes=90,
+            gathered=True,
         ),
     ),
     Row(
