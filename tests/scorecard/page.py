@@ -15,8 +15,8 @@ HEAD = """# Scorecard
 What the library promises ([contracts](contracts.md)), checked: each row with its last results. `make scorecard` runs the
 quick forms, minutes, and `make scorecard FULL=1` the long ones, hours; `ROWS=3,7` selects rows, `RESUME=1` goes on where a
 run was interrupted, `MINUTES=60` begins no command after an hour, and `KEEP=docs` writes this page.
-[`tests/scorecard/`](../tests/scorecard/) contains the rows. A row **holds** if no command found anything and the counts are at
-least those of the aim; a quick form is a sample with an aim of its own.
+[`tests/scorecard/`](../tests/scorecard/) contains the rows. A row **holds** if no command found anything and the counts are
+at least those of the aim; a quick form is a sample with an aim of its own.
 
 | row | measure | aim | result | figure | form |
 | --- | --- | --- | --- | --- | --- |
