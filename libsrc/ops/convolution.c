@@ -234,10 +234,10 @@ static struct sn_fault set_plan(struct sn_convolution * next, const struct sn_se
     void * scratch = NULL, * cropped = NULL;
     fault.memory = !allocate_arrays(next) ||
                    !allocate_if(family->scratch, family->scratch ? family->scratch(next) : 0, &scratch) ||
-                   !allocate_if(next->crop.kernelY, sn_weight_count(next) * sizeof(float), &cropped);
+                   !allocate_if(next->crop.kernelY && !family->crops, sn_weight_count(next) * sizeof(float), &cropped);
     if (!fault.memory && next->p.dstC) { /* without outputs there may be any number of groups */
         if (cropped) {
-            sn_convolution_copy_cropped(next, given->weight, cropped);
+            sn_convolution_copy_cropped(next, given->weight, sizeof(float), cropped);
             used.weight = cropped;
         }
         set_activation(next, given->params);

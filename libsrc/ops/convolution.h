@@ -116,9 +116,10 @@ struct sn_convolution_family {
     size_t (*scratch)(const struct sn_convolution * c);
 
     /* Writes the bias and the family's arrays in `packed`; returns the weights for pack(), which may be in scratch. Not
-     * called if there are no outputs. */
+     * called if there are no outputs. `crops`: it is given all weights, also with c->crop, and returns those that are used. */
     const void * (*set_params)(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                struct sn_fault * fault);
+    bool crops;
 
     /* NULL, or sets the pointers to the family's arrays in `packed`, which begin at `at`; returns their end. */
     uintptr_t (*layout_arrays)(struct sn_convolution * c, uintptr_t at);
@@ -254,8 +255,8 @@ void sn_convolution_simplify(struct sn_convolution * c);
  * those weights: bytes have a scale for all weights of a channel. */
 void sn_convolution_crop(struct sn_convolution * c);
 
-/* Copies the weights that are used, in the caller's layout; only if c->crop has a kernel. */
-void sn_convolution_copy_cropped(const struct sn_convolution * c, const sn_32f * weight, sn_32f * cropped);
+/* Copies the weights that are used, of `size` bytes each, in the caller's layout; only if c->crop has a kernel. */
+void sn_convolution_copy_cropped(const struct sn_convolution * c, const void * weight, size_t size, void * cropped);
 
 /* The caller's kernel. */
 static inline size_t sn_given_y(const struct sn_convolution * c) { return sn_max(c->crop.kernelY, c->p.kernelY); }

@@ -89,22 +89,38 @@ static int8_t nearest_8i(float t)
 struct filter {
     float norm, b;
     int64_t sum, magnitude; /* sums of its quantised weights, and of their absolute values */
+    int64_t padded;         /* the sum of those that see only padding, which are left out */
 };
+
+/* The shape with the kernel that the caller gave. */
+static struct sn_convolution_parameters given_shape(const struct sn_convolution * c)
+{
+    struct sn_convolution_parameters p = c->p;
+    p.kernelY = sn_given_y(c), p.kernelX = sn_given_x(c), p.srcF = c->format;
+    return p;
+}
+
+/* Whether tap t of the given kernel is used. */
+static bool is_used(const struct sn_convolution * c, size_t t)
+{
+    const size_t y = t / sn_given_x(c) - c->crop.y, x = t % sn_given_x(c) - c->crop.x; /* wrap to huge values */
+    return y < c->p.kernelY && x < c->p.kernelX;
+}
 
 /* Quantises the filter of output channel o; a value that is not finite is reported in *fault. */
 static struct filter filter(const struct sn_convolution * c, const sn_32f * weight, float bias, size_t o,
                             int8_t * weight8, struct sn_fault * fault)
 {
-    const struct sn_convolution_parameters * p = &c->p;
-    const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs, taps = p->kernelY * p->kernelX;
+    const struct sn_convolution_parameters p = given_shape(c);
+    const size_t inputs = p.srcC / p.group, first = o / (p.dstC / p.group) * inputs, taps = p.kernelY * p.kernelX;
     const sn_32f * scale = sn_dot_of(c)->srcScale + first;
-    struct filter f = {0, bias, 0, 0};
+    struct filter f = {0, bias, 0, 0, 0};
     float most = 0;
     if (!isfinite(bias))
         *fault = (struct sn_fault){"bias of output channel", o, bias, "a finite number", false};
     for (size_t i = 0; i < inputs; ++i)
         for (size_t t = 0; t < taps; ++t) {
-            const float n = fabsf(weight[sn_weight_at(p, o, i, 0, t)] / scale[i]);
+            const float n = fabsf(weight[sn_weight_at(&p, o, i, 0, t)] / scale[i]);
             if (!isfinite(n))
                 *fault = (struct sn_fault){"weight of output channel", o, n, "finite numbers, also once scaled", false};
             most = n > most ? n : most;
@@ -114,10 +130,11 @@ static struct filter filter(const struct sn_convolution * c, const sn_32f * weig
     const float ws = 127 / most;
     for (size_t i = 0; i < inputs; ++i)
         for (size_t t = 0; t < taps; ++t) {
-            const size_t at = sn_weight_at(p, o, i, 0, t);
+            const size_t at = sn_weight_at(&p, o, i, 0, t);
             weight8[at] = nearest_8i(weight[at] / scale[i] * ws);
             f.sum += weight8[at];
             f.magnitude += abs(weight8[at]);
+            f.padded += is_used(c, t) ? 0 : weight8[at];
         }
     f.norm = 1 / ws;
     f.b = bias - (float)((int64_t)sn_dot_of(c)->srcZero * f.sum) / ws;
@@ -161,7 +178,8 @@ static void quantise(struct sn_convolution * c, const struct sn_set_params * giv
         q->norm[to] = f.norm;
         q->bias[to] = f.b;
         q->dstScale[to] = scale[o];
-        start[to] = q->dot.tile->biased ? (int32_t)(uint32_t)(f.sum * 128) : 0;
+        const int64_t biased = q->dot.tile->biased ? (f.sum - f.padded) * 128 : 0;
+        start[to] = (int32_t)(uint32_t)(biased + (int64_t)q->dot.srcZero * f.padded);
         limit(c, to, given->params);
         const double most = 255.0 * (double)f.magnitude * (double)f.norm + fabs((double)f.b);
         q->bounded &= f.magnitude <= INT32_MAX / 255 && most * (double)scale[o] < 1e9;
@@ -220,21 +238,41 @@ static struct sn_fault fault_of_stats(const struct sn_convolution * c, const sn_
     return (struct sn_fault){NULL, 0, 0, NULL, false};
 }
 
-/* A float for each output, then the weights as bytes. */
-static size_t scratch_size(const struct sn_convolution * c) { return c->p.dstC * sizeof(float) + sn_weight_count(c); }
+/* Depthwise kernels begin their sums with 0, and so cannot leave out taps that see only padding. */
+static void simplify(struct sn_convolution * c)
+{
+    if (sn_is_depthwise(c))
+        sn_convolution_simplify(c);
+    else
+        sn_convolution_crop(c);
+}
+
+static size_t given_weights(const struct sn_convolution * c)
+{
+    return c->p.dstC * sn_inputs(c) * sn_given_y(c) * sn_given_x(c);
+}
+
+/* A float for each output, then the weights as bytes, then those that are used unless all are. */
+static size_t scratch_size(const struct sn_convolution * c)
+{
+    return c->p.dstC * sizeof(float) + given_weights(c) + (c->crop.kernelY ? sn_weight_count(c) : 0);
+}
 
 static const void * set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                struct sn_fault * fault)
 {
     sn_32f * scale = scratch;
     int8_t * weight8 = (int8_t *)(scale + c->p.dstC);
-    memset(weight8, 0, sn_weight_count(c));
+    memset(weight8, 0, given_weights(c));
     for (size_t i = 0; i < sn_activation_params(c->p.activation, c->p.dstC); ++i)
         data_of(c)->given[i] = given->params[i];
     *fault = fault_of_stats(c, given->stats);
     if (!fault->name)
         quantise(c, given, scale, weight8, fault);
-    return weight8;
+    if (!c->crop.kernelY)
+        return weight8;
+    sn_convolution_copy_cropped(c, weight8, 1, weight8 + given_weights(c));
+    return weight8 + given_weights(c);
 }
 
 static const struct sn_candidate candidates[] = {
@@ -247,5 +285,5 @@ static const struct sn_candidate candidates[] = {
 
 const struct sn_convolution_family sn_convolution_8i = {.candidates = candidates, .smallType = SN_DATA_8U,
     .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
-    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size,
+    .simplify = simplify, .crops = true, .prepare = prepare, .scratch = scratch_size,
     .set_params = set_params, .layout_arrays = layout_arrays, .share = share};

@@ -49,22 +49,22 @@ void sn_convolution_crop(struct sn_convolution * c)
     sn_convolution_simplify(c);
 }
 
-/* Copies the used columns of the used rows of one kernel, whose taps are `tap` floats. */
-static void copy_kernel(const struct sn_convolution * c, const sn_32f * from, size_t tap, sn_32f * to)
+/* Copies the used columns of the used rows of one kernel, whose taps are `tap` bytes. */
+static void copy_kernel(const struct sn_convolution * c, const uint8_t * from, size_t tap, uint8_t * to)
 {
     const size_t row = c->p.kernelX * tap;
     from += (c->crop.y * c->crop.kernelX + c->crop.x) * tap;
     for (size_t y = 0; y < c->p.kernelY; ++y, from += c->crop.kernelX * tap, to += row)
-        memcpy(to, from, row * sizeof(float));
+        memcpy(to, from, row);
 }
 
-void sn_convolution_copy_cropped(const struct sn_convolution * c, const sn_32f * weight, sn_32f * cropped)
+void sn_convolution_copy_cropped(const struct sn_convolution * c, const void * weight, size_t size, void * cropped)
 {
     const size_t taps = c->p.kernelY * c->p.kernelX, given = c->crop.kernelY * c->crop.kernelX;
     const size_t kernels = c->p.dstC * sn_inputs(c);
     if (c->format == SN_NHWC)
-        copy_kernel(c, weight, kernels, cropped);
+        copy_kernel(c, weight, kernels * size, cropped);
     else
         for (size_t i = 0; i < kernels; ++i)
-            copy_kernel(c, weight + i * given, 1, cropped + i * taps);
+            copy_kernel(c, (const uint8_t *)weight + i * given * size, size, (uint8_t *)cropped + i * taps * size);
 }

@@ -253,7 +253,8 @@ static void other_windows(void)
 static void cropped_kernels(void)
 {
     const struct subject list[] = {
-        {&plain_32f, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_16b, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}};
+        {&plain_32f, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_16b, 1, {shape(NHWC, 32, 40, 3, 1, 1)}},
+        {&plain_8i, 1, {bytes(shape(NHWC, 32, 40, 3, 1, 1))}}};
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i)
         TEST(share(&list[i], &list[i], 1, 1, 15) == (strcmp(SimdnetActiveIsa(), "base") == 0));
 }
