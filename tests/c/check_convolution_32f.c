@@ -365,6 +365,9 @@ static void few_outputs(SimdTensorFormatType format)
         j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         run_case(j, CHECK_RANDOM);
     }
+    for (size_t lanes = 4; lanes <= 16; lanes *= 2)
+        for (size_t outputs = 1; outputs <= 4; ++outputs)
+            run_case(layer(format, lanes, 3, 21, outputs, 1, 1, 0, 1), CHECK_RANDOM); /* sums of a single vector */
 }
 
 /* Few pixels and many channels, which are divided among threads. */

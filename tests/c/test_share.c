@@ -238,6 +238,8 @@ static void other_windows(void)
         {{&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}},
         {{&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}}, {&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}}},
         {{&plain_16b, 1, {shape(NHWC, 32, 40, 1, 1, 1)}}, {&plain_16b, 1, {shape(NHWC, 32, 40, 1, 2, 1)}}},
+        {{&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 4, 1)}}},
+        {{&back_32f, 1, {shape(NHWC, 20, 20, 4, 2, 20)}}, {&back_32f, 1, {shape(NHWC, 20, 20, 4, 4, 20)}}},
     };
     pair[2][1].p[0].padH = pair[2][1].p[0].padW = 1;
     pair[3][1].p[0].padY = pair[3][1].p[0].padX = 0;
