@@ -61,6 +61,10 @@ PARTS = {
     "winograd": 5,
     "pooling": 4,
 }
+SPECIAL = (
+    "{special:.0f} special values in {functions:.0f} functions, {flushed:.0f} functions flush, {calls:.0f} calls kept the "
+    "environment"
+)
 ADD = "--function SimdnetConvolution32fForwardAdd"
 
 
@@ -145,14 +149,18 @@ ROWS = [
                 f"{LEVELS} special --quick --special 1 --seed {SEED}",
                 f"{LEVELS} flush --quick --flush --traps --every 12 --seed {SEED}",
             ],
-            figure="{special:.0f} special values, {flushed:.0f} functions flush, {calls:.0f} calls kept the environment",
-            holds=lambda counts: counts["failed"] == 0 and counts["faults"] == 0 and counts["special"] > 30000,
+            figure=SPECIAL,
+            holds=lambda counts: (
+                counts["failed"] == 0 and counts["faults"] == 0 and counts["special"] > 30000 and counts["functions"] >= 80
+            ),
         ),
         full=Form(
             commands=[f"{LEVELS} special --special 12 --test {family} --seed {SEED}" for family in FAMILIES]
             + [f"{LEVELS} flush --flush --traps --seed {SEED}"],
-            figure="{special:.0f} special values, {flushed:.0f} functions flush, {calls:.0f} calls kept the environment",
-            holds=lambda counts: counts["failed"] == 0 and counts["faults"] == 0 and counts["calls"] >= 1000000,
+            figure=SPECIAL,
+            holds=lambda counts: (
+                counts["failed"] == 0 and counts["faults"] == 0 and counts["calls"] >= 1000000 and counts["functions"] >= 80
+            ),
             minutes=120,
         ),
     ),
