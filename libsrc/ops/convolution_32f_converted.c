@@ -103,8 +103,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
         .time = sn_convolution_32f_time(c), .shares = {.lines = p->dstH, .most = data_of(c)->direct.nhwc.band.rows,
-        .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize, .source = c->srcSize, .start = true,
-        .least = sn_ceil_div(2 * tile->rows, p->dstW)}});
+        .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize, .source = c->srcSize,
+        .start = true, .least = sn_ceil_div(2 * tile->rows, p->dstW)}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_converted = {.name = "direct NCHW by NHWC", .tiled = true,
