@@ -52,10 +52,10 @@ ROWS = [
             minutes=2,
         ),
         Form(
-            [calls(seed, 125_000) for seed in range(100, 180)]
-            + [mutations(seed, 100_000) for seed in range(100, 110)]
+            [mutations(seed, 100_000) for seed in range(100, 110)]
             + [files(seed, 25_000) for seed in range(100, 116)]
-            + [guided(seed, 25_000) for seed in range(100, 108)],
+            + [guided(seed, 25_000) for seed in range(100, 108)]
+            + [calls(seed, 125_000) for seed in range(100, 180)],
             FIGURE,
             lambda c: c["executions"] >= 1e7 and c["mutations"] >= 1e6 and c["files"] >= 1e6 and not any(map(c.get, FOUND)),
             minutes=90,
