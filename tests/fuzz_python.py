@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import resource
 import sys
 import time
 import warnings
@@ -23,6 +24,7 @@ import samples
 from support import Array
 
 LONGEST = 5  # seconds of a call, on a busy machine
+MEMORY = 4 << 30  # bytes: a call may ask for results of many gigabytes, which would take long to write
 DTYPES = ("f4", "f8", "f2", "u1", "i1", "u2", "i4", "i8", "?", "c8", "O", "S3", ">f4", "M8[s]")
 VALUES: tuple[Any, ...] = (
     0, 1, 2, 3, 7, -1, -2, 1 << 31, 1 << 32, 1 << 62, 10**400, 1 << 63, 1 << 64, -(1 << 63), 10**30, 0.5, -0.0, 1e300,
@@ -105,6 +107,7 @@ def told(value: Any) -> str:
 
 def main(seed: int, count: int) -> int:
     faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     random, calls = Random(seed), samples.calls(np.random.default_rng(seed))
     names, accepted, findings, begin = sorted(calls), 0, 0, time.monotonic()
