@@ -93,6 +93,9 @@ struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struc
     }
     const struct copy job = {c, b, a};
     sn_band_copy(&(struct sn_band_copy){&b->band, &c->p, 1, &job, fill, copy}, s->line, s->lines, a->work);
+    /* The last group may read beyond the last pixel; its weights there are 0, but no result is made of unset bytes. */
+    const size_t lines = sn_used(s->lines, b->band.strideY, c->p.kernelY, c->p.dilationY);
+    memset((uint8_t *)a->work + lines * b->band.line, 0, SN_ALIGN);
     return (struct sn_dot_lines){a->work, true, b->band.pixel, b->band.line};
 }
 
