@@ -132,7 +132,7 @@ enum { SN_FAMILY_DATA = 192, SN_ALGORITHM_DATA = 192 };
 
 struct sn_convolution {
     struct sn_convolution_parameters p;
-    enum sn_format format; /* of the caller's images and weights, where p has an equal one */
+    enum sn_format format; /* that the caller gave: of images and weights. p has another one if both are the same in memory */
     size_t batch;
     const struct sn_table * table;
     const struct sn_convolution_family * family;
@@ -251,8 +251,8 @@ size_t sn_activation_params(enum sn_activation activation, size_t channels);
 /* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1; joins images. */
 void sn_convolution_simplify(struct sn_convolution * c);
 
-/* Leaves out the taps of the kernel that see only padding, and simplifies. For families whose packing does not depend on
- * those weights: bytes have a scale for all weights of a channel. */
+/* Leaves out the taps of the kernel that see only padding, makes depthwise images of one pixel NHWC, and simplifies. For
+ * families whose packing does not depend on the weights that are left out, or that are given all, see `crops`. */
 void sn_convolution_crop(struct sn_convolution * c);
 
 /* Copies the weights that are used, of `size` bytes each, in the caller's layout; only if c->crop has a kernel. */

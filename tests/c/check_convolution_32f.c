@@ -496,11 +496,7 @@ static void additions(SimdTensorFormatType format)
     check_layer_run_equal(&equal);
 }
 
-/*
- * NCHW by the tile, with sums so long that they are divided into several blocks with the small caches of one place, even
- * with the largest blocks of all levels, 288: the addend, the bias and the activation must be applied once. Groups exclude
- * Winograd's algorithm, and few outputs of a large image its conversion to NHWC.
- */
+/* 16 outputs of each channel from an image of 400 pixels. */
 static struct check_layer of_large_image(size_t srcC, size_t dstC)
 {
     struct check_layer j = layer(SimdTensorFormatNchw, srcC, 20, 20, dstC, 3, 1, 0, 2);
@@ -509,6 +505,11 @@ static struct check_layer of_large_image(size_t srcC, size_t dstC)
     return j;
 }
 
+/*
+ * NCHW by the tile, with sums so long that they are divided into several blocks with the small caches of one place, even
+ * with the largest blocks of all levels, 288: the addend, the bias and the activation must be applied once. Groups exclude
+ * Winograd's algorithm, and few outputs of a large image its conversion to NHWC.
+ */
 static void sums_of_blocks(void)
 {
     const SimdTensorFormatType nchw = SimdTensorFormatNchw;
