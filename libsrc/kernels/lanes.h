@@ -171,16 +171,25 @@ SN_INLINE struct thirds find_thirds(void)
     return t;
 }
 
+/* Three rows to three vectors of pixels, as zip_32f(). */
+SN_INLINE void zip_thirds_32f(v32f * r, const struct thirds * t)
+{
+    v32f plane[3];
+    SN_UNROLL for (size_t j = 0; j < 3; ++j) plane[j] = v_lookup_32f(r[j], t->position[j]);
+    SN_UNROLL for (size_t v = 0; v < 3; ++v) {
+        const v32f others = v_select_32f(t->lanes[third_of(1, v)], plane[1], plane[2]);
+        r[v] = v_select_32f(t->lanes[third_of(0, v)], plane[0], others);
+    }
+}
+
 static __attribute__((unused)) void three_planes_to_lanes(const sn_32f * src, size_t stride, size_t size, sn_32f * dst)
 {
     const struct thirds t = find_thirds();
     for (size_t s = 0; s < size; s += V32F_N, dst += 3 * V32F_N) {
         v32f r[3];
-        SN_UNROLL for (size_t j = 0; j < 3; ++j) r[j] = v_lookup_32f(v_load_32f(src + j * stride + s), t.position[j]);
-        SN_UNROLL for (size_t v = 0; v < 3; ++v) {
-            const v32f others = v_select_32f(t.lanes[third_of(1, v)], r[1], r[2]);
-            v_store_32f(dst + v * V32F_N, v_select_32f(t.lanes[third_of(0, v)], r[0], others));
-        }
+        SN_UNROLL for (size_t j = 0; j < 3; ++j) r[j] = v_load_32f(src + j * stride + s);
+        zip_thirds_32f(r, &t);
+        SN_UNROLL for (size_t v = 0; v < 3; ++v) v_store_32f(dst + v * V32F_N, r[v]);
     }
 }
 

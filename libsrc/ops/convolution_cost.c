@@ -67,8 +67,14 @@ static const double DEPTHWISE_ROW = 20;          /* for a row and a vector of ch
 static const double DEPTHWISE_CALL = 138;        /* and for a vector of channels */
 
 /* Deconvolution in NCHW, or by NHWC: vector cycles for each output of a phase. */
-static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6; /* a product, an input, an output */
-static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a product, a float converted */
+static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 14; /* a product, an input, an output */
+static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a product, a float converted; */
+static const double PHASES_NARROW = 1.5;                        /* times more if products have a single vector of outputs */
+
+/* Deconvolution by products of all taps, fitted to 77 layers with 256-bit vectors (Zen 3): vector cycles. */
+static const double COL2IM_PRODUCT = 1.15, COL2IM_ADDED = 17;                    /* a product of an input, adding one to its sum, */
+static const double COL2IM_PACKED = 9, COL2IM_WRITTEN = 20, COL2IM_CHANNELS = 7; /* an input, a result, more for it in NHWC; */
+static const double COL2IM_ROW = 90;                                             /* cycles of a row of results */
 
 /* Depthwise deconvolution in NCHW: cycles. */
 static const double PHASE_CALL = 65;     /* for a phase of a plane, */
@@ -380,29 +386,52 @@ static double of_phases(const struct sn_convolution * c, double cycles)
 
 static double phases_depth(const struct sn_convolution * c)
 {
-    return (double)c->p.srcC * taps_of(c) / (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+    return depth_of(c) / (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
 }
 
 double sn_phases_nchw_cycles(const struct sn_convolution * c)
 {
     const size_t pixels = sn_phases_y(c)->count * sn_phases_x(c)->count;
     const double used = vectors_of(c, pixels) * (double)sn_lanes(c) / (double)pixels, outputs = (double)c->p.dstC;
-    const double gathered = PHASES_GATHERED / (double)sn_phases_alike(sn_phases_x(c), 0);
+    const double gathered = PHASES_GATHERED * (double)c->p.group / (double)sn_phases_alike(sn_phases_x(c), 0);
     return of_phases(c, used * (phases_depth(c) * (PHASES_PLANES * outputs + gathered) + PHASES_WRITTEN * outputs));
+}
+
+double sn_phases_nhwc_cycles(const struct sn_convolution * c)
+{
+    const size_t alike = c->p.group == 1 ? sn_phases_alike(sn_phases_x(c), 0) : 1;
+    const size_t width = sn_panels_width(&c->table->gemm.tile_32f, alike * sn_outputs(c));
+    const double columns = (double)width / (double)alike * (width == sn_lanes(c) ? PHASES_NARROW : 1);
+    return of_phases(c, PHASES_PIXELS * phases_depth(c) * columns * (double)c->p.group);
 }
 
 double sn_phases_converted_cycles(const struct sn_convolution * c)
 {
     const double phases = (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
-    const size_t alike = sn_phases_alike(sn_phases_x(c), 0);
-    const double columns = (double)sn_panels_width(&c->table->gemm.tile_32f, alike * c->p.dstC) / (double)alike;
-    const double moved = PHASES_CONVERTED * ((double)c->p.dstC + (double)c->p.srcC / phases);
-    return of_phases(c, PHASES_PIXELS * phases_depth(c) * columns + moved);
+    return sn_phases_nhwc_cycles(c) + of_phases(c, PHASES_CONVERTED * ((double)c->p.dstC + (double)c->p.srcC / phases));
 }
 
 bool sn_phases_converted_preferred(const struct sn_convolution * c)
 {
     return sn_phases_converted_cycles(c) < sn_phases_nchw_cycles(c);
+}
+
+/* ---- deconvolution by products of all taps, of the pixels of the image; against phases */
+
+double sn_col2im_cycles(const struct sn_convolution * c)
+{
+    const double vectors = width_of(c, c->p.srcH * c->p.srcW) / (double)sn_lanes(c), products = taps_of(c) * (double)c->p.dstC;
+    const double product = COL2IM_PRODUCT * (double)sn_inputs(c) + COL2IM_ADDED;
+    const double rows = (double)c->p.dstH, results = rows * vectors_of(c, c->p.dstW) * (double)c->p.dstC;
+    const double written = (COL2IM_WRITTEN + (is_nchw(c) ? 0 : COL2IM_CHANNELS)) * results;
+    return of_vectors(c, vectors * (products * product + COL2IM_PACKED * (double)c->p.srcC) + written) + COL2IM_ROW * rows;
+}
+
+bool sn_col2im_preferred(const struct sn_convolution * c)
+{
+    const double pixels = is_nchw(c) ? sn_phases_nchw_cycles(c) : sn_phases_nhwc_cycles(c);
+    const bool converts = is_nchw(c) && c->p.group == 1;
+    return sn_col2im_cycles(c) < (converts ? fmin(pixels, sn_phases_converted_cycles(c)) : pixels);
 }
 
 /* ---- depthwise deconvolution, NCHW */

@@ -33,6 +33,9 @@ double sn_depthwise_nchw_cycles(const struct sn_convolution * c);
 double sn_depthwise_converted_cycles(const struct sn_convolution * c);
 bool sn_depthwise_converted_preferred(const struct sn_convolution * c);
 
+double sn_col2im_cycles(const struct sn_convolution * c);
+bool sn_col2im_preferred(const struct sn_convolution * c);
+double sn_phases_nhwc_cycles(const struct sn_convolution * c);
 double sn_phases_nchw_cycles(const struct sn_convolution * c);
 double sn_phases_converted_cycles(const struct sn_convolution * c);
 double sn_phases_depthwise_nchw_cycles(const struct sn_convolution * c);

@@ -41,7 +41,7 @@ void sn_phase_planes_copy(const struct sn_convolution * c, const struct sn_band 
 void sn_phase_planes_interleave(const struct sn_convolution * c, const struct sn_interleave_32f * job)
 {
     const size_t phases = job->phases, whole = job->size / phases, rest = job->size % phases;
-    if (phases == 2 || phases == 4) {
+    if (phases >= 2 && phases <= 4) {
         c->table->deconvolution_32f.interleave(job);
         return;
     }
