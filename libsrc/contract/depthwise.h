@@ -32,6 +32,7 @@ struct sn_depthwise_nhwc {
     bool narrow;                /* results are rounded to bfloat16; only if inputs are such numbers */
     size_t rows, dstW;
     size_t dstRow, dstPixel;    /* results between rows and between pixels */
+    bool cold;                  /* a hint: the lines are not in the caches */
 };
 typedef void (*sn_depthwise_nhwc_fn)(const struct sn_depthwise_nhwc * d);
 

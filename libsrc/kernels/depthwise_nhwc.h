@@ -335,6 +335,25 @@ static __attribute__((noinline, unused)) void finish(const struct sn_depthwise_n
         store_block(d, b, dst, lanes, false, false);
 }
 
+/*
+ * Prefetches what the next block in these rows reads in lines that no block above has read: whole cache lines, one half of
+ * these lines for each other vector of channels. The prefetchers of the processor do not follow blocks of pixels in several
+ * lines from memory: 128x299x299 by 3x1 takes 0.72 of the time, 800x75x75 by 3x3 0.9, 608x112x112 by 1x1 0.86 (AVX2, Zen 3).
+ * Many prefetches at once, before a part of the lines, had no effect; with stride 2, where blocks have twice the lines, these
+ * took 1.05 to 1.1 times as long; in the caches up to 1.03.
+ */
+SN_INLINE void prefetch_next(const struct sn_depthwise_nhwc * d, const void * const * line, size_t first, size_t c, int rows,
+                             int columns)
+{
+    const size_t lines = (size_t)rows - 1 + d->kernelY, odd = c / V32F_N % 2;
+    SN_UNROLL for (size_t l = 1; l <= (size_t)rows; l += 2) {
+        const ELEMENT * next = l + odd <= lines ? line[lines - l - odd] : NULL;
+        if (next)
+            SN_UNROLL for (size_t j = 0; j < (size_t)columns; ++j)
+                __builtin_prefetch(next + first + ((size_t)columns + j) * d->srcPixel);
+    }
+}
+
 /* Computes one vector of channels from c on. */
 SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
 {
@@ -345,6 +364,8 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
         SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = bias;
     const struct inputs in = {x * (taps ? (size_t)stride : d->strideX) - d->padX, d->srcW, d->srcPixel, d->channels - c};
     const size_t first = d->offset + in.at * in.step + c, pitch = (size_t)taps * V32F_N;
+    if (stride == 1 && inside && whole && d->cold)
+        prefetch_next(d, line, first, c, rows, columns);
     if (WEIGHTS_FIT(taps)) {
         const sn_32f * weight = d->weight + c * (size_t)(taps * taps);
         v32f registers[9];

@@ -2,6 +2,7 @@
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
 #include "ops/depthwise_rows.h"
+#include "ops/units.h"
 
 SN_FITS_ALGORITHM_DATA(struct sn_depthwise_rows);
 
@@ -38,6 +39,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         struct sn_depthwise_nhwc d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first),
                                                           a->at->srcPixel, a->at->dstPixel);
         d.rows = rows;
+        d.cold = sn_beyond_cache(c->batch * (c->srcSize + c->dstSize));
         d.offset = first;
         d.dst = (sn_32f *)a->dst + row * d.dstRow + first;
         sn_depthwise_compute(c, d, a->src, row, a->work);
