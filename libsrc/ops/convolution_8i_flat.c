@@ -26,16 +26,20 @@ static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NC
 static size_t vector_of(const struct sn_convolution * c) { return c->table->alignment; }
 
 /*
- * Fewer channels than half of a vector, for which the other algorithm has an instance, and in NCHW lines as long as a vector:
- * copies of many short lines of planes take longer than transpositions. On Zen 3 (avx2) 8 channels of 56x56 in NHWC take 0.18
- * of the time of the other algorithm by 3x3, 0.4 by 5x5, 0.5 by 9x9, 12 channels 0.45 and 0.76; 4 planes of 112x112 take 0.17,
- * 12 of 80x80 0.27 by 3x3 and 0.49 by 5x5. 16 channels, which are half of a vector: 0.77 to 1.2.
+ * Fewer channels than a vector has bytes, and in NCHW lines as long as a vector: copies of many short lines of planes take
+ * longer than transpositions. On Zen 3 (avx2) 8 channels of 56x56 in NHWC take 0.18 of the time of the other algorithm by 3x3,
+ * 0.4 by 5x5, 0.5 by 9x9, 12 channels 0.45 and 0.76, 24 channels 0.6 and 0.86, by 2x2 0.66; 4 planes of 112x112 take 0.17,
+ * 12 of 80x80 0.27 by 3x3 and 0.49 by 5x5, 24 of 56x56 0.83. The other algorithm has an instance for half of a vector: 16
+ * channels take 0.75 of its time by 3x3, 1.1 by 5x5 and 1.3 by 7x7.
  */
+enum { MANY_TAPS = 16 };
+
 static bool supports(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t vector = vector_of(c);
-    const bool few = p->srcC < vector / 2 && (!is_nchw(c) || p->dstW >= vector);
+    const bool half = 2 * p->srcC == vector && p->kernelY * p->kernelX > MANY_TAPS;
+    const bool few = p->srcC < vector && !half && (!is_nchw(c) || p->dstW >= vector);
     return c->table->convolution_8i.flat.run && sn_is_depthwise(c) && p->strideX == 1 && few;
 }
 
