@@ -112,6 +112,8 @@ def test_algorithm_is_told() -> None:
     assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=2, stride=2))
     assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=3, padding=3))  # cropped further
     assert "by NHWC" in repr(pysimd.Deconvolution32f((64, 28, 28), 32, kernel=4, stride=2, layout="nchw"))
+    assert "col2im" in repr(pysimd.Deconvolution32f((416, 17, 17), 8, kernel=3, stride=2, group=4, layout="nchw"))
+    assert "col2im" in repr(pysimd.Deconvolution32f((47, 47, 128), 8, kernel=3, stride=3, group=4))
     assert "depthwise" in repr(pysimd.Deconvolution32f((8, 28, 28), 8, kernel=4, stride=2, group=8, layout="nchw"))
 
 

@@ -69,7 +69,8 @@ static const double DEPTHWISE_CALL = 138;        /* and for a vector of channels
 /* Deconvolution in NCHW, or by NHWC: vector cycles for each output of a phase. */
 static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 14; /* a product, an input, an output */
 static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a product, a float converted; */
-static const double PHASES_NARROW = 1.5;                        /* times more if products have a single vector of outputs */
+static const double PHASES_NARROW = 1.5;                        /* times more if products have a single vector of outputs; */
+static const double PHASES_ROW = 1 << 18; /* not if a row of all phases is more floats: the workspace holds one in NHWC */
 
 /* Deconvolution by products of all taps, fitted to 77 layers with 256-bit vectors (Zen 3): vector cycles. */
 static const double COL2IM_PRODUCT = 1.15, COL2IM_ADDED = 17;                    /* a product of an input, adding one to its sum, */
@@ -411,9 +412,15 @@ double sn_phases_converted_cycles(const struct sn_convolution * c)
     return sn_phases_nhwc_cycles(c) + of_phases(c, PHASES_CONVERTED * ((double)c->p.dstC + (double)c->p.srcC / phases));
 }
 
+static bool may_convert(const struct sn_convolution * c)
+{
+    const bool fits = (double)(sn_phases_y(c)->number * c->p.dstW) * (double)c->p.dstC <= PHASES_ROW;
+    return is_nchw(c) && c->p.group == 1 && fits;
+}
+
 bool sn_phases_converted_preferred(const struct sn_convolution * c)
 {
-    return sn_phases_converted_cycles(c) < sn_phases_nchw_cycles(c);
+    return may_convert(c) && sn_phases_converted_cycles(c) < sn_phases_nchw_cycles(c);
 }
 
 /* ---- deconvolution by products of all taps, of the pixels of the image; against phases */
@@ -430,8 +437,7 @@ double sn_col2im_cycles(const struct sn_convolution * c)
 bool sn_col2im_preferred(const struct sn_convolution * c)
 {
     const double pixels = is_nchw(c) ? sn_phases_nchw_cycles(c) : sn_phases_nhwc_cycles(c);
-    const bool converts = is_nchw(c) && c->p.group == 1;
-    return sn_col2im_cycles(c) < (converts ? fmin(pixels, sn_phases_converted_cycles(c)) : pixels);
+    return sn_col2im_cycles(c) < (may_convert(c) ? fmin(pixels, sn_phases_converted_cycles(c)) : pixels);
 }
 
 /* ---- depthwise deconvolution, NCHW */
