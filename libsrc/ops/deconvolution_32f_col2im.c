@@ -19,9 +19,9 @@
 #include "runtime/cpu.h"
 
 enum {
-    MOST_TAPS = 64,  /* of a phase */
-    PRODUCT_ROWS = 128, /* at least so many are computed from a panel, if there are, which takes time to pack */
-    DEPTH = 128, /* at least so much is summed up at a time */
+    MOST_TAPS = 64,     /* of a phase */
+    PRODUCT_ROWS = 128, /* outputs times taps that are multiplied with a panel, at least, since packing it takes time */
+    DEPTH = 128,        /* inputs that are summed up at a time, at least */
     LINE = SN_ALIGN / sizeof(float)
 };
 
