@@ -124,6 +124,8 @@ static void groups(void)
     write_file(root, "cpu/cpu.cfs_quota_us", "400000");
     write_file(root, "cpu/cpu.cfs_period_us", "100000");
     TEST(sn_group_quota(list, root) == 4);
+    write_file(root, "list", "12:cpuset:/c\n10:gpu,xcpu:/c\n"); /* other controllers */
+    TEST(sn_group_quota(list, root) == 0);
     char command[96];
     snprintf(command, sizeof(command), "rm -r %s", root);
     TEST(system(command) == 0);
