@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* madvise() */
 #include "runtime/memory.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -23,6 +24,8 @@ bool sn_product_of(size_t * product, const size_t * factors, size_t count)
 }
 
 /*
+ * errno stays the same on success: malloc() of glibc sets it where the heap cannot grow and other memory is used.
+ *
  * Large blocks request large pages (madvise): every Forward reads all packed weights, and pages of 4 KB in place of 2 MB
  * make a network with many weights 3% slower (ResNet-18).
  */
@@ -33,6 +36,7 @@ void * sn_allocate(size_t size, size_t align)
     align = sn_max(align, sizeof(void *));
     if ((align & (align - 1)) != 0 || align > PTRDIFF_MAX || size > PTRDIFF_MAX - sn_max(align, LARGE_PAGE))
         return NULL;
+    const int before = errno;
     void * block;
     size = sn_align(size, align);
     if (posix_memalign(&block, size < LARGE_PAGE ? align : sn_max(align, LARGE_PAGE), size) != 0)
@@ -41,6 +45,7 @@ void * sn_allocate(size_t size, size_t align)
     if (size >= LARGE_PAGE)
         (void)madvise(block, size, MADV_HUGEPAGE); /* a hint: without it the pages are small */
 #endif
+    errno = before;
     return block;
 }
 
@@ -74,11 +79,13 @@ static struct thread_memory * memory_of_thread(void)
         return NULL;
     struct thread_memory * memory = pthread_getspecific(key);
     if (!memory) {
+        const int before = errno;
         memory = calloc(1, sizeof(*memory));
         if (memory && pthread_setspecific(key, memory) != 0) {
             free(memory);
             memory = NULL;
         }
+        errno = before;
     }
     return memory;
 }

@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200112L
 #include "runtime/statistic.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ void sn_statistic_add(const char * text, uint64_t nanoseconds)
 {
     if (!try_lock())
         return;
+    const int before = errno; /* malloc() may set it, and a row that cannot be made is no error */
     struct row * row = row_of(text, ROWS);
     row = row ? row : row_of(other_calls, ROWS + 1);
     if (row) {
@@ -81,6 +83,7 @@ void sn_statistic_add(const char * text, uint64_t nanoseconds)
         row->least = row->least < nanoseconds ? row->least : nanoseconds;
         row->most = row->most > nanoseconds ? row->most : nanoseconds;
     }
+    errno = before;
     unlock_table();
 }
 

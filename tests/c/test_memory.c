@@ -1,8 +1,11 @@
+#define _DEFAULT_SOURCE /* sbrk(), MAP_ANONYMOUS */
 /* Aligned blocks, rounding, overflow in products of sizes, scratch memory of threads. */
 #include "runtime/arena.h"
 #include "runtime/memory.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -197,12 +200,32 @@ static void little_space(void)
     TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* If the heap cannot grow, malloc() uses other memory, and errno is ENOMEM although it succeeds. Good calls keep errno. */
+static void errno_of_a_heap_that_cannot_grow(void)
+{
+    enum { BLOCKS = 100 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t end = ((uintptr_t)sbrk(0) + page - 1) / page * page;
+    void * barrier = mmap((void *)end, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); /* there, if it is free */
+    void * block[BLOCKS];
+    for (size_t i = 0; i < BLOCKS; ++i) {
+        errno = 0;
+        block[i] = SimdAllocate(60000, 64);
+        TEST(block[i] && errno == 0);
+    }
+    for (size_t i = 0; i < BLOCKS; ++i)
+        SimdFree(block[i]);
+    if (barrier != MAP_FAILED)
+        munmap(barrier, page);
+}
+
 int main(void)
 {
     test_alarm();
     if (!emulated() && !SN_SANITIZED) {
         little_space();
         memory_returns();
+        errno_of_a_heap_that_cannot_grow();
     }
     blocks();
     rounding();
