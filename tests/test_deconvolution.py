@@ -103,6 +103,16 @@ def test_winograd(isa: str, rng: np.random.Generator, layout: Any) -> None:
         check(x, weight, floats(rng, o), layout, "relu", None, ((1, 1), (1, 1), padding, 1))
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("activation", ["relu", "prelu", "hswish", "elu"])
+def test_products_of_all_taps_in_parts(isa: str, layout: Any, activation: Any) -> None:
+    """Products of lines that two parts of a large image need are kept (col2im), and activations follow their sums."""
+    rng = np.random.default_rng(11)
+    x = rng.standard_normal((1, 141, 24, 110)).astype(np.float32)
+    weight = rng.standard_normal((141, 8, 5, 5)).astype(np.float32) / 8
+    check(x, weight, floats(rng, 8), layout, activation, PARAMS[activation](8), ((2, 2), (1, 1), (2, 2, 2, 2), 1))
+
+
 def test_algorithm_is_told() -> None:
     """The reported algorithm follows from the shape."""
     if pysimd.active_isa() == "base":
