@@ -104,8 +104,8 @@ static bool plan(struct sn_convolution * c)
     size_t products, sums, result;
     if (!plan_parts(c, o))
         return false;
-    const size_t part = sn_cpu()->cacheL2 / 4 / sizeof(float), least = DEPTH;
-    o->block = sn_min(sn_min(sn_inputs(c), sn_max(part / wide, 1)), sn_max(part / (o->outputs * taps_of(c)), least));
+    const size_t part = sn_cpu()->cacheL2 / 4 / sizeof(float);
+    o->block = sn_min(sn_min(sn_inputs(c), sn_max(part / wide, 1)), sn_max(part / (o->outputs * taps_of(c)), DEPTH));
     sn_channels_plain(c);
     c->segments = is_nchw(c) ? sn_inputs(c) : 0;
     return sn_product(&products, o->outputs, taps_of(c), o->distance) &&

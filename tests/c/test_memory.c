@@ -1,5 +1,5 @@
+/* Aligned blocks, rounding, overflow in products of sizes, scratch memory of threads, errno. */
 #define _DEFAULT_SOURCE /* sbrk(), MAP_ANONYMOUS */
-/* Aligned blocks, rounding, overflow in products of sizes, scratch memory of threads. */
 #include "runtime/arena.h"
 #include "runtime/memory.h"
 
