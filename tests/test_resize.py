@@ -12,7 +12,10 @@ import pytest
 import pysimd
 
 COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric")
-SIZES = [((5, 9), (10, 18)), ((5, 9), (7, 31)), ((13, 8), (4, 5)), ((1, 6), (3, 1)), ((2, 2), (2, 5)), ((40, 33), (3, 70))]
+SIZES = [
+    ((5, 9), (10, 18)), ((5, 9), (7, 31)), ((13, 8), (4, 5)), ((13, 8), (4, 3)), ((1, 6), (3, 1)), ((2, 2), (2, 5)),
+    ((40, 33), (3, 70)),
+]  # fmt: skip
 
 
 def position(i: int, n: int, m: int, scale: float | None, coordinates: str) -> Any:

@@ -340,11 +340,14 @@ static void groups(SimdTensorFormatType format)
     }
 }
 
-/* Few channels of a group by a kernel that has no instance of its own, with strides, in wide rows. */
+/* Few channels of a group by a kernel that has no instance of its own, with strides, in wide rows; four vectors of outputs of
+ * a group, in narrow rows. */
 static void wide_groups(SimdTensorFormatType format)
 {
     for (size_t n = 0; n < 4; ++n)
         run_case(layer(format, 16, 7, 21 + n, 16, 5, 2, 2, n % 2 ? 4 : 2), CHECK_RANDOM);
+    for (size_t n = 2; n <= 3; ++n)
+        run_case(layer(format, 2, n, n, 64, 3, 1, 1, 2), CHECK_RANDOM);
 }
 
 static void cuts(SimdTensorFormatType format)

@@ -52,7 +52,8 @@ ROWS = [
             minutes=2,
         ),
         Form(
-            [mutations(seed, 100_000) for seed in range(100, 110)]
+            ["make .venv/fuzz.stamp"]
+            + [mutations(seed, 100_000) for seed in range(100, 110)]
             + [files(seed, 25_000) for seed in range(100, 116)]
             + [guided(seed, 25_000) for seed in range(100, 108)]
             + [calls(seed, 125_000) for seed in range(100, 180)],
