@@ -83,7 +83,7 @@ def run_row(row: Row, form: Form, options: argparse.Namespace) -> Result:
                 merge(counts, key, value)
     passed = all(shard["status"] == 0 for shard in shards)
     left = len(form.commands) - len(shards)
-    commits = list(dict.fromkeys(shard["commit"] for shard in shards)) or [commit()]
+    commits = dict.fromkeys(shard["commit"] for shard in sorted(shards, key=lambda shard: shard["date"])) or [commit()]
     return {
         "row": row.number,
         "form": kind,
@@ -92,7 +92,7 @@ def run_row(row: Row, form: Form, options: argparse.Namespace) -> Result:
         "counts": counts,
         "seconds": round(sum(shard["seconds"] for shard in shards), 1),
         "commands": list(form.commands),
-        "commit": " to ".join(dict.fromkeys((commits[0], commits[-1]))),
+        "commit": ", ".join(commits),
         "date": today(),
         "machine": page.machine(),
         "left": left,
