@@ -279,6 +279,7 @@ VEC_TESTS   := $(foreach source,$(VEC_SRC),$(VOCABULARIES:%=$(B)/tests/$(basenam
 CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c))
 
 # Replacements of C library functions that some tests use, for the library and for themselves.
+WRAP_test_cpu        := -Wl,--wrap=open,--wrap=sysconf
 WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
 WRAP_test_threads    := -Wl,--wrap=syscall
 WRAP_test_thread_number := -Wl,--wrap=pthread_atfork
@@ -287,7 +288,7 @@ WRAP_test_thread_number := -Wl,--wrap=pthread_atfork
 DEFINE_test_cpu := $(if $(strip $(ISAS)),-DSOME_ISAS)
 
 COMMAND_test    = $(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS)
-COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(WRAP_test_thread_number) $(SN_LIBS)
+COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(foreach program,cpu allocation threads thread_number,$(WRAP_test_$(program))) $(SN_LIBS)
 COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
 $(call commands,test program check)
 TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/internal.a $(LDFLAGS) $(WRAP_$(@F)) $(SN_LIBS) -o $@

@@ -217,6 +217,10 @@ static void copies(void)
     for (size_t pixels = 1; pixels <= 130; ++pixels) /* of three bytes, which have a kernel of their own */
         plain_copy(SimdTensorData8u, 1, 3, pixels, 1);
     plain_copy(SimdTensorData8u, 2, 3, 40000, 1);
+    for (ptrdiff_t distance = 3; distance <= 4; ++distance) /* windows that overlap, and three of four bytes */
+        for (size_t rows = 3; rows <= 40; rows += 37)
+            check_copy_of((SimdnetCopyParameters){.dataType = SimdTensorData8u, .count = 2, .shape = {rows, 100},
+                              .srcStride = {1, distance}, .dstStride = {100, 1}});
     plain_copy(7, 3, 2, 2, 30000);
     check_copy_of((SimdnetCopyParameters){.count = 1, .shape = {100000}, .srcStride = {1}, .dstStride = {1}});
     check_copy_of((SimdnetCopyParameters){.count = 1, .shape = {100000}, .srcStride = {0}, .dstStride = {1}});

@@ -52,7 +52,7 @@ static void refusals(void)
     check_refused(CHECK_VALUE, "srcC1", shuffle, &job);
     job = good;
     job.dstC = 10;
-    check_refused(CHECK_VALUE, "dstC", shuffle, &job);
+    check_refused(CHECK_VALUE, "dstC is 10, expected half of srcC0 + srcC1, 5", shuffle, &job);
     job = good;
     job.spatial = SIZE_MAX / 2;
     check_refused(CHECK_VALUE, "spatial", shuffle, &job);

@@ -338,6 +338,11 @@ static void empties(const struct kind * k, SimdBool trans)
     struct job j = {.kind = k, .channels = 0, .height = 5, .width = 6, .trans = trans};
     check_case(k->input_name, "empty %d", (int)trans);
     check_empty(input, &j);
+    for (size_t side = 0; side < 4; ++side) { /* the largest that is not refused */
+        j = (struct job){.kind = k, .channels = 0, .height = 5, .width = 6, .trans = trans};
+        j.pad[side] = PTRDIFF_MAX / 8;
+        check_empty(input, &j);
+    }
     j = (struct job){.kind = k, .channels = 3, .height = 5, .width = k->kernelX - 1, .trans = trans};
     check_empty(input, &j);
     check_case(k->output_name, "empty %d", (int)trans);

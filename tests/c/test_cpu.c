@@ -4,6 +4,11 @@
  * runtime/cpu.c. Features that no level needs are included because of their positions: with a wrong bit number, one of them
  * would be mistaken for a feature that is needed.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
 #include "test.h"
@@ -384,8 +389,84 @@ static void levels_of_this_machine(void)
     TEST(SimdnetIsaLevel(count) == NULL);
 }
 
+/* ---- counts and caches, from files of a machine below /sys/devices/system/cpu/ */
+
+/* Two packages of two cores of two threads, one of which is offline: NULL for the files of this machine. */
+static const struct file {
+    const char * name, * text;
+} * files;
+
+static const struct file packages[] = {
+    {"cpu0/topology/thread_siblings_list", "0,4\n"}, {"cpu0/topology/core_siblings_list", "0-1,4-5\n"},
+    {"cpu1/topology/thread_siblings_list", "1,5\n"}, {"cpu1/topology/core_siblings_list", "0-1,4-5\n"},
+    {"cpu2/topology/thread_siblings_list", "2,6\n"}, {"cpu2/topology/core_siblings_list", "2-3,6\n"},
+    {"cpu3/topology/thread_siblings_list", "3\n"}, {"cpu3/topology/core_siblings_list", "2-3,6\n"},
+    {"cpu4/topology/thread_siblings_list", "0,4\n"}, {"cpu4/topology/core_siblings_list", "0-1,4-5\n"},
+    {"cpu5/topology/thread_siblings_list", "1,5\n"}, {"cpu5/topology/core_siblings_list", "0-1,4-5\n"},
+    {"cpu6/topology/thread_siblings_list", "2,6\n"}, {"cpu6/topology/core_siblings_list", "2-3,6\n"},
+    {"cpu0/cache/index0/size", "48K\n"}, {"cpu0/cache/index1/size", "64K\n"}, {"cpu0/cache/index2/size", "3M\n"},
+    {"cpu0/cache/index3/size", "1234567\n"}, {NULL, NULL}};
+
+static const struct file unreadable[] = {
+    {"cpu0/cache/index0/size", ""}, {"cpu0/cache/index2/size", "unknown\n"}, {"cpu0/cache/index3/size", "-1\n"}, {NULL, NULL}};
+
+int __real_open(const char * path, int flags, ...);
+int __wrap_open(const char * path, int flags, ...);
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+
+/* The library opens no file to write. */
+int __wrap_open(const char * path, int flags, ...)
+{
+    static const char folder[] = "/sys/devices/system/cpu/";
+    if (!files || strncmp(path, folder, sizeof(folder) - 1) != 0)
+        return __real_open(path, flags);
+    for (const struct file * f = files; f->name; ++f) {
+        int ends[2];
+        if (strcmp(path + sizeof(folder) - 1, f->name) == 0 && pipe(ends) == 0) {
+            const bool written = write(ends[1], f->text, strlen(f->text)) == (ssize_t)strlen(f->text);
+            close(ends[1]);
+            return written ? ends[0] : -1;
+        }
+    }
+    errno = ENOENT;
+    return -1;
+}
+
+long __wrap_sysconf(int name)
+{
+    const bool counts = name == _SC_NPROCESSORS_CONF || name == _SC_NPROCESSORS_ONLN;
+    return !files || !counts ? __real_sysconf(name) : name == _SC_NPROCESSORS_CONF ? 8 : 7;
+}
+
+/* What a new process would find, so this process must not have looked yet. */
+static bool finds(const struct file * machine, const struct sn_cpu * expected)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        files = machine;
+        const struct sn_cpu * c = sn_cpu();
+        _exit(c->sockets != expected->sockets || c->cores != expected->cores || c->threads != expected->threads ||
+              c->cacheL1 != expected->cacheL1 || c->cacheL2 != expected->cacheL2 || c->cacheL3 != expected->cacheL3);
+    }
+    int status = -1;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void counts_and_caches(void)
+{
+    static const struct file none[] = {{NULL, NULL}};
+    const struct sn_cpu usual = {.sockets = 1, .cores = 7, .threads = 7, .cacheL1 = 32 << 10, .cacheL2 = 256 << 10,
+        .cacheL3 = 2 << 20};
+    TEST(finds(packages, &(struct sn_cpu){.sockets = 2, .cores = 4, .threads = 7, .cacheL1 = 48 << 10, .cacheL2 = 3 << 20,
+                             .cacheL3 = 1234567}));
+    TEST(finds(unreadable, &usual));
+    TEST(finds(none, &usual));
+}
+
 int main(void)
 {
+    counts_and_caches(); /* first */
     levels_of_machines();
     levels_of_this_machine();
     default_levels();

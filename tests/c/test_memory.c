@@ -12,6 +12,7 @@
 
 #include "emulated.h"
 #include "test.h"
+#include "used.h"
 
 static void blocks(void)
 {
@@ -153,33 +154,39 @@ static void arena(void)
     sn_arena_free(again);
 }
 
-/* Bytes of the process that are in physical memory; 0 if the system does not report it. */
-static size_t resident(void)
-{
-    size_t all = 0, there = 0;
-    FILE * file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%zu %zu", &all, &there) != 2)
-        there = 0;
-    if (file)
-        fclose(file);
-    return there * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 /* If most blocks are released, but not all, their memory is returned to the system. */
 static void memory_returns(void)
 {
     enum { BLOCKS = 2000, SIZE = 70 << 10, REMAINING = 100 };
     static void * block[BLOCKS];
-    const size_t before = resident();
+    const size_t before = used().resident;
     for (size_t i = 0; i < BLOCKS; ++i)
         if ((block[i] = sn_arena_allocate(SIZE)) != NULL)
             memset(block[i], 1, SIZE);
     for (size_t i = 0; i < BLOCKS; ++i)
         if (i % REMAINING)
             sn_arena_free(block[i]);
-    TEST(!before || resident() < before + BLOCKS * (size_t)SIZE / 4);
+    TEST(!before || used().resident < before + BLOCKS * (size_t)SIZE / 4);
     for (size_t i = 0; i < BLOCKS; i += REMAINING)
         sn_arena_free(block[i]);
+}
+
+/* The memory of each released block but the last of those in the newest chunk returns, and chunks without blocks do. */
+static void chunks_return(void)
+{
+    enum { SIZE = 1 << 20, BLOCKS = 30 };
+    void * block[BLOCKS];
+    sn_arena_free(sn_arena_allocate(SIZE)); /* there is a chunk, which is empty */
+    const struct used before = used();
+    for (size_t i = 0; i < BLOCKS; ++i)
+        if ((block[i] = sn_arena_allocate(SIZE)) != NULL)
+            memset(block[i], 1, SIZE);
+    for (size_t i = BLOCKS; i-- > 0;) {
+        const size_t resident = used().resident;
+        sn_arena_free(block[i]);
+        TEST(!resident || i % 3 == 0 || used().resident < resident - SIZE / 2);
+    }
+    TEST(!before.space || used().space < before.space + 2 * (4 << 20));
 }
 
 /* A small block does not reserve a large range of address space. */
@@ -225,6 +232,7 @@ int main(void)
     if (!emulated() && !SN_SANITIZED) {
         little_space();
         memory_returns();
+        chunks_return();
         errno_of_a_heap_that_cannot_grow();
     }
     blocks();

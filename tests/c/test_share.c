@@ -2,10 +2,14 @@
  * SimdnetShareParams: on every instruction set and for every algorithm, a context that shares has the bits of one with its
  * own parameters; the other may be released or changed before, or run in another thread. What it refuses changes nothing.
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "runtime/arena.h"
+#include "emulated.h"
 #include "test.h"
+#include "used.h"
 
 typedef SimdConvolutionParameters parameters;
 
@@ -362,6 +366,45 @@ static void other_refusals(void)
     SimdRelease(from);
 }
 
+/* ---- memory of parameters that are replaced */
+
+/* By others, own or shared. */
+static void replaced(void)
+{
+    const struct subject s = {&plain_32f, 1, {shape(NHWC, 256, 256, 1, 1, 1)}};
+    void * from = open_context(&s, 1, 3, 3), * context = open_context(&s, 1, 3, 3);
+    s.kind->set(from, floats);
+    s.kind->set(context, floats);
+    const size_t before = used().resident;
+    for (int i = 0; i < 100; ++i) {
+        TEST(SimdnetShareParams(context, from));
+        s.kind->set(context, floats);
+        s.kind->set(context, floats + 1);
+    }
+    TEST(!before || used().resident < before + (8 << 20)); /* 100 times the parameters: 26 MB */
+    SimdRelease(context);
+    SimdRelease(from);
+}
+
+/* Those that are refused replace none: the memory of the context's parameters is not given to the next context. */
+static void not_replaced(void)
+{
+    const struct subject s = {&plain_8i, 1, {shape(NHWC, 32, 40, 3, 1, 1)}};
+    void * context = open_context(&s, 1, 9, 9), * other = open_context(&s, 1, 9, 9);
+    const float weight = floats[100];
+    s.kind->set(context, floats);
+    forward(context, first);
+    floats[100] = NAN;
+    s.kind->set(context, floats);
+    TEST_REFUSED(1, "weight");
+    floats[100] = weight;
+    s.kind->set(other, floats + 1);
+    forward(context, second);
+    TEST(same());
+    SimdRelease(other);
+    SimdRelease(context);
+}
+
 /* ---- threads */
 
 /* Shares, computes and releases, while the others do. */
@@ -419,6 +462,9 @@ int main(void)
     refusals();
     product_refusals();
     other_refusals();
+    if (!emulated() && !SN_SANITIZED)
+        replaced();
+    not_replaced();
     threads();
     return test_end();
 }

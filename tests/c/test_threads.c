@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -41,14 +42,20 @@ int pthread_create(pthread_t * thread, const pthread_attr_t * attributes, void *
     return real(thread, attributes, start, argument);
 }
 
-/* A caller that has waited for a long time sleeps on a futex with a time limit (-Wl,--wrap). */
-static int futex_sleeps;
+/* A caller that has waited for a long time sleeps on a futex with a time limit (-Wl,--wrap). Workers sleep without a limit;
+ * a signal, or a debugger, may wake them. */
+static int futex_sleeps, woken_by_chance;
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
+    if (number == SYS_futex && b == FUTEX_WAIT_PRIVATE && !d && __atomic_load_n(&woken_by_chance, __ATOMIC_RELAXED)) {
+        __atomic_add_fetch(&woken_by_chance, 1, __ATOMIC_RELAXED);
+        errno = EINTR;
+        return -1;
+    }
     const long result = __real_syscall(number, a, b, c, d, e, f);
     if (number == SYS_futex && d)
         __atomic_add_fetch(&futex_sleeps, 1, __ATOMIC_RELAXED);
@@ -336,14 +343,13 @@ static void used(void)
     SimdSetThreadNumber(1);
 }
 
-/* Processors that the threads of a job may use: the minimum and the maximum number. */
+/* Processors that the workers of a job may use: the minimum and the maximum number. */
 struct processors {
-    int fewest, most;
+    int threads, fewest, most;
 };
 
 static void count_processors(const void * job, void * work, size_t begin, size_t end)
 {
-    static const int threads = 3;
     struct processors * p = *(struct processors * const *)job;
     cpu_set_t mask;
     const int count = sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : -1;
@@ -351,28 +357,36 @@ static void count_processors(const void * job, void * work, size_t begin, size_t
         __atomic_store_n(&p->fewest, sn_min((size_t)p->fewest, (size_t)count), __ATOMIC_RELAXED);
         __atomic_store_n(&p->most, sn_max((size_t)p->most, (size_t)count), __ATOMIC_RELAXED);
     }
-    wait_for_all(&threads, work, begin, end);
+    wait_for_all(&p->threads, work, begin, end);
 }
 
 static bool workers_have(int processors)
 {
-    struct processors p = {1 << 20, 0}, * const job = &p;
+    struct processors p = {(int)SimdGetThreadNumber(), 1 << 20, 0}, * const job = &p;
     __atomic_store_n(&arrivals, 0, __ATOMIC_RELAXED);
-    sn_parallel_for(&(struct sn_parallel){.run = count_processors, .job = &job, .units = 3, .cost = 1e9});
+    sn_parallel_for(&(struct sn_parallel){.run = count_processors, .job = &job, .units = (size_t)p.threads, .cost = 1e9});
     return p.fewest == processors && p.most == processors;
+}
+
+/* Only the one with index i of those in the mask. */
+static cpu_set_t only(const cpu_set_t * mask, int i)
+{
+    cpu_set_t one;
+    int processor = 0;
+    for (; !CPU_ISSET(processor, mask) || i-- > 0; ++processor) {}
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    return one;
 }
 
 /* Workers run where the thread that set the number could, not where the thread that creates them can; setting the number
  * again moves them. */
 static bool places(void)
 {
-    cpu_set_t all, one;
+    cpu_set_t all;
     if (sched_getaffinity(0, sizeof(all), &all) != 0 || CPU_COUNT(&all) < 2)
         return true;
-    CPU_ZERO(&one);
-    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
-        if (CPU_ISSET(i, &all))
-            CPU_SET(i, &one);
+    const cpu_set_t one = only(&all, 0);
     bool good = true;
     sn_threads_force(3);
     good &= sched_setaffinity(0, sizeof(one), &one) == 0 && workers_have(CPU_COUNT(&all));
@@ -381,6 +395,21 @@ static bool places(void)
     good &= sched_setaffinity(0, sizeof(all), &all) == 0 && workers_have(1);
     sn_threads_force(3);
     return good && workers_have(CPU_COUNT(&all));
+}
+
+/* A worker that finds itself on the caller's processor moves to another. It may use the same ones as before afterwards. */
+static bool same_places(void)
+{
+    cpu_set_t all;
+    if (sched_getaffinity(0, sizeof(all), &all) != 0 || CPU_COUNT(&all) < 2)
+        return true;
+    sn_threads_force(2);
+    bool good = true;
+    for (int i = 0; i < 100; ++i) {
+        const cpu_set_t one = only(&all, i % 2);
+        good &= sched_setaffinity(0, sizeof(one), &one) == 0 && workers_have(CPU_COUNT(&all));
+    }
+    return good;
 }
 
 /* The number was set before the fork: the child's workers run where the thread that creates them may run. */
@@ -519,6 +548,18 @@ static bool errno_stays(void)
     return errno == ERANGE;
 }
 
+/* Workers that are woken although there is no job sleep again, and join the next one. */
+static bool woken_without_job(void)
+{
+    sn_threads_force(2);
+    together(2);
+    for (__atomic_store_n(&woken_by_chance, 1, __ATOMIC_RELAXED); __atomic_load_n(&woken_by_chance, __ATOMIC_RELAXED) < 4;)
+        usleep(1000);
+    __atomic_store_n(&woken_by_chance, 0, __ATOMIC_RELAXED);
+    together(2);
+    return true;
+}
+
 /* Fewer threads than requested are no error; a later request may succeed. In a child, whose pool is empty. */
 static bool alive_after_job(size_t expected)
 {
@@ -558,12 +599,14 @@ int main(void)
         printf("skipped: forks, under an emulator\n");
     } else {
         in_child(places);
+        in_child(same_places);
         sn_threads_force(3);
         in_child(places_of_child);
         in_child(cancelled_caller);
         in_child(real_time);
         in_child(at_once);
         in_child(errno_stays);
+        in_child(woken_without_job);
         in_child(no_threads);
     }
     return test_end();

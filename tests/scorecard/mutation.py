@@ -2,9 +2,9 @@
 
 A fault that does not change the machine code (comments, other processors, what the compiler removes) does not count. The
 tests nearest to the file run first, then those of all families, all of ``make check`` and pytest. Faults that no test can
-find are in ``equivalent.txt``, with reasons. Results are kept in ``build/mutation/``: a caught fault is not tried again
-while its file is the same, one that survived is tried again on another commit. All take hours: the step ``keep`` writes
-those that were caught to ``caught.txt``, from where another checkout goes on.
+find are in ``equivalent.txt``, with reasons; only the nearest tests are tried. Results are kept in ``build/mutation/``: a
+caught fault is not tried again while its file is the same, one that survived is tried again on another commit. All take
+hours: the step ``keep`` writes those that were caught to ``caught.txt``, from where another checkout goes on.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ NEAR_SECONDS, ALL_SECONDS, LONG_SECONDS, IDLE, MEMORY = 60, 600, 3600, 60, 6 << 
 
 #: The programs and families of the checker that test a file, for those that are not named like their family.
 NEAREST = {
-    "runtime/threads": "test_threads test_callers test_thread_number",
+    "runtime/threads": "test_threads test_callers test_thread_number test_allocation",
     "runtime/limits": "test_thread_number test_callers",
     "runtime/memory": "test_memory test_allocation",
     "runtime/arena": "test_memory test_share",
-    "runtime/error": "test_error test_init",
+    "runtime/error": "test_error test_init test_allocation",
     "runtime/statistic": "test_verbose",
     "runtime/text": "test_verbose test_error",
     "runtime/cpu": "test_cpu test_dispatch",
@@ -65,11 +65,12 @@ NEAREST = {
     "api/overlap": "test_overlap",
     "api/enums": "test_verbose gather activation",
     "api/forward": "forward test_context",
-    "api/parameters": "pixels copy reduce",
+    "api/parameters": "pixels copy reduce forward",
     "api/arrays": "copy binary gather",
     "api/permute": "copy",
     "api/copy": "copy test_verbose",
     "api/pixelwise": "pixels",
+    "api/merged_convolution_32f": "merged_convolution_32f forward",
     "api/gemm": "gemm gemm_batch",
     "api/convolution": "test_overlap convolution_32f convolution_8i convolution_16b merged_convolution_32f",
     "isa/avx2/vec_avx2": "test_vec_avx2 test_vec_math_avx2 test_vec_memory_avx2",
@@ -88,6 +89,7 @@ NEAREST = {
     "kernels/result_8i": "convolution_8i",
     "kernels/default/dot_16b": "convolution_16b",
     "kernels/default/*": "convolution_8i",
+    "kernels/winograd": "winograd convolution_32f",
     "kernels/add_8i": "add",
     "kernels/pointwise": "activation unary vectors",
     "kernels/aligned": "activation eltwise channelwise",
@@ -96,7 +98,7 @@ NEAREST = {
     "kernels/activate": "convolution_32f",
     "kernels/lanes": "layout softmax lrn normalize channelwise",
     "kernels/transpose*": "layout shuffle normalize",
-    "kernels/concat": "layout",
+    "kernels/concat": "shuffle channelwise",
     "ops/gemm": "gemm gemm_batch",
     "ops/pixelwise": "pixels",
     "ops/pad": "copy",
@@ -108,7 +110,8 @@ NEAREST = {
     "ops/band": "convolution_32f convolution_8i convolution_16b deconvolution_32f",
     "ops/nhwc_band": "convolution_32f convolution_8i deconvolution_32f merged_convolution_32f",
     "ops/nchw_band": "convolution_32f deconvolution_32f",
-    "ops/convolution": "convolution_32f convolution_8i convolution_16b deconvolution_32f",
+    "ops/convolution_8i_flat": "convolution_8i forward",
+    "ops/convolution": "test_share convolution_32f convolution_8i convolution_16b deconvolution_32f",
     "ops/convolution_crop": "test_share convolution_32f convolution_8i convolution_16b",
     "ops/convolution_add": "forward",
 }
@@ -141,10 +144,11 @@ def main() -> int:
         return 0
     prepare()
     for mutant in chosen:
+        depth = "nearest" if is_equivalent(mutant) else options.depth
         before = result_of(mutant)
         survived = before is not None and before["caught_by"] is None
-        if before is None or (survived and (options.again or DEPTHS.index(before["depth"]) < DEPTHS.index(options.depth))):
-            result = {**attempt(mutant, stages_of(mutant, options.depth)), "depth": options.depth, "commit": commit()}
+        if before is None or (survived and (options.again or DEPTHS.index(before["depth"]) < DEPTHS.index(depth))):
+            result = {**attempt(mutant, stages_of(mutant, depth)), "depth": depth, "commit": commit()}
             require_pass(result["caught_by"])
             write_result(mutant, result)
             print(f"{result['caught_by'] or 'SURVIVED'} ({result['seconds']:.0f} s): {described(mutant)}", flush=True)
@@ -384,8 +388,9 @@ def nearest(file: str) -> list[Tests]:
     programs = [f"{BUILD}/tests/{name}" for name in named if name.startswith("test_")]
     keep = [f"{BUILD}/internal.a"] if any(name.startswith("test_vec") for name in named) else []
     commands = [f"{CHECK} --test {name}" for name in named if not name.startswith("test_")]
+    refusals = ["tests/test_refusals.py"] if path.parent.name == "api" else []
     files = {f"tests/test_{name.removesuffix(suffix)}.py" for name in named for suffix in ("", "_32f")}
-    in_python = [f"{PYTEST} {name}" for name in sorted(files) if (ROOT / name).exists()]
+    in_python = [f"{PYTEST} {name}" for name in [*sorted(files), *refusals] if (ROOT / name).exists()]
     stages = [
         Tests(programs, programs, NEAR_SECONDS, keep),
         Tests([f"{BUILD}/tests/check"], commands, NEAR_SECONDS),

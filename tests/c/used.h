@@ -1,0 +1,26 @@
+/* How much memory the process uses, for tests of what returns to the system. */
+#ifndef SN_TESTS_USED_H
+#define SN_TESTS_USED_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Bytes: the address space, and what is in physical memory; 0 if the system does not report them. */
+struct used {
+    size_t space, resident;
+};
+
+static inline struct used used(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t space = 0, resident = 0;
+    FILE * file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%zu %zu", &space, &resident) != 2)
+        space = resident = 0;
+    if (file)
+        fclose(file);
+    return (struct used){space * page, resident * page};
+}
+
+#endif
