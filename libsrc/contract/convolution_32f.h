@@ -65,6 +65,27 @@ struct sn_depthwise_nchw_32f {
 };
 typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d);
 
+/*
+ * A depthwise convolution of one channel by 3x3 without stride: row y < rows of the result, which is dense, is, for
+ * x < columns,
+ *
+ *     activation(bias + sum over ky and kx of weight[ky * 3 + kx] * src[(y + ky - padY) * width + x + kx - padX])
+ *
+ * where inputs outside of the plane of height x width are zeros.
+ */
+struct sn_depthwise_plane_32f {
+    const sn_32f * src;
+    size_t height, width;
+    size_t padY, padX;
+    const sn_32f * weight;
+    float bias, slope;
+    enum sn_activation activation;
+    float param[2];
+    sn_32f * dst;
+    size_t rows, columns;
+};
+typedef void (*sn_depthwise_plane_32f_fn)(const struct sn_depthwise_plane_32f * d);
+
 /* The maximum number of outputs of the following kernels. */
 enum { SN_FEW = 4 };
 
@@ -152,6 +173,7 @@ struct sn_convolution_32f_slots {
     sn_convolution_32f_fn plain;
     sn_depthwise_nhwc_fn depthwise_nhwc;
     sn_depthwise_nchw_32f_fn depthwise_nchw;
+    sn_depthwise_plane_32f_fn depthwise_plane;
     sn_grouped_nhwc_32f_fn grouped_nhwc;
     sn_gemm_32f_fn few_nhwc;
     sn_few_nchw_32f_fn few_nchw;

@@ -2,13 +2,8 @@
  * Depthwise convolution of NCHW planes: a few vectors of neighbouring pixels of one channel, in several rows.
  */
 #include "contract/convolution_32f.h"
-#include "kernels/activate.h"
+#include "kernels/activate_plane.h"
 #include "kernels/install.h"
-
-SN_INLINE v32f load_some(const sn_32f * p, size_t lanes)
-{
-    return lanes == V32F_N ? v_load_32f(p) : v_load_tail_32f(p, lanes);
-}
 
 SN_INLINE void store_some(sn_32f * p, v32f v, size_t lanes)
 {
@@ -116,23 +111,6 @@ static __attribute__((noinline)) void plane_3(const struct sn_depthwise_nchw_32f
 static __attribute__((noinline, unused)) void plane_5(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 5); }
 static __attribute__((noinline)) void plane_any(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 0); }
 
-static void activate_pixels(const struct sn_depthwise_nchw_32f * d)
-{
-    const v32f slope = v_set_32f(d->slope), p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
-    if (activates_rows(d->activation)) {
-        ACTIVATE_ROWS(d->dst, d->rows, d->columns, d->dstStep, d->activation, d->param);
-        return;
-    }
-    const bool dense = d->dstStep == d->columns;
-    const size_t rows = dense ? 1 : d->rows, size = dense ? d->rows * d->columns : d->columns;
-    for (size_t y = 0; y < rows; ++y)
-        for (size_t i = 0; i < size; i += V32F_N) {
-            sn_32f * at = d->dst + y * d->dstStep + i;
-            const size_t n = sn_min(size - i, V32F_N);
-            store_some(at, activate_32f(load_some(at, n), d->activation, slope, p0, p1), n);
-        }
-}
-
 static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
 {
     const size_t taps = d->kernelY == d->kernelX && d->srcStep == d->tapStep ? d->kernelY : 0;
@@ -144,8 +122,7 @@ static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
         plane_5(d);
     else
         plane_any(d);
-    if (second_pass(d->activation))
-        activate_pixels(d);
+    activate_plane(d->dst, d->rows, d->columns, d->dstStep, d->activation, d->slope, d->param);
 }
 
 SN_INSTALL(depthwise_nchw_32f, convolution_32f) { slots->depthwise_nchw = depthwise_nchw_32f; }

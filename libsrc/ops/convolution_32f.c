@@ -47,6 +47,7 @@ const struct sn_candidate sn_convolution_32f_candidates[] = {
     {&sn_convolution_32f_depthwise_flat, NULL, NULL},
     {&sn_convolution_32f_depthwise_sliced, sn_sliced_preferred, NULL},
     {&sn_convolution_32f_depthwise_nhwc, NULL, NULL},
+    {&sn_convolution_32f_depthwise_planes, sn_depthwise_planes_preferred, sn_depthwise_planes_cycles},
     {&sn_convolution_32f_depthwise_converted, sn_depthwise_converted_preferred, sn_depthwise_converted_cycles},
     {&sn_convolution_32f_depthwise_nchw, NULL, sn_depthwise_nchw_cycles},
     {&sn_convolution_32f_few_nhwc, sn_few_nhwc_preferred, sn_few_nhwc_cycles},

@@ -11,9 +11,10 @@ extern const struct sn_candidate sn_convolution_32f_candidates[];
 extern const struct sn_convolution_algorithm sn_convolution_32f_base;
 
 /* By vectors of channels: of the image, of several pixels of few, of slices of its channels, of converted planes; by vectors
- * of pixels. */
+ * of pixels: in place, or of copied lines. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, sn_convolution_32f_depthwise_flat,
-    sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw;
+    sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_planes,
+    sn_convolution_32f_depthwise_nchw;
 
 /* Whether the last of these copies lines, with their padding. */
 bool sn_depthwise_copied(const struct sn_convolution * c);

@@ -59,6 +59,10 @@ static const double LINE = 12;                   /* to copy a line of any kernel
 static const double LINE_COPIED = 5.6;           /* and for each 16 floats of it, */
 static const double LINE_SPLIT = 11;             /* or with stride 2, */
 static const double LINE_SINGLE = 18;            /* or a larger stride */
+static const double PLANES_VECTOR = 47;          /* in place, for 16 floats of four rows, */
+static const double PLANES_EDGE = 150;           /* and more if any of their inputs may be outside of the plane; */
+static const double PLANES_ROWS = 36;            /* for four rows, */
+static const double PLANES_CHANNEL = 126;        /* and for a plane; */
 static const double DEPTHWISE_PIXELS = 1.35;     /* by NHWC: cycles of 16 products in blocks of pixels, */
 static const double DEPTHWISE_COLUMN = 2.4;      /* of which those of one column share no inputs, */
 static const double DEPTHWISE_PIXELS_ANY = 3.6;  /* or pixel by pixel; */
@@ -374,6 +378,21 @@ double sn_depthwise_converted_cycles(const struct sn_convolution * c)
 bool sn_depthwise_converted_preferred(const struct sn_convolution * c)
 {
     return sn_depthwise_converted_cycles(c) < sn_depthwise_nchw_cycles(c);
+}
+
+/* In place. Vectors with inputs outside of the plane are fast only with one column of padding, see the kernel. */
+double sn_depthwise_planes_cycles(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const double vectors = vectors_of(c, p->dstW), edges = fmin(vectors, 2);
+    const bool common = p->dstW > sn_lanes(c) && p->padX <= 1 && p->padW <= 1;
+    const double row = PLANES_VECTOR * vectors + (common ? 0 : PLANES_EDGE * edges);
+    return (double)p->dstC * ((double)sn_ceil_div(p->dstH, 4) * (of_vectors(c, row) + PLANES_ROWS) + PLANES_CHANNEL);
+}
+
+bool sn_depthwise_planes_preferred(const struct sn_convolution * c)
+{
+    return sn_depthwise_planes_cycles(c) < fmin(sn_depthwise_converted_cycles(c), sn_depthwise_nchw_cycles(c));
 }
 
 /* ---- deconvolution, NCHW: costs with pixels as lanes, and with channels as lanes and conversions */

@@ -29,6 +29,8 @@ double sn_grouped_cycles(const struct sn_convolution * c);
 bool sn_grouped_preferred(const struct sn_convolution * c);
 
 bool sn_sliced_preferred(const struct sn_convolution * c);
+double sn_depthwise_planes_cycles(const struct sn_convolution * c);
+bool sn_depthwise_planes_preferred(const struct sn_convolution * c);
 double sn_depthwise_nchw_cycles(const struct sn_convolution * c);
 double sn_depthwise_converted_cycles(const struct sn_convolution * c);
 bool sn_depthwise_converted_preferred(const struct sn_convolution * c);

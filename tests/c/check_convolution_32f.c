@@ -295,6 +295,24 @@ static void blocks(SimdTensorFormatType format)
     }
 }
 
+/* Depthwise by 3x3 without stride: planes of every width up to two vectors and more, with padding of 0 to 2 on each side. */
+static void planes(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(800); n < count; ++n) {
+        struct check_layer j = layer(format, 2, 1 + n / 3 % 11, 1 + n % 37, 2, 3, 1, 1, 2);
+        j.p->activation = check_activation_at(n / 2 % CHECK_ACTIVATIONS);
+        if (n % 2) {
+            size_t * const pads[] = {&j.p->padY, &j.p->padH, &j.p->padX, &j.p->padW};
+            for (size_t side = 0; side < 4; ++side)
+                *pads[side] = check_random(0, 2);
+            j.p->padY += j.p->srcH + j.p->padY + j.p->padH < 3 ? 2 : 0;
+            j.p->padX += j.p->srcW + j.p->padX + j.p->padW < 3 ? 2 : 0;
+        }
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Depthwise: kernels with 7 and 9 columns and any number of rows, and dilations, with images of every size of blocks. */
 static void large_blocks(SimdTensorFormatType format)
 {
@@ -608,6 +626,7 @@ CHECK_FAMILY(convolution_32f)
         lines(formats[i]);
         blocks(formats[i]);
         large_blocks(formats[i]);
+        planes(formats[i]);
         groups(formats[i]);
         wide_groups(formats[i]);
         channels(formats[i]);
