@@ -34,7 +34,7 @@ enum { LARGE_PAGE = 2 << 20 };
 void * sn_allocate(size_t size, size_t align)
 {
     align = sn_max(align, sizeof(void *));
-    if ((align & (align - 1)) != 0 || align > PTRDIFF_MAX || size > PTRDIFF_MAX - sn_max(align, LARGE_PAGE))
+    if (align > PTRDIFF_MAX || size > PTRDIFF_MAX - sn_max(align, LARGE_PAGE))
         return NULL;
     const int before = errno;
     void * block;

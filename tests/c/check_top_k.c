@@ -81,6 +81,11 @@ static void refusals(void)
     job = good;
     job.count = SIZE_MAX / 16;
     check_refused(CHECK_VALUE, "count", top, &job);
+    job = good;
+    job.count = (size_t)UINT32_MAX + 1;
+    check_refused(CHECK_VALUE, "count", top, &job);
+    job.count = UINT32_MAX, job.k = 0;
+    check_empty(top, &job);
     for (int zero = 0; zero < 4; ++zero) {
         job = good;
         *(zero == 0 ? &job.outer : zero == 1 ? &job.inner : &job.k) = 0;

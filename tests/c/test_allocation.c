@@ -57,6 +57,17 @@ static int blocks_now(void) { return __atomic_load_n(&blocks, __ATOMIC_SEQ_CST);
 static bool in_new_thread;
 static bool as_many_blocks(int before) { return in_new_thread || blocks_now() == before; }
 
+/* The system may have no memory for the value of a key, either. */
+static bool no_specific;
+
+int __real_pthread_setspecific(pthread_key_t key, const void * value);
+int __wrap_pthread_setspecific(pthread_key_t key, const void * value);
+
+int __wrap_pthread_setspecific(pthread_key_t key, const void * value)
+{
+    return no_specific ? ENOMEM : __real_pthread_setspecific(key, value);
+}
+
 static bool granted(void)
 {
     const int number = __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST);
@@ -748,6 +759,23 @@ static void workers(void)
     SimdRelease(f.context);
 }
 
+/* ---- a thread without a value of the key for its memory: what it would be is freed */
+
+static void * error_on_thread(void * unused)
+{
+    TEST(SimdAllocate(100, 3) == NULL && SimdnetLastErrorKind() == 1);
+    return unused;
+}
+
+static void no_key(void)
+{
+    const int before = blocks_now();
+    no_specific = true;
+    in_thread(error_on_thread, NULL);
+    no_specific = false;
+    TEST(blocks_now() == before);
+}
+
 int main(void)
 {
     test_alarm();
@@ -769,6 +797,7 @@ int main(void)
     each_refused_twice(try_allocate, NULL);
     each_refused(try_statistic_on_thread, NULL);
     in_thread(grow, NULL);
+    no_key();
     chunks();
     printf("card: {\"points\": %d}\n", points);
     return test_end();

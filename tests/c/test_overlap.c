@@ -156,6 +156,26 @@ static void channels_of_an_image(void)
     SimdRelease(context);
 }
 
+/* The same of a sum, of floats and of bfloat16 numbers: its pixels are behind those of a source, in the same distances. */
+static void channels_of_sums(void)
+{
+    static const SimdTensorDataType types[] = {SimdTensorData32f, SimdTensorData16b};
+    const size_t shape[] = {4, 3};
+    for (int a = 0; a < 2; ++a)
+        for (int b = 0; b < 2; ++b) {
+            uint16_t image[4 * 6 * 2] = {0}, other[4 * 3 * 2] = {0};
+            void * context = SimdSynetAdd16bInit(shape, 2, types[a], shape, 2, types[b], types[a], SimdTensorFormatNhwc);
+            SimdnetForwardParameters f = {.size = sizeof(f), .src = image, .add = other, .dst = image + 3 * (2 - a),
+                .srcPixel = 6, .dstPixel = 6};
+            SimdnetForward(context, &f);
+            TEST_NO_ERROR();
+            f.dst = image + 2 * (2 - a);
+            SimdnetForward(context, &f);
+            TEST_REFUSED(1, "dst overlaps src");
+            SimdRelease(context);
+        }
+}
+
 static void what_is_not_checked(void)
 {
     float x[4] = {-1, 1, -1, 1}, y[4] = {1, 2, 3, 4};
@@ -182,6 +202,7 @@ int main(void)
     gaps_of_planes();
     addend();
     channels_of_an_image();
+    channels_of_sums();
     what_is_not_checked();
     return test_end();
 }

@@ -147,6 +147,31 @@ static void affinity(void)
     SimdSetThreadNumber(1);
 }
 
+/* ---- a system that does not tell the affinity (-Wl,--wrap) */
+
+static bool no_affinity;
+
+int __real_sched_getaffinity(pid_t process, size_t size, cpu_set_t * mask);
+int __wrap_sched_getaffinity(pid_t process, size_t size, cpu_set_t * mask);
+
+int __wrap_sched_getaffinity(pid_t process, size_t size, cpu_set_t * mask)
+{
+    errno = ENOSYS;
+    return no_affinity ? -1 : __real_sched_getaffinity(process, size, mask);
+}
+
+/* Then all processors that are online may be used. */
+static void unknown_affinity(void)
+{
+    cpu_set_t all;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t usable = sn_processors();
+    const bool every = sched_getaffinity(0, sizeof(all), &all) == 0 && CPU_COUNT(&all) == online;
+    no_affinity = true;
+    TEST(every ? sn_processors() == usable : sn_processors() <= (size_t)online);
+    no_affinity = false;
+}
+
 /* ---- forks (-Wl,--wrap) */
 
 static bool no_memory_for_forks;
@@ -197,5 +222,6 @@ int main(int argc, char ** argv)
     number();
     groups();
     affinity();
+    unknown_affinity();
     return test_end();
 }

@@ -46,11 +46,27 @@ int pthread_create(pthread_t * thread, const pthread_attr_t * attributes, void *
  * a signal, or a debugger, may wake them. */
 static int futex_sleeps, woken_by_chance;
 
+/* Workers that sleep do not hear that there is a job, and may not be moved. */
+static bool deaf;
+
+int __real_sched_setaffinity(pid_t thread, size_t size, const cpu_set_t * mask);
+int __wrap_sched_setaffinity(pid_t thread, size_t size, const cpu_set_t * mask);
+
+int __wrap_sched_setaffinity(pid_t thread, size_t size, const cpu_set_t * mask)
+{
+    if (!deaf)
+        return __real_sched_setaffinity(thread, size, mask);
+    errno = EPERM;
+    return -1;
+}
+
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
+    if (number == SYS_futex && b == FUTEX_WAKE_PRIVATE && deaf)
+        return c;
     if (number == SYS_futex && b == FUTEX_WAIT_PRIVATE && !d && __atomic_load_n(&woken_by_chance, __ATOMIC_RELAXED)) {
         __atomic_add_fetch(&woken_by_chance, 1, __ATOMIC_RELAXED);
         errno = EINTR;
@@ -560,6 +576,29 @@ static bool woken_without_job(void)
     return true;
 }
 
+/* A caller that cannot move workers that do not come computes all alone, and leaves errno unchanged. */
+static void take_time(const void * job, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    usleep(1000);
+    __atomic_fetch_add(*(size_t * const *)job, end - begin, __ATOMIC_RELAXED);
+}
+
+static bool errno_stays_without_help(void)
+{
+    size_t count = 0, * const job = &count;
+    sn_threads_force(2);
+    together(2); /* creates the worker */
+    sn_threads_set(2);
+    usleep(100000); /* it sleeps */
+    deaf = true;
+    errno = ERANGE;
+    sn_parallel_for(&(struct sn_parallel){.run = take_time, .job = &job, .units = 20, .cost = 1e9});
+    const bool good = errno == ERANGE && count == 20;
+    deaf = false;
+    return good;
+}
+
 /* Fewer threads than requested are no error; a later request may succeed. In a child, whose pool is empty. */
 static bool alive_after_job(size_t expected)
 {
@@ -607,6 +646,7 @@ int main(void)
         in_child(at_once);
         in_child(errno_stays);
         in_child(woken_without_job);
+        in_child(errno_stays_without_help);
         in_child(no_threads);
     }
     return test_end();
