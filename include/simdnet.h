@@ -981,8 +981,8 @@ void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const floa
  * these outputs NaN. If a sum has many channels and terms of both signs, its error is at most k * 2^-24 * sum over i of
  * (largest |src| in the tile) * (sum of |weight(o, i)|), where k is 4, 12 and 32 for F(2,3), F(3,3) and F(4,3), 16 for
  * F(2,5) and for rows and columns, and, for stride 2, 2 and 12 for m of 2 and 4. If a few weights dominate the sum, k is up
- * to 12 times as large. If all terms have the same sign, k is larger by up to srcC / 64, and by up to 8 * srcC if all
- * rounding errors have the same sign, as with equal values next to the zeros of the padding.
+ * to 12 times as large. If all terms have the same sign, k is larger by up to n / 64, n = srcC / group, and by up to 8 * n
+ * if all rounding errors have the same sign, as with equal values next to the zeros of the padding.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */

@@ -188,12 +188,12 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const double planes = (double)sn_winograd_planes(s), filters = (double)sn_winograd_filters(s), m = (double)s.blockY;
     const double tiles = (double)sn_winograd_tiles(p->dstH, s.blockY, p->dilationY) *
                          (double)sn_winograd_tiles(p->dstW, s.blockX, p->dilationX);
-    const double width = width_of(c, p->dstC);
-    const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
+    const double width = width_of(c, sn_outputs(c)) * (double)p->group, inputs = (double)sn_inputs(c);
+    const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * (inputs + WINOGRAD_START);
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
     const double passes = ceil(tiles / (double)c->table->gemm.tile_32f.rows);
     const double first = products / passes * own / planes;
-    const double bytes = 4 * filters * width * (double)p->srcC, fetch = fetched(bytes) * own / filters;
+    const double bytes = 4 * filters * width * inputs, fetch = fetched(bytes) * own / filters;
     const double waited = bytes < L3_BYTES ? fmax(fetch, bytes / WAITED_SPEED * own / filters) : fetch;
     const double weighted = passes == 1 && bytes >= WAITED_BYTES ? first + waited : fmax(first, fetch);
     const bool row = s.kernelY == 1 || s.kernelX == 1;

@@ -141,18 +141,19 @@ static void largest_of_tile(const parameters * p, const float * src, size_t y, s
     }
 }
 
-/* The sums of the magnitudes of the taps of each filter, by output and input, which the caller frees; without groups. */
+/* The sums of the magnitudes of the taps of each filter, by output and input of its group, which the caller frees. */
 static double * sums_of_taps(const parameters * p, const float * weight)
 {
-    double * taps = calloc(p->dstC * p->srcC + 1, sizeof(double));
+    const size_t inputs = p->srcC / p->group;
+    double * taps = calloc(p->dstC * inputs + 1, sizeof(double));
     for (size_t o = 0; o < p->dstC; ++o)
-        for (size_t i = 0; i < p->srcC; ++i)
+        for (size_t i = 0; i < inputs; ++i)
             for (size_t t = 0; t < p->kernelY * p->kernelX; ++t)
-                taps[o * p->srcC + i] += fabs((double)weight[weight_at(p, o, i, t / p->kernelX, t % p->kernelX)]);
+                taps[o * inputs + i] += fabs((double)weight[weight_at(p, o, i, t / p->kernelX, t % p->kernelX)]);
     return taps;
 }
 
-/* `taps` are the sums of the output's filters. */
+/* `taps` are the sums of the output's filters, `largest` the inputs of its group. */
 static double winograd_error(const parameters * p, const double * taps, const double * largest, enum tiles tiles,
                              size_t block, bool equal)
 {
@@ -160,9 +161,9 @@ static double winograd_error(const parameters * p, const double * taps, const do
     const bool strided = p->dstH > 1 && p->strideY == 2; /* the library takes a stride of 1 for one row */
     const double k = tiles != SQUARES || p->kernelY == 5 ? 16 : of_stride[strided][block];
     double sum = 0;
-    for (size_t i = 0; i < p->srcC; ++i)
+    for (size_t i = 0; i < p->srcC / p->group; ++i)
         sum += taps[i] * largest[i];
-    return (k + (equal ? 8 * (double)p->srcC : 0)) * 0x1p-24 * sum;
+    return (k + (equal ? 8 * (double)(p->srcC / p->group) : 0)) * 0x1p-24 * sum;
 }
 
 static bool is_used(unsigned used, enum tiles tiles, size_t block) { return used >> (BITS * tiles + block) & 1; }
@@ -171,14 +172,17 @@ static bool is_used(unsigned used, enum tiles tiles, size_t block) { return used
 typedef double * tile_inputs[TILES][MOST_OUTPUTS + 1];
 
 /* The error allowed in the sum of an output, for any of the algorithms; `taps` as above. */
-static double sum_error(const parameters * p, const double * taps, double size, unsigned used, tile_inputs largest)
+static double sum_error(const parameters * p, size_t o, const double * taps, double size, unsigned used, tile_inputs largest)
 {
+    const size_t inputs = p->srcC / p->group, channel = o / (p->dstC / p->group) * inputs;
     const double depth = (double)(p->srcC / p->group * p->kernelY * p->kernelX);
     double error = used & 1 ? depth * size * FLT_EPSILON : 0;
     for (enum tiles tiles = SQUARES; tiles < TILES; ++tiles)
         for (size_t block = 2; block <= MOST_OUTPUTS; ++block)
             if (is_used(used, tiles, block)) {
-                const double other = winograd_error(p, taps, largest[tiles][block], tiles, block, used & CHECK_EQUAL_VALUES);
+                const double * of_group = largest[tiles][block] + channel;
+                const double other =
+                    winograd_error(p, taps + o * inputs, of_group, tiles, block, used & CHECK_EQUAL_VALUES);
                 if (isnan(other))
                     return NAN;
                 error = fmax(error, other);
@@ -226,7 +230,7 @@ void check_convolution_bounds(const parameters * p, size_t batch, const float * 
                 for (size_t o = 0; o < p->dstC; ++o) {
                     const size_t at = image_at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x);
                     const double size = magnitude(p, src, weight, o, y, x) + fabs(bias[o]) + (add ? fabs(add[at]) : 0);
-                    const double error = sum_error(p, taps ? taps + o * p->srcC : NULL, size, used, largest);
+                    const double error = sum_error(p, o, taps, size, used, largest);
                     bound[at] = check_activated(p, params, o, size, error);
                 }
             }
