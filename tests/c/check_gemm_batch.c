@@ -212,6 +212,8 @@ static void refusals(void)
     REFUSED(M, SIZE_MAX / 8, "A has");
     REFUSED(batch[1], SIZE_MAX / 8, "batch[1] is");
     REFUSED(strideA[0], SIZE_MAX / 4, "strideA[0] is");
+    bad = good, bad.strideA[0] = bad.strideA[1] = PTRDIFF_MAX / 8, bad.lda = PTRDIFF_MAX / 24;
+    refuse(bad, NULL, "strideA[1] is"); /* each of three terms could be an array, their sum could not */
     REFUSED(strideC[1], 11, "strideC[1] is 11, expected at least 12");
     REFUSED(strideC[0], 12, "is 12, expected at least 24");
     REFUSED(strideC[0], 0, "strideC[0] is 0");

@@ -45,6 +45,8 @@ static size_t number_under(const char * program, const char * value, bool * warn
     char text[32] = "", error[300] = "";
     const ssize_t length = read(answer[0], text, sizeof(text) - 1);
     *warned = read(errors[0], error, sizeof(error) - 1) > 0;
+    for (const char * at = error; *at; ++at)
+        TEST(*at == '\n' ? !at[1] : *at >= ' ' && *at < 127);
     TEST(!*warned || (strstr(error, "SIMDNET_NUM_THREADS") && strstr(error, "ignored")));
     close(answer[0]);
     close(errors[0]);
@@ -63,7 +65,7 @@ static void environment(const char * program)
     TEST(number_under(program, "100000", &warned) == most && !warned);
     TEST(number_under(program, "99999999999999999999999999", &warned) == most && !warned);
     TEST(number_under(program, "", &warned) == 1 && !warned);
-    static const char * const bad[] = {"0", "-2", "two", "2.5", " 2", "0x2", "+2", "2 ",
+    static const char * const bad[] = {"0", "-2", "two", "2.5", " 2", "0x2", "+2", "2 ", "\x1b[1m\x7f",
         "a word that is much longer than any number of threads could be, so long that a line about it must be cut off"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i)
         TEST(number_under(program, bad[i], &warned) == 1 && warned);

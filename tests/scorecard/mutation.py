@@ -53,7 +53,7 @@ NEAREST = {
     "runtime/arena": "test_memory test_share",
     "runtime/error": "test_error test_init test_allocation",
     "runtime/statistic": "test_verbose",
-    "runtime/text": "test_verbose test_error",
+    "runtime/text": "test_verbose test_error test_thread_number",
     "runtime/cpu": "test_cpu test_dispatch",
     "runtime/traits": "test_cpu test_dispatch",
     "dispatch/*": "test_dispatch test_cpu",
