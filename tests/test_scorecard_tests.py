@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from scorecard import coverage, mutants
@@ -24,6 +25,14 @@ def test_a_fault_whose_text_is_gone_is_reported() -> None:
     gone = mutants.Entry("libsrc/runtime/memory.c", "", "no such line", "")
     with pytest.raises(ValueError, match=r"contains 0 times, expected once: no such line"):
         mutants.mutant_of(gone)
+
+
+@pytest.mark.parametrize("listed", [mutants.EQUIVALENT, mutants.SURVIVORS], ids=lambda path: path.name)
+def test_each_listed_fault_has_its_place(listed: Path) -> None:
+    for entry in mutants.entries(listed.read_text()):
+        lines = [line.strip() for line in (ROOT / entry.file).read_text().splitlines()]
+        text = "\n" + "\n".join(lines) + "\n"
+        assert entry.comment and f"\n{entry.old}\n" in text, f"{entry.file}: {entry.old}"
 
 
 def test_each_unreached_line_exists() -> None:

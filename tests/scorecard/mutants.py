@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 HERE = pathlib.Path(__file__).parent
 HAND = HERE / "mutants.txt"
 EQUIVALENT = HERE / "equivalent.txt"
+SURVIVORS = HERE / "survivors.txt"
 SEED = "1"
 
 #: Folders with the number of mutants that are drawn from each. Models of costs are left out: they choose between algorithms

@@ -2,9 +2,10 @@
 
 A fault that does not change the machine code (comments, other processors, what the compiler removes) does not count. The
 tests nearest to the file run first, then those of all families, all of ``make check`` and pytest. Faults that no test can
-find are in ``equivalent.txt``, with reasons; only the nearest tests are tried. Results are kept in ``build/mutation/``: a
-caught fault is not tried again while its file is the same, one that survived is tried again on another commit. All take
-hours: the step ``keep`` writes those that were caught to ``caught.txt``, from where another checkout goes on.
+find are in ``equivalent.txt``, and do not count; those that are known to survive are in ``survivors.txt``, and count; both
+with reasons, and only the nearest tests are tried. Results are kept in ``build/mutation/``: a caught fault is not tried
+again while its file is the same, one that survived and is not listed is tried again on another commit. All take hours: the
+step ``keep`` writes those that were caught to ``caught.txt``, from where another checkout goes on.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ def main() -> int:
         return 0
     prepare()
     for mutant in chosen:
-        depth = "nearest" if is_equivalent(mutant) else options.depth
+        depth = "nearest" if is_equivalent(mutant) or is_known(mutant) else options.depth
         before = result_of(mutant)
         survived = before is not None and before["caught_by"] is None
         if before is None or (survived and (options.again or DEPTHS.index(before["depth"]) < DEPTHS.index(depth))):
@@ -199,7 +200,8 @@ def result_of(mutant: Mutant) -> dict[str, Any] | None:
         test = kept().get(key)
         return {"caught_by": test, "seconds": 0, "depth": "nearest"} if test else None
     result: dict[str, Any] = json.loads(file.read_text())
-    return result if result["caught_by"] or result["commit"] == commit() else None
+    listed = is_equivalent(mutant) or is_known(mutant)
+    return result if result["caught_by"] or listed or result["commit"] == commit() else None
 
 
 @functools.cache
@@ -228,11 +230,24 @@ def commit() -> str:
 
 
 def is_equivalent(mutant: Mutant) -> bool:
+    return change_of(mutant) in changes_in(mutants.EQUIVALENT)
+
+
+def is_known(mutant: Mutant) -> bool:
+    """As a survivor."""
+    return change_of(mutant) in changes_in(mutants.SURVIVORS)
+
+
+def change_of(mutant: Mutant) -> tuple[str, str, str]:
     def trimmed(text: str) -> str:
         return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
-    mine = (mutant.file, trimmed(mutant.old), trimmed(mutant.new))
-    return any((e.file, e.old, e.new) == mine for e in mutants.entries(mutants.EQUIVALENT.read_text()))
+    return mutant.file, trimmed(mutant.old), trimmed(mutant.new)
+
+
+@functools.cache
+def changes_in(listed: pathlib.Path) -> set[tuple[str, str, str]]:
+    return {(entry.file, entry.old, entry.new) for entry in mutants.entries(listed.read_text())}
 
 
 def report() -> int:
