@@ -61,7 +61,7 @@ static const double LINE_SPLIT = 11;             /* or with stride 2, */
 static const double LINE_SINGLE = 18;            /* or a larger stride */
 static const double PLANES_VECTOR = 47;          /* in place, for 16 floats of four rows, */
 static const double PLANES_EDGE = 150;           /* and more if any of their inputs may be outside of the plane; */
-static const double PLANES_ROWS = 36;            /* for four rows, */
+static const double PLANES_ROWS = 18;            /* for four rows of an edge, or of what is between them, */
 static const double PLANES_CHANNEL = 126;        /* and for a plane; */
 static const double DEPTHWISE_PIXELS = 1.35;     /* by NHWC: cycles of 16 products in blocks of pixels, */
 static const double DEPTHWISE_COLUMN = 2.4;      /* of which those of one column share no inputs, */
@@ -387,7 +387,8 @@ double sn_depthwise_planes_cycles(const struct sn_convolution * c)
     const double vectors = vectors_of(c, p->dstW), edges = fmin(vectors, 2);
     const bool common = p->dstW > sn_lanes(c) && p->padX <= 1 && p->padW <= 1;
     const double row = PLANES_VECTOR * vectors + (common ? 0 : PLANES_EDGE * edges);
-    return (double)p->dstC * ((double)sn_ceil_div(p->dstH, 4) * (of_vectors(c, row) + PLANES_ROWS) + PLANES_CHANNEL);
+    const double rows = of_vectors(c, row) + PLANES_ROWS * fmin(vectors, 3);
+    return (double)p->dstC * ((double)sn_ceil_div(p->dstH, 4) * rows + PLANES_CHANNEL);
 }
 
 bool sn_depthwise_planes_preferred(const struct sn_convolution * c)
