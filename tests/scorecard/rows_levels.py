@@ -116,6 +116,7 @@ ROWS = [
             figure="{least_cases:.0f} cases of each function or more, {cases:.0f} in all, seed 19",
             holds=lambda counts: counts["failed"] == 0 and counts["least_cases"] >= 10000,
             minutes=240,
+            gathered=True,
         ),
     ),
     Row(
