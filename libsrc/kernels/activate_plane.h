@@ -14,7 +14,7 @@ SN_INLINE void activate_some(sn_32f * at, size_t n, enum sn_activation activatio
 
 /* Rows are `step` floats apart. Does nothing for activations without a second pass. */
 static void activate_plane(sn_32f * dst, size_t rows, size_t columns, size_t step, enum sn_activation activation,
-                           float slope, const float * param)
+                           float slope, const sn_32f * param)
 {
     if (!second_pass(activation))
         return;
