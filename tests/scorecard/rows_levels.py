@@ -116,7 +116,7 @@ ROWS = [
             commands=RANDOM,
             figure="{least_cases:.0f} cases of each function or more, {cases:.0f} in all, seed 19",
             holds=lambda counts: counts["failed"] == 0 and counts["least_cases"] >= 10000,
-            minutes=240,
+            minutes=20,
             gathered=True,
         ),
     ),
