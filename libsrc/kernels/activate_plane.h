@@ -1,4 +1,4 @@
-/* The activations that need a second pass over the results of one channel, whose rows are planes' lines. */
+/* The activations that need a second pass, over the results of one channel: rows of a plane. */
 #ifndef SN_KERNELS_ACTIVATE_PLANE_H
 #define SN_KERNELS_ACTIVATE_PLANE_H
 

@@ -55,7 +55,7 @@ SN_INLINE void load_taps(const sn_32f * from, const struct window w[TAPS], v32f 
     a[2] = place == RIGHT ? v_load_tail_32f(from + 2, V32F_N - 1) : v_load_32f(from + 2);
 }
 
-/* What is the same for all vectors of a plane. It is in memory: gcc 12 would rather keep it in registers than the sums. */
+/* What is the same in all rows. It is in memory: gcc 12 would rather keep it in registers than the sums. */
 struct common {
     sn_32f bias[V32F_N], low[V32F_N], high[V32F_N];
     struct window w[TAPS];
