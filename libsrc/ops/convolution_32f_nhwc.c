@@ -207,13 +207,14 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
  *
  * A 1x1 convolution with groups would read and write the whole image once for each group: some pixels are multiplied for all
  * groups, while the next ones are prefetched. 120x192x192 in 5 groups takes 0.53 of the time (1.3 without the prefetches),
- * 64x224x224 to 128 in 2 groups 0.76 (Zen 3); with warm caches 120x96x96 0.92, but 512x28x28 in 8 groups 1.07.
+ * 64x224x224 to 128 in 2 groups 0.76 (Zen 3); with warm caches 120x96x96 0.92, but 512x28x28 in 8 groups 1.07. A pixel
+ * may have no channels at all.
  */
 static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t depth, size_t all)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     if (c->p.group > 1 && !r->prefetchSize && depth == sn_inputs(c) && (depth < FEW_INPUTS || is_cold(c)))
-        return sn_min(sn_max(GROUPS_BYTES / sizeof(float) / r->srcPixel / tile->rows, 1) * tile->rows, all);
+        return sn_min(sn_max(GROUPS_BYTES / sizeof(float) / sn_max(r->srcPixel, 1) / tile->rows, 1) * tile->rows, all);
     const bool near = !r->prefetchSize && !sn_weights_exceed_l2(c) && sn_outputs(c) > tile->columns;
     if (near && sn_cpu()->traits.ordered)
         return sn_min(2 * tile->rows, all);

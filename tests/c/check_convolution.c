@@ -38,7 +38,7 @@ SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, 
         p.group = p.srcC = p.dstC = check_random(1, outputs);
     } else {
         p.group = kind == 1 ? check_few(4) : 1;
-        p.srcC = check_few(inputs) * p.group;
+        p.srcC = (check_random(0, 19) ? check_few(inputs) : 0) * p.group;
         p.dstC = check_few(outputs) * p.group;
     }
     const size_t reach_y = (p.kernelY - 1) * p.dilationY + 1, reach_x = (p.kernelX - 1) * p.dilationX + 1;
@@ -69,6 +69,7 @@ static bool shape_of(SimdTensorFormatType format, const struct shape * list, siz
     return true;
 }
 
+#define HUGE_STRIDE ((size_t)1 << 62)
 #define SHAPE_OF(list) shape_of(format, list, sizeof(list) / sizeof((list)[0]), i, p)
 
 bool check_convolution_tail(SimdTensorFormatType format, size_t n, size_t most, size_t i, SimdConvolutionParameters * p)
@@ -97,11 +98,15 @@ bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutio
         {7, 60, 1, 20, 1, 1, 0, 1}, {7, 60, 3, 20, 3, 1, 0, 1}, {8, 60, 3, 20, 3, 1, 1, 1},
         /* outputs that depend on padding only: the bias alone */
         {4, 3, 3, 5, 1, 5, 4, 1}, {4, 3, 3, 4, 2, 5, 4, 4}, {0, 3, 3, 5, 3, 1, 1, 1},
+        {0, 3, 3, 4, 1, 1, 0, 2}, {0, 5, 4, 5, 1, 1, 0, 5}, {0, 3, 3, 4, 3, 2, 1, 2}, {0, 3, 3, 40, 3, 1, 1, 2},
         /* depthwise: divided by columns, by rows, by channels, and by all of them */
         {8, 6, 600, 8, 3, 1, 1, 8}, {17, 90, 100, 17, 3, 2, 1, 17}, {96, 13, 70, 96, 3, 2, 1, 96},
         {130, 19, 45, 130, 3, 1, 1, 130}, {320, 8, 9, 320, 3, 2, 1, 320}, {192, 21, 20, 192, 3, 1, 1, 192},
         {257, 15, 16, 257, 3, 1, 0, 257}, {256, 9, 10, 256, 3, 1, 1, 256}, {512, 7, 7, 512, 5, 2, 2, 512},
-        {512, 7, 6, 512, 3, 2, 1, 512}};
+        {512, 7, 6, 512, 3, 2, 1, 512},
+        /* one output and a stride so large that its product with 4 channels wraps to 0 */
+        {4, 3, 3, 6, 1, HUGE_STRIDE, 0, 1}, {4, 3, 3, 6, 1, HUGE_STRIDE, 0, 2}, {4, 3, 3, 4, 3, HUGE_STRIDE, 1, 4},
+        {4, 3, 3, 6, 3, HUGE_STRIDE, 1, 1}, {4, 3, 3, 6, 3, HUGE_STRIDE, 1, 2}};
     return SHAPE_OF(list);
 }
 

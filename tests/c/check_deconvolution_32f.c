@@ -270,6 +270,8 @@ static void cuts(SimdTensorFormatType format)
     run_case(layer(format, 2, 3, 3, 3, 2, 40, 0, 1), CHECK_RANDOM);  /* most of them without taps */
     run_case(layer(format, 2, 9, 9, 3, 3, 1, 5, 1), CHECK_RANDOM); /* one output is left */
     run_case(layer(format, 0, 3, 3, 5, 3, 2, 1, 1), CHECK_RANDOM); /* the bias alone */
+    run_case(layer(format, 0, 3, 3, 4, 1, 1, 0, 2), CHECK_RANDOM);
+    run_case(layer(format, 0, 3, 3, 4, 3, 2, 1, 2), CHECK_RANDOM);
     struct check_layer none = layer(format, 2, 1, 1, 5, 5, 2, 0, 1); /* an image without rows */
     none.p->srcH = 0, none.p->dstH = 3;
     run_case(none, CHECK_RANDOM);
@@ -278,6 +280,10 @@ static void cuts(SimdTensorFormatType format)
         far.p->strideX = stride;
         set_output(far.p);
         run_case(far, CHECK_RANDOM);
+    }
+    for (size_t group = 1; group <= 4; group *= 2) { /* a huge stride: its product with 4 channels wraps to 0 */
+        run_case(layer(format, 4, 1, 1, 4, 1, (size_t)1 << 62, 0, group), CHECK_RANDOM);
+        run_case(layer(format, 4, 1, 1, 4, 3, (size_t)1 << 62, 1, group), CHECK_RANDOM);
     }
     run_case(check_layer_with(layer(format, 18000, 2, 3, 4, 2, 2, 0, 2), 1, true), CHECK_RANDOM);
     run_case(check_layer_with(layer(format, 4, 2, 3, 1500, 3, 3, 0, 2), 1, true), CHECK_RANDOM);
