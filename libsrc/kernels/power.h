@@ -89,7 +89,7 @@ SN_INLINE v32f power_of_size(v32f x, v32f y)
     v32f sum;
     const v32f n = vx_round(high, 1, VX_STEP, &sum);
     const v32f r = v_mul_32f(v_add_32f(v_sub_32f(high, n), low), v_set_32f(VX_LN_2));
-    const v32f power = vx_exp_of_parts(sum, n, r, NULL), inverse = v_select_32f(is_zero, infinity, zero);
+    const v32f power = vx_exp_of_parts(sum, n, r, NULL, VX_ANY), inverse = v_select_32f(is_zero, infinity, zero);
     const v32f edge = v_select_32f(v_lt_32f(y, zero), inverse, v_select_32f(v_lt_32f(zero, y), x, power));
     return v_select_32f(is_zero, edge, v_select_32f(is_infinite, edge, power));
 }

@@ -42,14 +42,14 @@ static inline struct map map_of(const struct sn_fold_matrix * m)
     return (struct map){v_set_32i((int32_t)m->mask), v_set_32i((int32_t)m->flip)};
 }
 
-/* What is folded of an element. exp() stops where it would become denormal: the largest term is 1. */
+/* What is folded of an element. Terms of exponentials may stop where they would become denormal: the largest one is 1. */
 SN_INLINE v32f value_of(v32f x, const struct map * map, v32f shift, enum sn_fold kind)
 {
     switch (kind) {
     case SN_FOLD_SUM: return v_cast_32i_32f(v_and_32i(v_cast_32f_32i(x), map->mask));
     case SN_FOLD_SQUARES: return v_mul_32f(x, x);
     case SN_FOLD_MAX: return v_cast_32i_32f(v_xor_32i(v_cast_32f_32i(x), map->flip));
-    default: return v_exp_nonpositive_32f(v_max_32f(v_set_32f(-87.0f), v_sub_32f(x, shift)));
+    default: return v_exp_nonpositive_normal_32f(v_sub_32f(x, shift));
     }
 }
 

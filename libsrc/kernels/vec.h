@@ -42,7 +42,8 @@
  *                           and Newton's step: the last bits may differ between makers of processors. 0 for Inf, Inf for 0,
  *                           NaN below 0; undefined for denormal a
  *   v_round_32f(a)          nearest integer, ties to even, in any rounding mode of the thread
- *   v_scale_32f(a, n)       a * 2^floor(n), rounded once, for -250 <= n <= 250 and 1/2 <= |a| <= 2; NaN if a is NaN
+ *   v_scale_32f(a, n)       a * 2^floor(n) for -252 <= n <= 250; NaN if a is NaN. Rounded once if 1/2 <= |a| <= 2, or if
+ *                           |a| <= 2^101 and n <= -64
  *   v_exponent_32f(a)       floor(log2(|a|)), denormals too; -Inf for 0, Inf for infinities, NaN for NaN
  *   v_mantissa_32f(a)       a / 2^exponent, so 1 <= mantissa < 2; 1 for zeros of either sign and for Inf; NaN for a < 0
  *

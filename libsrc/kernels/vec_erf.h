@@ -19,8 +19,8 @@ SN_INLINE v32f vx_exp_of_square(v32f x, v32f factor)
         rest = v_mul_32f(v_mul_32f(v_sub_32f(x, high), minus_half), v_add_32f(x, high));
     }
     v32f sum;
-    const v32f n = vx_round(square, VX_LOG2_E, VX_STEP, &sum);
-    return vx_exp_of_parts(sum, n, v_add_32f(vx_less_ln_2(square, n, false), rest), &factor);
+    const v32f n = vx_round(square, VX_LOG2_E, VX_STEP_UP, &sum);
+    return vx_exp_of_parts(sum, n, v_add_32f(vx_less_ln_2(square, n, false), rest), &factor, VX_SMALL);
 }
 
 /* w = u / (u + 4) is *w + the result, to some more bits than a float has. */
@@ -181,7 +181,7 @@ SN_INLINE v32f v_erf_32f(v32f x)
     q = v_fma_32f(q, near, v_set_32f(0x1.46BAE6p-1f));
     q = v_fma_32f(q, near, v_set_32f(0x1.2088ECp0f));
     q = v_fma_32f(q, near, v_set_32f(0x1.661A3p-12f));
-    const v32f large = v_sub_32f(one, vx_exp_within(v_sub_32f(v_zero_32f(), q)));
+    const v32f large = v_sub_32f(one, vx_exp_within(v_sub_32f(v_zero_32f(), q), VX_SMALL));
     return v_select_32f(v_lt_32f(size, one), small, vx_with_sign(large, x));
 }
 

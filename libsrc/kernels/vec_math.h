@@ -57,6 +57,23 @@ static const float vx_powers_16[16] = {
     0x1.6A09E6p0f, 0x1.7A1148p0f, 0x1.8ACE54p0f, 0x1.9C4918p0f, 0x1.AE89FAp0f, 0x1.C199BEp0f, 0x1.D5818Ep0f, 0x1.EA4AFAp0f,
 };
 
+/* The bits of the 8 powers less i << 20, which vx_power() adds. */
+static const float vx_powers_less_index_8[8] = {
+    0x1p0f, 0x1.F72B84p-1f, 0x1.F06FEp-1f, 0x1.EBFDAEp-1f, 0x1.EA09E6p-1f, 0x1.EACE54p-1f, 0x1.EE89FAp-1f, 0x1.F5818Ep-1f,
+};
+
+/*
+ * 2^(sum - VX_STEP), a normal float, for a sum that VX_STEP, or VX_STEP + an integer, has rounded: its last bits are shifted
+ * to the exponent. Times the factor, if table[i] has the bits of factor * 2^(i / 8) less i << 20.
+ */
+SN_INLINE v32f vx_power(v32f sum, const float * table, float factor)
+{
+    const bool by_table = V32F_N == 8;
+    const v32i bits = v_cast_32f_32i(sum);
+    const v32f first = by_table ? v_lookup_32f(v_load_32f(table), bits) : v_set_32f(factor);
+    return v_cast_32i_32f(v_add_32i(v_cast_32f_32i(first), v_shl_32i(bits, by_table ? 20 : 23)));
+}
+
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2. */
 SN_INLINE v32f vx_expm1_polynomial(v32f r)
 {
@@ -69,28 +86,37 @@ SN_INLINE v32f vx_expm1_polynomial(v32f r)
 
 SN_INLINE v32f vx_expm1_by_polynomial(v32f r) { return v_fma_32f(v_mul_32f(r, r), vx_expm1_polynomial(r), r); }
 
-/* 2^n * exp(r), times *factor unless it is NULL, which takes one rounding less than a product. */
-SN_INLINE v32f vx_exp_by_polynomial(v32f n, v32f r, const v32f * factor)
-{
-    const v32f less_1 = vx_expm1_by_polynomial(r);
-    return v_scale_32f(factor ? v_fma_32f(*factor, less_1, *factor) : v_add_32f(less_1, v_set_32f(1)), n);
-}
-
-SN_INLINE v32f vx_exp_by_table(v32f sum, v32f n, v32f r, const v32f * factor)
+/* exp(r) - 1 for |r| <= ln 2 / 32, or / 16 with 8 powers. */
+SN_INLINE v32f vx_expm1_near_table(v32f r)
 {
     const bool wide = V32F_N == 16;
     const v32f p = wide ? v_fma_32f(r, v_set_32f(0x1.5555FCp-3f), v_set_32f(0x1.000238p-1f))
                         : v_fma_32f(r, v_set_32f(0x1.5557DEp-3f), v_set_32f(0x1.0008DAp-1f));
-    v32f power = v_lookup_32f(v_load_32f(wide ? vx_powers_16 : vx_powers_8), v_cast_32f_32i(sum));
-    if (factor)
-        power = v_mul_32f(power, *factor);
-    return v_scale_32f(v_fma_32f(power, v_fma_32f(v_mul_32f(r, r), p, r), power), n);
+    return v_fma_32f(v_mul_32f(r, r), p, r);
 }
 
-/* The same, where n is the rounded number and sum the sum that rounded it. */
-SN_INLINE v32f vx_exp_of_parts(v32f sum, v32f n, v32f r, const v32f * factor)
+/*
+ * How to multiply by 2^n. v_scale_32f() serves any n, but where it is not one instruction it takes four times as many as
+ * vx_power(), which needs normal floats: the result is one (VX_NORMAL), or its product with 2^64 (VX_SMALL), which n is then
+ * rounded with VX_STEP_UP to give.
+ */
+enum vx_range { VX_ANY, VX_NORMAL, VX_SMALL };
+#define VX_STEP_UP (VX_STEP + 64)
+
+/* 2^n * exp(r), times *factor unless it is NULL, where n is the rounded number and sum the sum that rounded it. */
+SN_INLINE v32f vx_exp_of_parts(v32f sum, v32f n, v32f r, const v32f * factor, enum vx_range range)
 {
-    return V32F_N >= 8 ? vx_exp_by_table(sum, n, r, factor) : vx_exp_by_polynomial(n, r, factor);
+    const bool scaled = range == VX_ANY || V32F_N == 16;
+    const v32f less_1 = V32F_N >= 8 ? vx_expm1_near_table(r) : vx_expm1_by_polynomial(r);
+    v32f power = v_set_32f(1);
+    if (!scaled)
+        power = vx_power(sum, vx_powers_less_index_8, 1);
+    else if (V32F_N >= 8)
+        power = v_lookup_32f(v_load_32f(V32F_N == 16 ? vx_powers_16 : vx_powers_8), v_cast_32f_32i(sum));
+    if (factor)
+        power = v_mul_32f(power, *factor);
+    const v32f y = v_fma_32f(power, less_1, power);
+    return scaled ? v_scale_32f(y, n) : range == VX_SMALL ? v_mul_32f(y, v_set_32f(0x1p-64f)) : y;
 }
 
 /* x with 12 bits, so that the product of two such numbers is exact. */
@@ -114,11 +140,11 @@ SN_INLINE v32f vx_expm1_less_ln_2(v32f x, v32f n, bool small_n)
     return v_add_32f(high, v_fma_32f(v_mul_32f(r, r), vx_expm1_polynomial(r), low));
 }
 
-SN_INLINE v32f vx_exp_within(v32f x)
+SN_INLINE v32f vx_exp_within(v32f x, enum vx_range range)
 {
     v32f sum;
-    const v32f n = vx_round(x, VX_LOG2_E, VX_STEP, &sum);
-    return vx_exp_of_parts(sum, n, vx_less_ln_2(x, n, false), NULL);
+    const v32f n = vx_round(x, VX_LOG2_E, range == VX_SMALL ? VX_STEP_UP : VX_STEP, &sum);
+    return vx_exp_of_parts(sum, n, vx_less_ln_2(x, n, false), NULL, range);
 }
 
 /*
@@ -127,11 +153,14 @@ SN_INLINE v32f vx_exp_within(v32f x)
  */
 SN_INLINE v32f v_exp_32f(v32f x)
 {
-    return vx_exp_within(v_min_32f(v_set_32f(89.0f), v_max_32f(v_set_32f(-104.5f), x)));
+    return vx_exp_within(v_min_32f(v_set_32f(89.0f), v_max_32f(v_set_32f(-104.5f), x)), VX_ANY);
 }
 
 /* The same for x that is 0 or less, or NaN. */
-SN_INLINE v32f v_exp_nonpositive_32f(v32f x) { return vx_exp_within(v_max_32f(v_set_32f(-104.5f), x)); }
+SN_INLINE v32f v_exp_nonpositive_32f(v32f x) { return vx_exp_within(v_max_32f(v_set_32f(-104.5f), x), VX_SMALL); }
+
+/* The same, but below -87 it is exp(-87): never denormal. */
+SN_INLINE v32f v_exp_nonpositive_normal_32f(v32f x) { return vx_exp_within(v_max_32f(v_set_32f(-87), x), VX_NORMAL); }
 
 /*
  * log and pow: x = 2^exponent * m with 1 <= m < 2, log(x) = exponent * ln 2 - log(t) + log(1 + r), r = m * t - 1.
@@ -261,7 +290,7 @@ SN_INLINE v32f v_pow_32f(v32f x, v32f b)
     v32f sum;
     const v32f n = vx_round(v_min_32f(v_set_32f(160), v_max_32f(v_set_32f(-160), t)), 1, VX_STEP, &sum);
     const v32f r = v_fma_32f(vx_product_less(exponent, b, n), v_set_32f(VX_LN_2), log_m);
-    return vx_exp_of_parts(sum, n, v_min_32f(v_set_32f(1), v_max_32f(v_set_32f(-1), r)), NULL);
+    return vx_exp_of_parts(sum, n, v_min_32f(v_set_32f(1), v_max_32f(v_set_32f(-1), r)), NULL, VX_ANY);
 }
 
 /* |y| with the sign of x; y must not be negative. */
@@ -390,9 +419,10 @@ SN_INLINE v32f v_tanh_32f(v32f x)
  */
 #define VX_FACTOR (V32F_N == 16 ? 0x1.D026FCp-1f : 0x1.89CB7Cp-1f)
 
-static const float vx_scaled_powers_8[8] = {
-    0x1.89CB7Cp-1f, 0x1.AD6FB4p-1f, 0x1.D44DBCp-1f, 0x1.FEB052p-1f, 0x1.16747Cp0f, 0x1.2FA848p0f, 0x1.4B2404p0f,
-    0x1.691C8Ap0f,
+/* As vx_power() needs them: 0x1.89CB7Cp-1, 0x1.AD6FB4p-1, 0x1.D44DBCp-1, ... */
+static const float vx_scaled_powers_less_index_8[8] = {
+    0x1.89CB7Cp-1f, 0x1.8D6FB4p-1f, 0x1.944DBCp-1f, 0x1.9EB052p-1f, 0x1.96747Cp-1f, 0x1.8FA848p-1f, 0x1.8B2404p-1f,
+    0x1.891C8Ap-1f,
 };
 
 static const float vx_scaled_powers_16[16] = {
@@ -401,63 +431,75 @@ static const float vx_scaled_powers_16[16] = {
     0x1.A9A128p0f, 0x1.BC7948p0f,
 };
 
-/* 2^shift / (1 + exp(-x)) for -170 <= x <= 87; where shift is not 0, exp(x) must be negligible beside 2^-shift. */
-SN_INLINE v32f vx_sigmoid_within(v32f x, const v32f * shift)
+/*
+ * 1 / (1 + exp(-x)) for -104.5 <= x <= 20. Where vx_power() makes w, it and 1 - q are computed times 2^64, so that w is a
+ * normal float.
+ */
+SN_INLINE v32f vx_sigmoid_within(v32f x)
 {
-    const v32f factor = v_set_32f(VX_FACTOR);
-    v32f sum, w = factor, q;
-    const v32f n = vx_round(x, VX_LOG2_E, VX_STEP, &sum), r = vx_less_ln_2(x, n, false);
+    const v32f factor = v_set_32f(V32F_N == 16 ? VX_FACTOR : 0x1p64f * VX_FACTOR);
+    v32f sum, q, w;
+    const v32f n = vx_round(x, VX_LOG2_E, VX_STEP_UP, &sum), r = vx_less_ln_2(x, n, false);
     if (V32F_N >= 8) {
         const bool wide = V32F_N == 16;
         const v32f p = wide ? v_fma_32f(r, v_set_32f(-0x1.5555FCp-3f), v_set_32f(0x1.000238p-1f))
                             : v_fma_32f(r, v_set_32f(-0x1.5557DEp-3f), v_set_32f(0x1.0008DAp-1f));
         q = v_fnma_32f(v_mul_32f(r, r), p, r);
-        w = v_lookup_32f(v_load_32f(wide ? vx_scaled_powers_16 : vx_scaled_powers_8), v_cast_32f_32i(sum));
     }
     else
         q = v_sub_32f(v_zero_32f(), vx_expm1_by_polynomial(v_sub_32f(v_zero_32f(), r)));
-    w = v_scale_32f(w, shift ? v_add_32f(n, *shift) : n);
+    if (V32F_N == 16)
+        w = v_scale_32f(v_lookup_32f(v_load_32f(vx_scaled_powers_16), v_cast_32f_32i(sum)), n);
+    else
+        w = vx_power(sum, vx_scaled_powers_less_index_8, VX_FACTOR);
     return v_div_32f(w, v_add_32f(v_max_32f(factor, w), v_fnma_32f(factor, q, v_min_32f(factor, w))));
 }
 
 SN_INLINE v32f v_sigmoid_32f(v32f x)
 {
-    return vx_sigmoid_within(v_min_32f(v_set_32f(87), v_max_32f(v_set_32f(-104.5f), x)), NULL);
+    return vx_sigmoid_within(v_min_32f(v_set_32f(20), v_max_32f(v_set_32f(-104.5f), x)));
 }
 
 /*
  * Products of x and a function that vanishes like exp(x): that function would be a denormal float, with few bits, where the
- * product is not. So where x < -64 it is computed times 2^40, and the product is divided by that. Few vectors have such
- * lanes, whose results are selected from a second computation; the same without a branch takes 1.2 times as long.
+ * product is not. So where x < -64 another formula computes the product. Few vectors have such lanes, whose results are
+ * selected from a second computation; the same without a branch takes 1.2 times as long.
  */
-#define VX_SHIFT 40
-#define VX_SHIFTED_BELOW (-64.0f)
+#define VX_FAR_BELOW (-64.0f)
 
 /* x below -64; in other lanes -64, for which nothing overflows. */
-SN_INLINE v32f vx_far(v32f x) { return v_min_32f(v_set_32f(VX_SHIFTED_BELOW), v_max_32f(v_set_32f(-170), x)); }
+SN_INLINE v32f vx_far(v32f x) { return v_min_32f(v_set_32f(VX_FAR_BELOW), v_max_32f(v_set_32f(-194), x)); }
+
+/* x * exp(s) for s below -64; NaN for infinite x. The product is 0 below s = -194, whatever x is. */
+SN_INLINE v32f vx_far_swish(v32f x, v32f s)
+{
+    const v32f far = vx_far(s), factor = v_mul_32f(x, v_set_32f(0x1p-28f)); /* no product with it overflows */
+    v32f sum;
+    const v32f n = vx_round(far, VX_LOG2_E, VX_STEP, &sum), r = v_add_32f(vx_less_ln_2(far, n, false), v_sub_32f(x, x));
+    return vx_exp_of_parts(sum, v_add_32f(n, v_set_32f(28)), r, &factor, VX_ANY);
+}
 
 /* x / (1 + exp(-s)), where s is a multiple of x. */
 SN_INLINE v32f vx_swish_of_product(v32f x, v32f s)
 {
-    const v32f limit = v_set_32f(VX_SHIFTED_BELOW), near = v_max_32f(limit, v_min_32f(v_set_32f(87), s));
-    const v32f y = v_mul_32f(x, vx_sigmoid_within(near, NULL));
-    if (!v_any(v_lt_32f(s, limit)))
-        return y;
-    const v32f shift = v_set_32f(VX_SHIFT), far = vx_sigmoid_within(vx_far(s), &shift);
-    return v_select_32f(v_lt_32f(s, limit), v_mul_32f(v_mul_32f(x, far), v_set_32f(0x1p-40f)), y);
+    const v32f limit = v_set_32f(VX_FAR_BELOW), near = v_max_32f(limit, v_min_32f(v_set_32f(20), s));
+    const v32f y = v_mul_32f(x, vx_sigmoid_within(near));
+    return v_any(v_lt_32f(s, limit)) ? v_select_32f(v_lt_32f(s, limit), vx_far_swish(x, s), y) : y;
 }
 
 /* x / (1 + exp(-slope * x)), error at most 3 units at the rounded slope * x; denormal results too. */
 SN_INLINE v32f v_swish_32f(v32f x, v32f slope) { return vx_swish_of_product(x, v_mul_32f(slope, x)); }
 SN_INLINE v32f v_swish_of_1_32f(v32f x) { return vx_swish_of_product(x, x); }
 
-/* x * tanh(log(1 + exp(x))) for x <= 20; with e = exp(x), the tanh is n / (n + 2), n = e * (e + 2). `far` is a constant. */
+/* x * tanh(log(1 + exp(x))) for x <= 20; with e = exp(x), the tanh is n / (n + 2), n = e * (e + 2). If `far`, a constant,
+ * e is computed times 2^40. */
 SN_INLINE v32f vx_mish_within(v32f x, v32f near, bool far)
 {
     const v32f back = v_set_32f(far ? 0x1p-40f : 1), two = v_set_32f(2);
     v32f sum;
     const v32f n = vx_round(near, VX_LOG2_E, VX_STEP, &sum), r = vx_less_ln_2(near, n, false);
-    const v32f e = vx_exp_of_parts(sum, far ? v_add_32f(n, v_set_32f(VX_SHIFT)) : n, r, NULL);
+    const v32f e = far ? vx_exp_of_parts(sum, v_add_32f(n, v_set_32f(40)), r, NULL, VX_ANY)
+                       : vx_exp_of_parts(sum, n, r, NULL, VX_NORMAL);
     const v32f top = v_mul_32f(e, far ? v_fma_32f(e, back, two) : v_add_32f(e, two));
     const v32f y = v_mul_32f(x, v_div_32f(top, far ? v_fma_32f(top, back, two) : v_add_32f(top, two)));
     return far ? v_mul_32f(y, back) : y;
@@ -466,7 +508,7 @@ SN_INLINE v32f vx_mish_within(v32f x, v32f near, bool far)
 /* x > threshold ? x : x * tanh(log(1 + exp(x))), error at most 5 units; denormal results too. From 20 on it is x. */
 SN_INLINE v32f v_mish_32f(v32f x, v32f threshold)
 {
-    const v32f most = v_set_32f(20), limit = v_set_32f(VX_SHIFTED_BELOW);
+    const v32f most = v_set_32f(20), limit = v_set_32f(VX_FAR_BELOW);
     v32f y = vx_mish_within(x, v_max_32f(limit, v_min_32f(most, x)), false);
     if (v_any(v_lt_32f(x, limit)))
         y = v_select_32f(v_lt_32f(x, limit), vx_mish_within(x, vx_far(x), true), y);

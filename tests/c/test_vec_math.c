@@ -40,6 +40,14 @@ static double elu(double x) { return x < 0 ? (double)1.9999999f * expm1(x) : x; 
 static v32f swish_32f(v32f x) { return v_swish_32f(x, v_set_32f(1)); }
 static double swish(double x) { return x * sigmoid(x); }
 
+/* Of huge x and a tiny negative slope: the sigmoid is denormal, or 0, where its product with x is a normal float. */
+#define HUGE_FACTOR 0x1p120f
+static v32f huge_swish_32f(v32f x) { return v_swish_32f(v_mul_32f(x, v_set_32f(HUGE_FACTOR)), v_set_32f(-1 / HUGE_FACTOR)); }
+static double huge_swish(double x)
+{
+    return isnan(x) || x >= 256 ? NAN : x <= -256 ? -INFINITY : x * (double)HUGE_FACTOR * sigmoid(-x);
+}
+
 static v32f mish_32f(v32f x) { return v_mish_32f(x, v_set_32f(FLT_MAX)); }
 static double mish(double x) { return x * tanh(softplus(x)); }
 
@@ -62,6 +70,7 @@ static const struct function
     {"sigmoid", v_sigmoid_32f, sigmoid, 0x1p-26f, 110, 2},
     {"softplus", v_softplus_32f, softplus, 0x1p-26f, 110, 1.5},
     {"swish", swish_32f, swish, 0x1p-26f, 110, 3},
+    {"swish of huge x", huge_swish_32f, huge_swish, 0x1p-26f, 200, 3},
     {"mish", mish_32f, mish, 0x1p-26f, 110, 5},
     {"gelu", v_gelu_32f, gelu, 0x1p-26f, 15, 4},
     {"erf", v_erf_32f, erf, 0x1p-26f, 4.5f, 2},
