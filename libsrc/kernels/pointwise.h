@@ -24,27 +24,26 @@ SN_INLINE void pointwise_tail(pointwise_fn f, const sn_32f * src, size_t n, cons
 
 SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst)
 {
-    size_t i = 0;
-    for (; i + V32F_N <= size; i += V32F_N)
+    const size_t whole = size - size % V32F_N;
+    for (size_t i = 0; i < whole; i += V32F_N)
         v_store_32f(dst + i, f(v_load_32f(src + i), p));
-    if (i < size)
-        pointwise_tail(f, src + i, size - i, p, dst + i);
+    if (whole < size)
+        pointwise_tail(f, src + whole, size - whole, p, dst + whole);
 }
 
 /* group: vectors per iteration, at most 4. `odd` computes the same as f, in every other vector. */
 SN_INLINE void pointwise_by(pointwise_fn f, pointwise_fn odd, int group, const sn_32f * src, size_t size, const v32f * p,
                             sn_32f * dst, bool stream)
 {
-    const size_t head = aligned_head(dst, size);
-    size_t i = head;
+    const size_t head = aligned_head(dst, size), step = (size_t)group * V32F_N, end = size - (size - head) % step;
     if (head)
         pointwise_tail(f, src, head, p, dst);
-    for (; i + (size_t)group * V32F_N <= size; i += (size_t)group * V32F_N) {
+    for (size_t i = head; i < end; i += step) {
         v32f x[4];
         SN_UNROLL for (int j = 0; j < group; ++j) x[j] = (j % 2 ? odd : f)(v_load_32f(src + i + j * V32F_N), p);
         SN_UNROLL for (int j = 0; j < group; ++j) put(dst + i + j * V32F_N, x[j], stream);
     }
-    pointwise_rest(f, src + i, size - i, p, dst + i);
+    pointwise_rest(f, src + end, size - end, p, dst + end);
     if (stream)
         v_fence();
 }
