@@ -107,6 +107,8 @@ def faults(paths: list[Path], features: Iterable[str], extra: str = "") -> tuple
     """How many different instructions objects of one level contain, and those that need more than these features."""
     machine = _machine(paths[0])
     _, march, names, _ = _MACHINES[machine]
+    if "SN_CPU_DOTPROD" in features:
+        march = "armv8.2-a"  # the first with dot products; GNU as does not add them to earlier ones
     objdump, assembler = _tool("objdump", machine), _tool("as", machine)
     assert objdump and assembler
     used = _used(paths, objdump, evex=machine == 62 and "SN_CPU_AVX512VL" not in features)

@@ -94,7 +94,7 @@ ROWS = [
         full=Form(
             commands=[
                 f"{LEVELS} cases --seed {SEED}",
-                f"{PYTHON} -m pytest -q -m every_level tests",
+                f"make -s build/$(uname -m)-cc/bench/liblimits.so && {PYTHON} -m pytest -q -m every_level tests",
                 NEON,
             ],
             figure="{functions:.0f} functions, {cases:.0f} cases; {passed:.0f} passed, with pytest and NEON",
