@@ -66,7 +66,7 @@ static const float vx_powers_less_index_8[8] = {
  * 2^(sum - VX_STEP), a normal float, for a sum that VX_STEP, or VX_STEP + an integer, has rounded: its last bits are shifted
  * to the exponent. Times the factor, if table[i] has the bits of factor * 2^(i / 8) less i << 20.
  */
-SN_INLINE v32f vx_power(v32f sum, const float * table, float factor)
+SN_INLINE v32f vx_power(v32f sum, const sn_32f * table, float factor)
 {
     const bool by_table = V32F_N == 8;
     const v32i bits = v_cast_32f_32i(sum);
