@@ -96,9 +96,9 @@ SN_INLINE v32f vx_expm1_near_table(v32f r)
 }
 
 /*
- * How to multiply by 2^n. v_scale_32f() serves any n, but where it is not one instruction it takes four times as many as
- * vx_power(), which needs normal floats: the result is one (VX_NORMAL), or its product with 2^64 (VX_SMALL), which n is then
- * rounded with VX_STEP_UP to give.
+ * What is known of a result that is multiplied by 2^n, where v_scale_32f() is not one instruction. It serves any n (VX_ANY),
+ * but takes three times as many instructions as vx_power(), which needs normal floats. It is used if the result is normal
+ * (VX_NORMAL), or if the result times 2^64 is (VX_SMALL): the caller then rounds n with VX_STEP_UP, which adds 64 to the sum.
  */
 enum vx_range { VX_ANY, VX_NORMAL, VX_SMALL };
 #define VX_STEP_UP (VX_STEP + 64)
