@@ -15,7 +15,7 @@ from pathlib import Path
 
 import onnx
 from onnx_suite import Case, cases
-from test_network_onnx import graphs, node_cases
+from test_network_onnx import node_cases, refusal, sources
 
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
@@ -88,14 +88,19 @@ def of_cases(some: list[Case]) -> dict[str, Found]:
         if len(case.model.graph.node) > 1:
             continue
         entry = found[case.last_operator]
-        try:
-            graphs(case)
-        except UnsupportedModel as error:
+        error = refused(case)
+        if error is None:
+            entry.computed += 1
+        else:
             entry.refused += 1
             entry.reasons.update(shortened(node.reason) for node in error.nodes)
-        else:
-            entry.computed += 1
     return found
+
+
+def refused(case: Case) -> UnsupportedModel | None:
+    """Why no form of a case is converted: the reasons of the last one. None if one is."""
+    errors = [refusal(*form) for form in sources(case)]
+    return None if None in errors else errors[-1]
 
 
 def versions() -> dict[str, list[int]]:
@@ -143,10 +148,7 @@ def page() -> str:
 def is_computed(case: Case) -> bool:
     old = case.model.opset_import[0].version < FIRST_OPSET
     model = onnx.version_converter.convert_version(case.model, FIRST_OPSET) if old else case.model
-    try:
-        return bool(graphs(case._replace(model=model)))
-    except UnsupportedModel:
-        return False
+    return refused(case._replace(model=model)) is None
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """Models of the ONNX backend's tests through the whole: read, converted, simplified, planned and run, in both layouts.
 
-A case is right, or it is refused with a sentence that is listed here. It is converted twice: as it is, and with all inputs
-but the first as weights, which is how real models have them.
+A case is converted in two forms: as it is, and with all inputs but the first as weights, which is how real models have
+them. Each form is right, or it is refused with a sentence that is listed here.
 """
 
 from __future__ import annotations
@@ -55,12 +55,39 @@ REFUSED: Mapping[str, str] = {
     "QuantizeLinear": f"block_size is 2|the zero point has type {_TYPES}|the scale is computed at run time",
     "RNN": "recurrent layers without gates",
     "Range": _AT_RUN_TIME,
-    "ReduceLogSumExp": "its inputs are float64",
+    "ReduceLogSum": "its inputs are int64",
+    "ReduceLogSumExp": "its inputs are (float64|int64)",
     "ReduceMax": "zero-size array",
     "Resize": "tf_crop_and_resize|align_corners of a size",
     "Scan": "loops are not supported",
     "Softmax": "its inputs are float64",
     "Unique": _AT_RUN_TIME,
+}
+
+#: Operators that are refused if an input that decides the shape or the algorithm is computed at run time, with that input.
+MUST_BE_KNOWN: Mapping[str, str] = {
+    "Conv": "the weight",
+    "ConvTranspose": "the weight",
+    "CumSum": "input 1",
+    "DequantizeLinear": "the scale",
+    "Dropout": "training_mode",
+    "Expand": "the shape",
+    "GRU": "the weight",
+    "LSTM": "the weight",
+    "OneHot": "input 1",
+    "Pad": "the (value|padding)",
+    "QuantizeLinear": "the scale",
+    "Reshape": "the shape",
+    "Resize": "the (scale|size)",
+    "Slice": "input 1",
+    "Split": "split",
+    "Squeeze": "the axes",
+    "Tile": "the number of repetitions",
+    "TopK": "input 1",
+    "Trilu": "input 1",
+    "Unsqueeze": "the axes",
+    "Upsample": "the scale",
+    **{f"Reduce{name}": "input 1" for name in ("L1", "L2", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")},
 }
 
 
@@ -74,17 +101,8 @@ def sources(case: Case) -> list[tuple[Source, dict[str, Any]]]:
     return [(source, given), *([(known, {names[0]: given[names[0]]})] if len(names) > 1 else [])]
 
 
-def graphs(case: Case) -> list[tuple[Graph, dict[str, Any]]]:
-    """Those that can be converted. Raises UnsupportedModel if none can."""
-    found, refused = [], None
-    for source, given in sources(case):
-        try:
-            found.append((graph_of(source, {name: array.shape for name, array in given.items()}), given))
-        except UnsupportedModel as error:
-            refused = error
-    if refused is not None and not found:
-        raise refused
-    return found
+def graph_in(source: Source, given: Mapping[str, Any]) -> Graph:
+    return graph_of(source, {name: array.shape for name, array in given.items()})
 
 
 def in_layout(array: Any, layout: str) -> Any:
@@ -103,17 +121,22 @@ def assert_right(graph: Graph, given: Mapping[str, Any], case: Case, layout: str
 
 
 def assert_case(case: Case) -> None:
-    """Right, or refused for reasons that are listed."""
-    try:
-        found = graphs(case)
-    except UnsupportedModel as error:
-        for node in error.nodes:
-            if node.reason != "the operator is not known":
-                assert re.search(REFUSED.get(node.operator, "$^"), node.reason), f"{node.operator}: {node.reason}"
-        return
-    for graph, given in found:
+    """Each form is right, or refused for reasons that are listed."""
+    for source, given in sources(case):
+        try:
+            graph = graph_in(source, given)
+        except UnsupportedModel as error:
+            for node in error.nodes:
+                assert_listed(node.operator, node.reason)
+            continue
         for layout in ("nchw", "nhwc"):
             assert_right(graph, given, case, layout)
+
+
+def assert_listed(operator: str, reason: str) -> None:
+    known = f"^{MUST_BE_KNOWN[operator]} is computed at run time" if operator in MUST_BE_KNOWN else "$^"
+    reasons = "|".join([REFUSED.get(operator, "$^"), known, "^the operator is not known$"])
+    assert re.search(reasons, reason), f"{operator}: {reason}"
 
 
 def assert_cases(some: Sequence[Case]) -> None:
@@ -136,17 +159,21 @@ def test_node_cases(letter: str, isa: str) -> None:
     assert_cases([case for case in node_cases() if case.last_operator.startswith(letter)])
 
 
-def is_right(case: Case) -> bool:
+def refusal(source: Source, given: Mapping[str, Any]) -> UnsupportedModel | None:
+    """Why a form is not converted; None if it is."""
     try:
-        return bool(graphs(case))
-    except UnsupportedModel:
-        return False
+        graph_in(source, given)
+    except UnsupportedModel as error:
+        return error
+    return None
 
 
-def test_most_node_cases_are_computed() -> None:
-    """So that refusals do not grow unseen."""
-    right = sum(map(is_right, node_cases()))
-    assert right >= 1285, f"{right} of {len(node_cases())}"
+def test_most_node_cases_are_converted() -> None:
+    """In each form, so that refusals do not grow unseen."""
+    both = [[refusal(*form) is None for form in sources(case)] for case in node_cases()]
+    as_it_is, with_weights = sum(forms[0] for forms in both), sum(forms[1] for forms in both if len(forms) > 1)
+    assert as_it_is >= 995, f"{as_it_is} of {len(both)} as they are"
+    assert with_weights >= 944, f"{with_weights} of {len(both)} with weights"
 
 
 @pytest.mark.parametrize("case", cases("pytorch-converted"), ids=lambda case: case.name)
