@@ -119,7 +119,7 @@ def _conv(c: Conversion, node: SourceNode) -> None:
     y = biased(c, "Conv", x, weight, 2, **options) if weight.ndim == 4 else _conv_of_volumes(c, x, weight, window, options)
     if node.op == "FusedConv":
         if c.has(3):
-            raise Unsupported("input 3, an addition, is not supported")
+            y = c.binary("add", y, c.reshape(c.tensor(3), c.builder.shape(y)))
         y = activated(c, y, c.attribute("activation", ""), *c.attribute("activation_params", ()))
     c.give(like_input(c, y))
 
