@@ -1,16 +1,19 @@
-"""Faults to put into the C sources: drawn from the syntax tree, and written by hand.
+"""Faults to put into the sources: drawn from the syntax tree, and written by hand.
 
 universalmutator, which replaces text by regular expressions, was tried: most of its mutants of a file insert ``break`` or
-are no C, and it has none for masks, operands of calls and locks. So the places are found by tree-sitter's grammar of C.
+are no C, and it has none for masks, operands of calls and locks. So the places are found by tree-sitter's grammars.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import pathlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
+
+from scorecard import mutants_python
 
 HERE = pathlib.Path(__file__).parent
 HAND = HERE / "mutants.txt"
@@ -26,8 +29,10 @@ AREAS = {
     "kernels": (("libsrc/kernels/*.c", "libsrc/kernels/*.h", "libsrc/kernels/default/*.h"), 80),
     "runtime": (("libsrc/runtime/*.c", "libsrc/dispatch/*.c"), 45),
     "vocabulary": (("libsrc/isa/avx2/*.h",), 25),
+    "models": (("pysimd/network/*.py", "pysimd/network/*/*.py"), 65),
+    "python": (("pysimd/*.py",), 35),
 }
-LEFT_OUT = ("libsrc/ops/convolution_cost.c",)
+LEFT_OUT = ("libsrc/ops/convolution_cost.c", "pysimd/selftest.py")
 
 SWAPS = {
     "bound": {"<": "<=", "<=": "<", ">": ">=", ">=": ">"},
@@ -84,20 +89,28 @@ def draw(patterns: Sequence[str], count: int) -> list[Mutant]:
 
 def mutants_of(file: pathlib.Path) -> list[Mutant]:
     """All that this program knows to make of a file."""
-    import tree_sitter
-    import tree_sitter_c
-
     source = file.read_bytes()
-    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
     seen: dict[tuple[str, str], int] = {}
     found = []
-    for kind, node, text in changes(parser.parse(source).root_node, False):
+    for kind, node, text in changes_in(file, source):
         begin, end = node.start_byte, node.end_byte
         text += "\n" * source[begin:end].count(b"\n")  # so that the lines below keep their numbers
         old, new = changed_lines(source, begin, end, text)
         nth = seen[old, new] = seen.get((old, new), 0) + 1
         found.append(Mutant(str(file), kind, begin, end, text, old, new, nth))
     return found
+
+
+def is_python(file: str) -> bool:
+    return file.endswith(".py")
+
+
+def changes_in(file: pathlib.Path, source: bytes) -> Iterator[tuple[str, Any, str]]:
+    import tree_sitter
+
+    grammar = importlib.import_module("tree_sitter_python" if is_python(file.name) else "tree_sitter_c")
+    root = tree_sitter.Parser(tree_sitter.Language(grammar.language())).parse(source).root_node
+    return mutants_python.changes(root) if is_python(file.name) else changes(root, False)
 
 
 def changed_lines(source: bytes, begin: int, end: int, text: str) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """Puts one fault at a time into a copy of the sources and runs the tests until one fails.
 
 A fault that does not change the machine code (comments, other processors, what the compiler removes) does not count. The
-tests nearest to the file run first, then those of all families, all of ``make check`` and pytest. Faults that no test can
+tests nearest to the file run first, then those of all families, all of ``make check`` and pytest; of faults in Python, only
+tests in Python. Faults that no test can
 find are in ``equivalent.txt``, and do not count; those that are known to survive are in ``survivors.txt``, and count; both
 with reasons, and only the nearest tests are tried. Results are kept in ``build/mutation/``: a caught fault is not tried
 again while its file is the same, one that survived and is not listed is tried again on another commit. All take hours: the
@@ -119,6 +120,35 @@ NEAREST = {
     "ops/convolution_add": "forward",
 }
 
+#: The files of pytest that test a file in Python, for those that are not named like their family.
+NEAREST_PYTHON = {
+    "network/convert/*": "test_network_convert test_network_fold test_network_microsoft test_network_opsets "
+    "test_network_onnx",
+    "network/passes/*": "test_network_passes test_network_random",
+    "network/onnx_*": "test_network_source test_network_onnx",
+    "network/saved": "test_network_saved",
+    "network/source": "test_network_source test_network_saved",
+    "network/mapped": "test_network_saved test_models",
+    "network/report*": "test_pages test_models",
+    "network/commands": "test_main",
+    "network/*": "test_networks test_models test_network_passes test_network_convert",
+    "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses",
+    "_activation_params": "test_convolution test_activation",
+    "_convolution": "test_convolution test_deconvolution test_signals",
+    "_single_convolution": "test_convolution test_convolution_8i test_deconvolution",
+    "_geometry": "test_pooling test_convolution test_signals test_messages",
+    "_pixels": "test_pixels test_forward",
+    "_foreign": "test_foreign_arrays",
+    "_library": "test_packaging test_lowlevel",
+    "__main__": "test_main",
+    "context": "test_contexts test_share",
+    "calls": "test_prepare",
+    "enums": "test_lowlevel test_convolution",
+    "errors": "test_messages test_refusals",
+    "models": "test_models",
+    "merged_convolution": "test_merged_convolution test_contexts",
+}
+
 
 #: How many of the tests.
 DEPTHS = ("nearest", "programs", "all")
@@ -145,7 +175,7 @@ def main() -> int:
         for mutant in chosen:
             print(described(mutant))
         return 0
-    prepare()
+    prepare(all(mutants.is_python(mutant.file) for mutant in chosen))
     for mutant in chosen:
         depth = "nearest" if is_equivalent(mutant) or is_known(mutant) else options.depth
         before = result_of(mutant)
@@ -262,16 +292,19 @@ def report() -> int:
         print(f"SURVIVED {result['depth']}: {described(mutant)}")
     for what, number in by_test.most_common():
         print(f"{number:5} {what}")
-    counts = {
-        "mutants": len(counted),
-        "by_hand": sum(mutant.kind == "hand" for mutant in counted),
-        "survived": len(real),
+    counts: dict[str, float] = {
         "equivalent": len(survivors) - len(real),
         "same_code": by_test[SAME],
         "not_c": by_test[NOT_C],
         "not_tried": len(results) - len(tried),
-        "least_caught_percent": round(100 * (1 - len(real) / max(1, len(counted))), 1),
     }
+    for prefix, language in (("", False), ("python_", True)):
+        faults = [m for m in counted if mutants.is_python(m.file) == language]
+        alive = [m for m, _ in real if mutants.is_python(m.file) == language]
+        counts[f"{prefix}mutants"] = len(faults)
+        counts[f"{prefix}by_hand"] = sum(mutant.kind == "hand" for mutant in faults)
+        counts[f"{prefix}survived"] = len(alive)
+        counts[f"least_{prefix}caught_percent"] = round(100 * (1 - len(alive) / max(1, len(faults))), 1)
     print("card: " + json.dumps(counts))
     return 0
 
@@ -284,8 +317,11 @@ PRISTINE = STATE / "pristine"
 PYTEST = f"{ROOT}/.venv/bin/python -m pytest -x -p no:cacheprovider"
 
 
-def prepare() -> None:
-    """The copy begins with the objects of this checkout's build, if that is not older, so that little is compiled."""
+def prepare(only_python: bool) -> None:
+    """The copy begins with the objects of this checkout's build, if that is not older, so that little is compiled.
+
+    only_python : the programs of the tests in C are not built.
+    """
     listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, check=True).stdout.decode().split("\0")
     first = not TREE.exists()
     for name in filter(None, listed):
@@ -300,7 +336,7 @@ def prepare() -> None:
         subprocess.run(["cp", "-Rp", BUILD, str(TREE / BUILD)], check=True)
     if not (TREE / ".git").exists():
         subprocess.run(["git", "init", "-q", str(TREE)], check=True)  # for tests that ask git for the names of files
-    built = make(["all", f"{BUILD}/tests/check", *all_programs()])
+    built = make(["all"] if only_python else ["all", f"{BUILD}/tests/check", *all_programs()])
     if built.returncode:
         raise SystemExit("the sources without a fault do not build: " + built.stderr[-2000:])
     shutil.rmtree(PRISTINE, ignore_errors=True)
@@ -323,7 +359,7 @@ def processors() -> int:
 def environment() -> dict[str, str]:
     left_out = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONPATH")
     kept = {key: value for key, value in os.environ.items() if key not in left_out}
-    return {**kept, "SIMDNET_LIBRARY": str(TREE / BUILD / "libsimdnet.so")}
+    return {**kept, "SIMDNET_LIBRARY": str(TREE / BUILD / "libsimdnet.so"), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @contextlib.contextmanager
@@ -384,6 +420,9 @@ def all_programs() -> list[str]:
 
 def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
     """The nearest tests first."""
+    if mutants.is_python(mutant.file):
+        nearest_python = [Tests([], near_in_python(mutant.file), ALL_SECONDS)]
+        return nearest_python + ([Tests([], [all_in_python()], LONG_SECONDS)] if depth == "all" else [])
     checker = f"{BUILD}/tests/check"
     stages = nearest(mutant.file)
     if depth == "nearest":
@@ -391,9 +430,23 @@ def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
     stages.append(Tests([checker], [CHECK, f"{CHECK} --threads 5"], ALL_SECONDS))
     stages.append(Tests(all_programs(), all_programs(), ALL_SECONDS))
     if depth == "all":
-        python = f"{PYTEST} -n {processors()} --dist loadfile"
-        stages += [Tests(["all"], [command], LONG_SECONDS, plain=True) for command in (MAKE_CHECK, python)]
+        stages += [Tests(["all"], [command], LONG_SECONDS, plain=True) for command in (MAKE_CHECK, all_in_python())]
     return stages
+
+
+def all_in_python() -> str:
+    return f"{PYTEST} -n {processors()} --dist loadfile"
+
+
+def near_in_python(file: str) -> list[str]:
+    """On one instruction set: what a fault in Python breaks is rarely that of one alone. Then those of models on all."""
+    path = pathlib.PurePath(file).relative_to("pysimd").with_suffix("")
+    named = next((names for pattern, names in NEAREST_PYTHON.items() if fnmatch.fnmatchcase(str(path), pattern)), None)
+    files = [f"tests/{name}.py" for name in (named or f"test_{path.name.lstrip('_')}").split()]
+    others = LEVELS.replace("avx2", "").split()
+    one_level = " and ".join(f"not {level}" for level in ("base", *others))
+    found = [name for name in files if (ROOT / name).exists()]
+    return [f"{PYTEST} -k '{one_level}' {name}" for name in found]
 
 
 def nearest(file: str) -> list[Tests]:
@@ -419,15 +472,16 @@ def nearest(file: str) -> list[Tests]:
 def attempt(mutant: Mutant, stages: Sequence[Tests]) -> dict[str, Any]:
     """Which test catches a fault: None if none does."""
     begin = time.monotonic()
-    compared = False
+    compared = mutants.is_python(mutant.file)
     with changed(mutant):
         for tests in stages:
-            built = make(tests.targets, tests.keep, tests.plain)
-            if built.returncode:
-                return {"caught_by": NOT_C, "seconds": time.monotonic() - begin, "output": built.stderr[-2000:]}
-            if not tests.keep and not compared and same_code():
-                return {"caught_by": SAME, "seconds": time.monotonic() - begin}
-            compared = compared or not tests.keep
+            if tests.targets:
+                built = make(tests.targets, tests.keep, tests.plain)
+                if built.returncode:
+                    return {"caught_by": NOT_C, "seconds": time.monotonic() - begin, "output": built.stderr[-2000:]}
+                if not tests.keep and not compared and same_code():
+                    return {"caught_by": SAME, "seconds": time.monotonic() - begin}
+                compared = compared or not tests.keep
             for command in tests.commands:
                 failure = failure_of(command, tests.seconds)
                 if failure is not None:
