@@ -216,6 +216,24 @@ def test_integers_are_computed_by_numpy() -> None:
     np.testing.assert_array_equal(computed(graph, np.arange(3)), np.array([0, 2, 4], np.float32), strict=True)
 
 
+def test_tensors_without_elements_are_joined() -> None:
+    """They have a shape, which other nodes need."""
+    nodes = [node("Relu", "x", gives="a"), node("Concat", "a", "x", gives="c", axis=1), node("ReduceSum", "c", "axes", keepdims=0)]
+    graph = Made(nodes, {"axes": [0]}).graph(0, 4)
+    np.testing.assert_array_equal(computed(graph, floats(0, 4)), np.zeros(8, np.float32), strict=True)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("size", [1e-44, 1e-38, 1e-22, 1, 1e22, 3e37])
+def test_lengths_of_any_size_are_normalized(size: float, p: int, axis: int) -> None:
+    x = (floats(4, 5) * size).astype(np.float32)
+    exact = x.astype(np.float64)
+    expected = exact / np.linalg.norm(exact, p, axis, keepdims=True)
+    actual = computed(made("LpNormalization", axis=axis, p=p).graph(4, 5), x)
+    np.testing.assert_allclose(actual, expected, 1e-6, 1e-6)
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_where_with_a_known_mask(swapped: bool) -> None:
     """As attention masks: bounds, which need no function of Python."""

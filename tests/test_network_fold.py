@@ -106,6 +106,33 @@ def test_attributes_of_older_versions() -> None:
     np.testing.assert_array_equal(folded("Pad", x, pads=[0, 0, 1, 0, 0, 0], value=2.0, opset=10)[0, :, 0], [2, 2])
 
 
+def test_backward_slices_from_before_the_first_element() -> None:
+    """They begin at the first one, whether the array is known or not; Python's have no elements then."""
+    assert folded("Slice", np.arange(5), [-9], [-99], [0], [-1]).tolist() == [0]
+    assert folded("Slice", np.arange(5), [-9], [-99], [-1], [-2]).tolist() == [0]
+    assert folded("Slice", np.arange(5), [9], [-3], [0], [-1]).tolist() == [4, 3]
+    assert folded("Slice", np.arange(0), [-9], [-99], [0], [-1]).tolist() == []
+
+
+LARGE = np.array([2**53, 2**53 + 1, -(2**63), 2**63 - 1, 2**53 + 1])
+
+
+@pytest.mark.parametrize(
+    ("x", "largest", "places"),
+    [
+        (LARGE, 1, [3, 1, 4, 0, 2]),
+        (LARGE, 0, [2, 0, 1, 4, 3]),
+        (np.array([1, 2**64 - 1, 2**64 - 2], np.uint64), 1, [1, 2, 0]),
+        (np.array([1, np.nan, 3, 3, -np.inf], np.float32), 1, [1, 2, 3, 0, 4]),  # as pysimd.top_k
+        (np.array([1, np.nan, 3, 3, -np.inf], np.float32), 0, [4, 0, 2, 3, 1]),
+    ],
+)
+def test_top_k_compares_elements_as_they_are(x: Any, largest: int, places: list[int]) -> None:
+    values, indices = folded("TopK", x, [len(x)], outputs=2, largest=largest)
+    assert indices.tolist() == places
+    np.testing.assert_array_equal(values, x[places], strict=True)
+
+
 def test_no_warnings(recwarn: pytest.WarningsRecorder) -> None:
     folded("Div", np.float32(1), np.float32(0))
     folded("Log", np.float32(-1))

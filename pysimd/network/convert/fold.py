@@ -176,17 +176,26 @@ def _flatten(node: _Node, x: Array) -> Any:
     return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
 
-def slices(node: Any, x_shape: Sequence[int]) -> tuple[slice, ...]:
-    """The slices of a Slice, for inputs or attributes."""
-    starts, ends = node.ints(1, "starts"), node.ints(2, "ends")
-    axes, steps = node.ints(3, "axes"), node.ints(4, "steps")
-    index = [slice(None)] * len(x_shape)
-    for i, start in enumerate(starts):
-        axis = i if axes is None else axes[i]
-        step = 1 if steps is None else steps[i]
-        end = None if step < 0 and ends[i] < -x_shape[axis] else ends[i]
-        index[axis] = slice(start, end, step)
+def slices(shape: Sequence[int], starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> tuple[slice, ...]:
+    """The slices of a Slice, of Python; axes and steps are None where they are not given.
+
+    A backward slice that starts before the first element starts at the first; Python's has no elements then.
+    """
+    index = [slice(None)] * len(shape)
+    for i, (start, end) in enumerate(zip(map(int, starts), map(int, ends))):
+        axis = i if axes is None else int(axes[i])
+        step = 1 if steps is None else int(steps[i])
+        if step == 0 or not -len(shape) <= axis < len(shape):
+            raise ValueError(f"a part of axis {axis} of {len(shape)} dimensions with step {step} does not exist")
+        n = shape[axis]
+        backward = slice(max(start + n if start < 0 else start, 0), None if end < -n else end, step)
+        index[axis] = backward if step < 0 else slice(start, end, step)
     return tuple(index)
+
+
+def _slice(node: _Node, x: Array, *rest: Any) -> Any:
+    names = enumerate(("starts", "ends", "axes", "steps"), 1)
+    return x[slices(x.shape, *(node.ints(i, name) for i, name in names))]
 
 
 def _split(node: _Node, x: Array, split: Any = None) -> Any:
@@ -460,8 +469,10 @@ def _arg(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _top_k(node: _Node, x: Array, k: Any = None) -> Any:
     (count,), axis = node.ints(1, "k"), node.axis(-1, x.ndim)
-    keys = -x.astype(np.float64) if node.get("largest", 1) else x
-    places = np.argsort(keys, axis, kind="stable")
+    if node.get("largest", 1):  # from the end: of equal elements the first one is the last one then, and NaN is above all
+        places = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+    else:
+        places = np.argsort(x, axis, kind="stable")
     places = np.take(places, np.arange(count), axis)
     return np.take_along_axis(x, places, axis), places.astype(np.int64)
 
@@ -579,7 +590,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Sin": _unary(np.sin),
     "Sinh": _unary(np.sinh),
     "Size": lambda node, x: np.array(x.size, np.int64),
-    "Slice": lambda node, x, *rest: x[slices(node, x.shape)],
+    "Slice": _slice,
     "Softmax": _softmax,
     "Split": _split,
     "Sqrt": _unary(np.sqrt),

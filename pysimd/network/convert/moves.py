@@ -10,6 +10,7 @@ import numpy as np
 
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import INPUT_TYPES, Conversion, Unsupported, converts
+from pysimd.network.convert.fold import slices
 from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode
 
@@ -163,7 +164,7 @@ def _concat(c: Conversion, node: SourceNode) -> None:
     axis = axis_within(int(c.attribute("axis")), len(c.shape(0)))
     if len({c.dtype(i) for i in range(len(node.inputs))} - {"float16", "bfloat16"}) > 1:
         raise Unsupported("its inputs have different types")
-    some = [i for i in range(len(node.inputs)) if prod(c.shape(i))] or [0]
+    some = [i for i in range(len(node.inputs)) if prod(c.shape(i))] or range(len(node.inputs))  # which have a shape, too
     c.give(c.tensor(some[0]) if len(some) == 1 else c.add("Concat", *map(c.tensor, some), axis=axis))
 
 
@@ -180,22 +181,8 @@ def _slice(c: Conversion, node: SourceNode) -> None:
     starts, ends, axes, steps = given
     if starts is None or ends is None:
         raise Unsupported("starts or ends are missing")
-    ranges = [range(n) for n in shape]
-    for i, start in enumerate(starts):
-        axis = i if axes is None else axis_within(int(axes[i]), len(shape))
-        step = 1 if steps is None else int(steps[i])
-        if step == 0 or axis >= len(shape):
-            raise Unsupported("a step is 0, or there are more starts than dimensions")
-        ranges[axis] = range(*_python_slice(int(start), int(ends[i]), step, shape[axis]).indices(shape[axis]))
-    c.give(_of_ranges(c, c.tensor(0), ranges))
-
-
-def _python_slice(start: int, end: int, step: int, n: int) -> slice:
-    """In ONNX, a backward slice that starts before the first element starts at the first; NumPy's has no elements then."""
-    if step < 0:
-        start = max(start + n if start < 0 else start, 0)
-        return slice(start, None if end < -n else end, step)
-    return slice(start, end, step)
+    found = slices(shape, starts, ends, axes, steps)
+    c.give(_of_ranges(c, c.tensor(0), [range(*each.indices(n)) for each, n in zip(found, shape)]))
 
 
 def _of_ranges(c: Conversion, x: str, ranges: Sequence[range]) -> str:

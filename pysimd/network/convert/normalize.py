@@ -147,13 +147,16 @@ def _mean_variance(c: Conversion, node: SourceNode) -> None:
 
 @converts("LpNormalization")
 def _lp_norm(c: Conversion, node: SourceNode) -> None:
-    """Zeros where all are zero, for which eps is less than any square."""
+    """Zeros where all are zero. Of elements divided by the largest one, squares are neither too small nor too large."""
     axis, p = axis_within(int(c.attribute("axis", -1)), len(c.shape(0))), c.attribute("p", 2)
     x = c.tensor(0)
+    if p not in (1, 2):
+        raise Unsupported(f"p is {p}, supported is 1 or 2")
+    most = c.reduce(c.unary(x, "absolute"), "max", [axis])
+    limits = float(np.finfo(np.float32).smallest_subnormal), float(np.finfo(np.float32).max)
+    x = c.binary("divide", x, c.unary(most, "restrict_range", *limits))
     if p == 2:
         return c.give(c.add("L2Norm", x, axis=axis, eps=1e-37))
-    if p != 1:
-        raise Unsupported(f"p is {p}, supported is 1 or 2")
     return c.give(c.binary("divide", x, c.binary("maximum", c.reduce(x, "l1", [axis]), 1e-37)))
 
 
