@@ -137,7 +137,10 @@ REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
     (made("ReduceSum", [4]), (4, 3), "axis is 4"),
     (made("LSTM", floats(1, 8, 3), floats(1, 8, 2), clip=1.0), (4, 1, 3), "clip is 1.0"),
     (made("QuantizeLinear", np.float32(1), block_size=2), (4,), "block_size is 2"),
-    (made("Einsum", floats(3), equation="ii,i->i"), (3, 3), "has an index twice"),
+    (made("Einsum", floats(3), equation="ij,i->ii"), (3, 3), "has a result with an index twice"),
+    (made("Einsum", floats(2), equation="ij,i->j"), (3, 3), "the index 'i' has the sizes 2 and 3"),
+    (made("Einsum", equation="i.j->ij"), (3, 3), "is not one of 1 operands"),
+    (made("Einsum", equation="i->i"), (3, 3), "does not fit the shapes (3, 3)"),
 ]
 
 
@@ -216,10 +219,36 @@ def test_integers_are_computed_by_numpy() -> None:
     np.testing.assert_array_equal(computed(graph, np.arange(3)), np.array([0, 2, 4], np.float32), strict=True)
 
 
+EINSUMS = [
+    ("...ij,...jk->...ik", (6, 2, 3, 4), (2, 4, 5)),
+    ("...ij,...jk->...ik", (6, 1, 3, 4), (2, 4, 5)),  # 1 is broadcast
+    ("...ij,jk", (2, 3, 4), (4, 5)),
+    ("a...b,c...b->...ac", (2, 3, 4, 5), (6, 3, 4, 5)),
+    ("b...,b...->b...", (2, 3, 4), (2, 3, 4)),
+    ("...,...->...", (2, 3), (3,)),
+    ("i,i->i", (1,), (5,)),
+    ("ij,jk->ik", (2, 1), (4, 3)),
+    ("ii->i", (4, 4)),
+    ("ii", (4, 4)),
+    ("...ii->...i", (2, 3, 4, 4)),
+    ("iii->i", (3, 3, 3)),
+    ("ijij->ij", (3, 2, 3, 2)),
+    ("iij,jk->ik", (3, 3, 4), (4, 2)),
+    ("A b , b -> A", (2, 3), (3,)),
+]
+
+
+@pytest.mark.parametrize(("equation", "shapes"), [(equation, shapes) for equation, *shapes in EINSUMS])
+def test_sums_of_products(equation: str, shapes: Sequence[tuple[int, ...]]) -> None:
+    x, *known = (floats(*shape) for shape in shapes)
+    expected = np.einsum(equation, x, *known)
+    np.testing.assert_allclose(computed(made("Einsum", *known, equation=equation).graph(*shapes[0]), x), expected, 1e-5, 1e-5)
+
+
 def test_tensors_without_elements_are_joined() -> None:
     """They have a shape, which other nodes need."""
-    nodes = [node("Relu", "x", gives="a"), node("Concat", "a", "x", gives="c", axis=1), node("ReduceSum", "c", "axes", keepdims=0)]
-    graph = Made(nodes, {"axes": [0]}).graph(0, 4)
+    nodes = [node("Relu", "x", gives="a"), node("Concat", "a", "x", gives="c", axis=1)]
+    graph = Made([*nodes, node("ReduceSum", "c", "axes", keepdims=0)], {"axes": [0]}).graph(0, 4)
     np.testing.assert_array_equal(computed(graph, floats(0, 4)), np.zeros(8, np.float32), strict=True)
 
 

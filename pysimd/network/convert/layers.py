@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
+from string import ascii_letters
 
 import numpy as np
 
-from pysimd.annotations import Array
+from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
 from pysimd.network.operators import IDENTITY
 from pysimd.network.source import SourceNode
@@ -90,29 +91,69 @@ def product(c: Conversion, a: Value, b: Value) -> str:
 
 # ---- sums of products
 
+_DOTS = "0123456789"
+
 
 @converts("Einsum")
 def _einsum(c: Conversion, node: SourceNode) -> None:
-    """One product after the other. No index is there twice in an operand, and there are no dots."""
-    equation = str(c.attribute("equation")).replace(" ", "")
-    left, arrow, target = equation.partition("->")
-    terms = left.split(",")
-    if "." in equation:
-        raise Unsupported(f"the equation {equation!r} has dots")
-    if not arrow:
-        target = "".join(sorted(letter for letter in set(left) - {","} if left.count(letter) == 1))
-    if len(terms) != len(node.inputs) or any(len(term) != len(c.shape(i)) for i, term in enumerate(terms)):
-        raise Unsupported(f"the equation {equation!r} does not fit the shapes of the inputs")
-    if any(len(set(term)) != len(term) for term in (*terms, target)) or not set(target) <= set(left):
-        raise Unsupported(f"the equation {equation!r} has an index twice in a term, or a result that is in no operand")
-    x, letters = c.tensor(0), terms[0]
+    """One product after the other."""
+    shapes = [c.shape(i) for i in range(len(node.inputs))]
+    terms, target = _indices(str(c.attribute("equation")), shapes)
+    sizes = _sizes(terms, shapes)
+    x, letters = _operand(c, 0, terms[0], sizes)
     for i, term in enumerate(terms[1:], 1):
         later = set("".join(terms[i + 1 :])) | set(target)
-        x, letters = _contracted(c, x, letters, c.tensor(i), term, later)
-    gone = [place for place, letter in enumerate(letters) if letter not in target]
-    if gone:
-        x, letters = c.reduce(x, "sum", gone, False), "".join(letter for letter in letters if letter in target)
+        x, letters = _contracted(c, x, letters, *_operand(c, i, term, sizes), later)
+    x, letters = _summed(c, x, letters, set(target))
     c.give(c.transpose(x, [letters.index(letter) for letter in target]))
+
+
+def _sizes(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int]:
+    """The size of each index; 1 is broadcast."""
+    found: dict[str, set[int]] = {}
+    for term, shape in zip(terms, shapes):
+        for letter, n in zip(term, shape):
+            found.setdefault(letter, set()).add(n)
+    for letter, several in found.items():
+        if len(several - {1}) > 1:
+            raise Unsupported(f"the index {letter!r} has the sizes {' and '.join(map(str, sorted(several)))}")
+    return {letter: next(iter(several - {1}), 1) for letter, several in found.items()}
+
+
+def _indices(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
+    """The indices of each operand and those of the result; dots are digits, the same ones from the last on."""
+    left, arrow, target = equation.replace(" ", "").replace("...", ".").partition("->")
+    terms, allowed = left.split(","), set(ascii_letters + ".")
+    wrong = any(set(term) - allowed or term.count(".") > 1 for term in (*terms, target))
+    if wrong or equation.count(".") != 3 * (left + target).count(".") or len(terms) != len(shapes):
+        raise Unsupported(f"the equation {equation!r} is not one of {len(shapes)} operands")
+    counts = [len(shape) - len(term.replace(".", "")) for term, shape in zip(terms, shapes)]
+    if any(count < 0 or (count and "." not in term) for term, count in zip(terms, counts)) or max(counts) > 10:
+        raise Unsupported(f"the equation {equation!r} does not fit the shapes {' and '.join(map(str, shapes))}")
+    if not arrow:
+        target = "." + "".join(letter for letter in sorted(set(left) & set(ascii_letters)) if left.count(letter) == 1)
+    target = target.replace(".", _DOTS[10 - max(counts) :])
+    terms = [term.replace(".", _DOTS[10 - count :]) for term, count in zip(terms, counts)]
+    if len(set(target)) != len(target) or not set(target) <= set("".join(terms)):
+        raise Unsupported(f"the equation {equation!r} has a result with an index twice, or with one that is in no operand")
+    return terms, target
+
+
+def _operand(c: Conversion, i: int, letters: str, sizes: Mapping[str, int]) -> tuple[str, str]:
+    """Input i with each index once: of one that is there twice the diagonal, and without those that are broadcast."""
+    x, shape = c.tensor(i), c.shape(i)
+    kept = [place for place, letter in enumerate(letters) if shape[place] == sizes[letter]]
+    x, letters = c.reshape(x, [shape[place] for place in kept]), "".join(letters[place] for place in kept)
+    while len(set(letters)) < len(letters):
+        letter = next(letter for letter in letters if letters.count(letter) > 1)
+        pair = [letters.index(letter), letters.rindex(letter)]
+        others = [place for place in range(len(letters)) if place not in pair]
+        x, n = c.transpose(x, [*others, *pair]), sizes[letter]
+        lead = c.builder.shape(x)[:-2]
+        starts, steps = (0,) * (len(lead) + 1), (*(1,) * len(lead), n + 1)
+        x = c.add("Slice", c.reshape(x, (*lead, n * n)), starts=starts, steps=steps, sizes=(*lead, n))
+        letters = "".join(letters[place] for place in others) + letter
+    return x, letters
 
 
 def _contracted(c: Conversion, a: str, of_a: str, b: str, of_b: str, later: set[str]) -> tuple[str, str]:
@@ -120,9 +161,6 @@ def _contracted(c: Conversion, a: str, of_a: str, b: str, of_b: str, later: set[
     a, of_a = _summed(c, a, of_a, set(of_b) | later)
     b, of_b = _summed(c, b, of_b, set(of_a) | later)
     sizes = dict(zip(of_a + of_b, (*c.builder.shape(a), *c.builder.shape(b))))
-    for letters, x in ((of_a, a), (of_b, b)):
-        if tuple(sizes[letter] for letter in letters) != tuple(c.builder.shape(x)):
-            raise Unsupported("an index has two sizes")
     both = [letter for letter in of_a if letter in of_b]
     batch, inner = ([letter for letter in both if (letter in later) == kept] for kept in (True, False))
     rows, columns = ([letter for letter in own if letter not in both] for own in (of_a, of_b))
