@@ -128,11 +128,20 @@ class SingleConvolution(ConvolutionContext):
         The context copies the numbers. References to the arrays are kept for pickle and copy alone: these read the numbers
         that are in the arrays then. Raises TypeError for another dtype, ValueError for another shape.
         """
+        calls.set_params(self._functions.set_params, *self._params(weight, bias, params))
+        self._given = weight, bias, params
+
+    def _set_again(self, weight: Floats, bias: Coefficients | None = None) -> None:
+        """:meth:`set_params` for :func:`prepare`: each call reads what is in the arrays then."""
+        calls.call(self._functions.set_params, *self._params(weight, bias, None))
+        self._given = weight, bias, None
+
+    def _params(self, weight: Floats, bias: Coefficients | None, params: Params | None) -> tuple[Any, ...]:
+        """The arguments of the C function."""
         handle = self._open()
         weights, *numbers = self._numbers(weight, bias, params)
         internal = (NULL,) if self._functions.has_internal else ()
-        calls.set_params(self._functions.set_params, handle, weights, *internal, *numbers)
-        self._given = weight, bias, params
+        return handle, weights, *internal, *numbers
 
     def _numbers(self, weight: Floats, bias: Coefficients | None, params: Params | None) -> tuple[Any, Any, Any]:
         """The C arrays of :meth:`set_params`."""

@@ -311,6 +311,8 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
     "Dequantize": _dequantize,
+    "DynamicConv": _conv,
+    "DynamicConvTranspose": _conv_transpose,
     "Expand": lambda x, a: np.broadcast_to(x[0], a["shape"]),
     "Gather": lambda x, a: x[0].take(x[1], a["axis"]),
     "GatherElements": lambda x, a: np.take_along_axis(x[0], x[1], a["axis"]),

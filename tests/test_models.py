@@ -350,9 +350,13 @@ def test_the_functions_of_a_program(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_program_in_c_of_many_operators(tmp_path: Path) -> None:
-    """Functions that take structs, contexts that are created for a call, recurrent layers."""
+    """Functions that take structs, contexts that are created for a call, recurrent layers, weights that are computed."""
     nodes = [
-        helper.make_node("Resize", ["x", "", "scales"], ["a"], mode="linear"),
+        helper.make_node("ReduceMax", ["x"], ["most"], axes=[2, 3]),
+        helper.make_node("Mul", ["k0", "most"], ["k"]),
+        helper.make_node("Conv", ["x", "k"], ["c0"], pads=[1, 1, 1, 1]),
+        helper.make_node("ConvTranspose", ["c0", "k"], ["t0"], pads=[1, 1, 1, 1]),
+        helper.make_node("Resize", ["t0", "", "scales"], ["a"], mode="linear"),
         helper.make_node("Transpose", ["a"], ["b"], perm=[0, 2, 3, 1]),
         helper.make_node("Sigmoid", ["b"], ["c"]),
         helper.make_node("Mul", ["b", "c"], ["d"]),
@@ -364,6 +368,7 @@ def test_a_program_in_c_of_many_operators(tmp_path: Path) -> None:
     ]
     weights = {
         "scales": np.array([1, 1, 2, 2], np.float32),
+        "k0": _weights(3, 3, 3, 3),
         "d2": _weights(1, 8, 3, 6),
         "shape": np.array([8, 8, 6]),
         "w": _weights(1, 20, 6),

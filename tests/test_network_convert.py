@@ -242,7 +242,8 @@ EINSUMS = [
 def test_sums_of_products(equation: str, shapes: Sequence[tuple[int, ...]]) -> None:
     x, *known = (floats(*shape) for shape in shapes)
     expected = np.einsum(equation, x, *known)
-    np.testing.assert_allclose(computed(made("Einsum", *known, equation=equation).graph(*shapes[0]), x), expected, 1e-5, 1e-5)
+    graph = made("Einsum", *known, equation=equation).graph(*shapes[0])
+    np.testing.assert_allclose(computed(graph, x), expected, 1e-5, 1e-5)
 
 
 def test_tensors_without_elements_are_joined() -> None:

@@ -41,7 +41,6 @@ REFUSED: Mapping[str, str] = {
     "CastLike": "the type .* is not supported",
     "Compress": _AT_RUN_TIME,
     "ConstantOfShape": _AT_RUN_TIME,
-    "ConvTranspose": "images have 3 dimensions",
     "DequantizeLinear": f"block_size is 2|its input is {_TYPES}",
     "Dropout": "training_mode is true",
     "Einsum": "its inputs are float64",

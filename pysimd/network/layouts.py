@@ -227,7 +227,7 @@ def _plain(p: _Placement, node: Node) -> None:
 def _image(p: _Placement, node: Node) -> None:
     """A function of images; weights stay as they are, and an addend is stored like the result."""
     layout, order = p.images(node.inputs[0])
-    if node.operator == "ConvTranspose":
+    if node.operator.endswith("ConvTranspose"):
         group, (inputs, outputs, *_) = node.attributes["group"], p.shape(node.inputs[1])
         if group > 1 and not (group == inputs and outputs == 1):  # other groups are slow in NHWC
             layout, order = "nchw", (0, 1, 2, 3)
@@ -377,7 +377,8 @@ def _gather(p: _Placement, node: Node) -> None:
 
 
 _RULES: Mapping[str, _Rule] = {
-    **dict.fromkeys(("Conv", "ConvTranspose", "MaxPool", "AveragePool", "Resize", "Lrn"), _image),
+    **dict.fromkeys(("Conv", "ConvTranspose", "DynamicConv", "DynamicConvTranspose"), _image),
+    **dict.fromkeys(("MaxPool", "AveragePool", "Resize", "Lrn"), _image),
     **dict.fromkeys(("Unary", "Scale", "Prelu", "Softmax", "L2Norm", "Quantize", "Dequantize"), _same),
     "Binary": _binary,
     "ChannelNorm": _channels,

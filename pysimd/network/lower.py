@@ -259,6 +259,23 @@ _WEIGHTED: Mapping[str, _Weighted] = {
 _Plain = Callable[[Mapping[str, Any], Arrays, Arrays], Any]
 
 
+def _dynamic(kind: _Weighted, nhwc: tuple[int, ...]) -> _Plain:
+    """A convolution with weights that are computed: each run packs them, in a context that nothing shares.
+
+    nhwc : the order of weights for that layout.
+    """
+
+    def calls(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
+        weight, bias = _given(x, 3)[1:]
+        context, before = kind.create(a, x), []
+        if a["layout"] == "nhwc":
+            before = [prepare(pysimd.copy, weight.transpose(nhwc))]
+            weight = before[0].result
+        return [*before, prepare(context._set_again, weight, bias), kind.call(context, a, x[:1], y)]
+
+    return calls
+
+
 def _pooled(function: Any) -> _Plain:
     def calls(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
         more = {} if "count_include_pad" not in a else {"exclude_pad": not a["count_include_pad"]}
@@ -445,6 +462,8 @@ _PLAIN: Mapping[str, _Plain] = {
     "ChannelNorm": _channel_norm,
     "Concat": _concat,
     "Dequantize": _dequantize,
+    "DynamicConv": _dynamic(_WEIGHTED["Conv"], (2, 3, 1, 0)),
+    "DynamicConvTranspose": _dynamic(_WEIGHTED["ConvTranspose"], (0, 2, 3, 1)),
     "Expand": _expand,
     "Gather": _gather,
     "GatherElements": _gather_elements,

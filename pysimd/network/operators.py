@@ -7,6 +7,8 @@ in capitals are constants::
                                   W (O, C / group, ky, kx); pads (top, left, bottom, right); order "add" adds before the
                                   activation, "activation" after it; it matters only with add
     ConvTranspose(x, W, [B])      strides, pads, dilations, group, output_padding, activation; W (C, O / group, ky, kx)
+    DynamicConv(x, w, [b])        as Conv and ConvTranspose, with weights that are computed; without activation
+    DynamicConvTranspose(x, w, [b])
     MergedConvolution(x, W0, B0, W1, B1, ...)
                                   stages: a mapping (strides, pads, activation, depthwise) for each; residual
     MaxPool(x), AveragePool(x)    kernel, strides, pads, ceil; AveragePool also count_include_pad
@@ -324,6 +326,8 @@ _RULES: dict[str, _Rule] = {
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
     "Dequantize": lambda inputs, attributes: [Type(inputs[0].shape)],
+    "DynamicConv": _conv,
+    "DynamicConvTranspose": _conv_transpose,
     "Expand": _expand,
     "Gather": _gather,
     "GatherElements": _gather_elements,

@@ -50,7 +50,7 @@ def _convolution(graph: Graph, node: Node) -> list[str]:
     o, part, *kernel = graph.shape(node.inputs[1])
     if a["group"] == o > 1 and part == 1:
         return ["depthwise", _window(kernel, a)]
-    if node.operator == "ConvTranspose":
+    if node.operator.endswith("ConvTranspose"):
         return ["->", str(part * a["group"]), _window(kernel, a), "transposed"]
     return ["->", str(o), _window(kernel, a), f"groups {a['group']}" * (a["group"] > 1)]
 
@@ -85,6 +85,8 @@ _WORDS = {
     "Binary": _named,
     "Conv": _convolution,
     "ConvTranspose": _convolution,
+    "DynamicConv": _convolution,
+    "DynamicConvTranspose": _convolution,
     "Linear": _linear,
     "MaxPool": _pool,
     "MergedConvolution": _merged,
@@ -108,7 +110,8 @@ def _outputs(graph: Graph, node: Node) -> int:
 
 def _of_convolution(graph: Graph, node: Node) -> int:
     weight = graph.shape(node.inputs[1])
-    pixels = graph.types[node.inputs[0]].shape if node.operator == "ConvTranspose" else graph.types[node.outputs[0]].shape
+    backward = node.operator.endswith("ConvTranspose")
+    pixels = graph.types[node.inputs[0] if backward else node.outputs[0]].shape
     return prod(pixels) * prod(weight[1:])
 
 
@@ -139,6 +142,8 @@ def _of_recurrent(graph: Graph, node: Node) -> int:
 _COUNTS = {
     "Conv": _of_convolution,
     "ConvTranspose": _of_convolution,
+    "DynamicConv": _of_convolution,
+    "DynamicConvTranspose": _of_convolution,
     "Gru": _of_recurrent,
     "Linear": _of_linear,
     "Lstm": _of_recurrent,

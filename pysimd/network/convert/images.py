@@ -11,8 +11,8 @@ from math import floor, prod
 
 import numpy as np
 
-from pysimd.annotations import Array, Shape
-from pysimd.network.convert.conversion import Conversion, Unsupported, converts, float32_of, replaced_at
+from pysimd.annotations import Shape
+from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of, replaced_at
 from pysimd.network.convert.pointwise import activated
 from pysimd.network.operators import IDENTITY
 from pysimd.network.source import SourceNode
@@ -89,34 +89,40 @@ def padding_of(c: Conversion) -> tuple[Shape, Shape]:
     return more + pads[:rank], more + pads[rank:]
 
 
-def weights_of(c: Conversion) -> Array:
+def weights_of(c: Conversion) -> Value:
     """The weights of a convolution, with two dimensions of the kernel at least."""
-    weight = float32_of(c.known(1, "the weight"))
-    if weight.ndim != len(c.shape(0)):
-        raise Unsupported(f"the weight has shape {weight.shape}, the images have shape {c.shape(0)}")
-    shape = c.attribute("kernel_shape", None)
-    if shape is not None and tuple(shape) != weight.shape[2:]:
-        raise Unsupported(f"kernel_shape is {list(shape)}, the weight has shape {weight.shape}")
-    return weight.reshape(*weight.shape[:2], *(1,) * (4 - weight.ndim), *weight.shape[2:])
+    weight, shape = c.value(1), c.shape(1)
+    if weight is None or len(shape) != len(c.shape(0)):
+        raise Unsupported(f"the weight has shape {shape}, the images have shape {c.shape(0)}")
+    kernel = c.attribute("kernel_shape", None)
+    if kernel is not None and tuple(kernel) != tuple(shape[2:]):
+        raise Unsupported(f"kernel_shape is {list(kernel)}, the weight has shape {shape}")
+    return _reshaped(c, weight, (*shape[:2], *(1,) * (4 - len(shape)), *shape[2:]))
 
 
-def biased(c: Conversion, operator: str, x: str, weight: Array, i: int, **options: object) -> str:
-    """A convolution; its bias is input i, part of it if it is known."""
-    if not c.has(i) or c.is_known(i):
-        bias = [c.constant(c.known(i).reshape(-1))] if c.has(i) else []
-        return c.add(operator, x, c.constant(weight), *bias, **options)
-    y = c.add(operator, x, c.constant(weight), **options)
-    return c.binary("add", y, c.reshape(c.tensor(i), (1, prod(c.shape(i)), 1, 1)))
+def _reshaped(c: Conversion, x: Value, shape: Sequence[int]) -> Value:
+    return c.reshape(x, shape) if isinstance(x, str) else np.ascontiguousarray(float32_of(x)).reshape(shape)
+
+
+def biased(c: Conversion, operator: str, x: str, weight: Value, i: int, **options: object) -> str:
+    """A convolution; its bias is input i, part of it if that is known. Computed weights need another operator."""
+    given = [c.constant(c.known(i).reshape(-1))] if c.is_known(i) else []
+    if isinstance(weight, str):
+        given = [c.reshape(c.tensor(i), (prod(c.shape(i)),))] if c.has(i) else []
+        return c.add(f"Dynamic{operator}", x, weight, *given, **options)
+    y = c.add(operator, x, c.constant(weight), *given, **options)
+    return c.binary("add", y, c.reshape(c.tensor(i), (1, prod(c.shape(i)), 1, 1))) if c.has(i) and not given else y
 
 
 @converts("Conv", "com.microsoft.FusedConv")
 def _conv(c: Conversion, node: SourceNode) -> None:
     sides_of(c, 3)
     weight = weights_of(c)
-    window, x = window_of(c, weight.shape[2:]), image(c)
+    kernel = tuple(c.shape_of(weight)[2:])
+    window, x = window_of(c, kernel), image(c)
     options: dict[str, object] = {"dilations": window.dilations[-2:], "group": int(c.attribute("group", 1))}
     options.update(window.options, activation=IDENTITY, order="add")
-    y = biased(c, "Conv", x, weight, 2, **options) if weight.ndim == 4 else _conv_of_volumes(c, x, weight, window, options)
+    y = biased(c, "Conv", x, weight, 2, **options) if len(kernel) == 2 else _conv_of_volumes(c, x, weight, window, options)
     if node.op == "FusedConv":
         if c.has(3):
             y = c.binary("add", y, c.reshape(c.tensor(3), c.builder.shape(y)))
@@ -124,33 +130,58 @@ def _conv(c: Conversion, node: SourceNode) -> None:
     c.give(like_input(c, y))
 
 
-def _conv_of_volumes(c: Conversion, x: str, weight: Array, window: Window, options: Mapping[str, object]) -> str:
+def _conv_of_volumes(c: Conversion, x: str, weight: Value, window: Window, options: Mapping[str, object]) -> str:
     """The sum of convolutions of planes, one for each plane of the kernel."""
     x = c.transpose(x, (0, 2, 1, 3, 4))
     if window.before[0] or window.after[0]:
         pads = ((0, 0), (window.before[0], window.after[0]), (0, 0), (0, 0), (0, 0))
         x = c.add("Pad", x, pads=pads, mode="constant", value=0.0)
     n, depth, channels, h, w = c.builder.shape(x)
-    count = (depth - (weight.shape[2] - 1) * window.dilations[0] - 1) // window.strides[0] + 1
+    count = (depth - (window.kernel[0] - 1) * window.dilations[0] - 1) // window.strides[0] + 1
     if count < 1:
         raise Unsupported(f"the window is larger than the images of {c.shape(0)[2:]} with their padding")
     y = ""
-    for i in range(weight.shape[2]):
+    for i in range(window.kernel[0]):
         starts, steps = (0, i * window.dilations[0], 0, 0, 0), (1, window.strides[0], 1, 1, 1)
         planes = c.add("Slice", x, starts=starts, steps=steps, sizes=(n, count, channels, h, w))
         planes = c.reshape(planes, (n * count, channels, h, w))
-        kernel = np.ascontiguousarray(weight[:, :, i])
-        part = c.add("Conv", planes, c.constant(kernel), **options) if i else biased(c, "Conv", planes, kernel, 2, **options)
+        part = biased(c, "Conv", planes, _plane(c, weight, i), len(c.node.inputs) if i else 2, **options)
         y = c.binary("add", y, part) if i else part
     _, o, h, w = c.builder.shape(y)
     return c.transpose(c.reshape(y, (n, count, o, h, w)), (0, 2, 1, 3, 4))
 
 
+def _plane(c: Conversion, weight: Value, i: int) -> Value:
+    """A plane of a kernel of three dimensions."""
+    if isinstance(weight, str):
+        o, channels, _, ky, kx = c.builder.shape(weight)
+        return c.reshape(c.slice(weight, 2, i, 1), (o, channels, ky, kx))
+    return np.ascontiguousarray(weight[:, :, i])
+
+
 @converts("ConvTranspose")
 def _conv_transpose(c: Conversion, node: SourceNode) -> None:
-    size, weight = sides_of(c), weights_of(c)
-    kernel, strides, dilations = weight.shape[2:], spatial(c, "strides", 1), spatial(c, "dilations", 1)
-    more, pads = list(spatial(c, "output_padding", 0)), [n for side in padding_of(c) for n in side]
+    size, weight = sides_of(c, 3), weights_of(c)
+    kernel, strides, dilations = tuple(c.shape_of(weight)[2:]), spatial(c, "strides", 1), spatial(c, "dilations", 1)
+    if min(*strides, *dilations, *kernel) < 1:
+        raise Unsupported("strides, dilations and sizes of the kernel must be at least 1")
+    before, after, more = _padding_of_result(c, size, kernel, strides, dilations)
+    weight, after = _with_zeros(c, weight, after, more, dilations)
+    options: dict[str, object] = {"dilations": dilations[-2:], "group": int(c.attribute("group", 1))}
+    options.update(strides=strides[-2:], pads=(*before[-2:], *after[-2:]), output_padding=tuple(more[-2:]))
+    options.update(activation=IDENTITY)
+    if len(size) == 2:
+        return c.give(like_input(c, biased(c, "ConvTranspose", image(c), weight, 2, **options)))
+    whole = (size[0] - 1) * strides[0] + (kernel[0] - 1) * dilations[0] + 1
+    depths = range(before[0], whole - after[0] + more[0])
+    c.give(_transposed_volumes(c, weight, strides[0], dilations[0], depths, options))
+
+
+def _padding_of_result(
+    c: Conversion, size: Shape, kernel: Shape, strides: Shape, dilations: Shape
+) -> tuple[list[int], list[int], list[int]]:
+    """What a transposed convolution takes away before and after each dimension, and what it adds after it."""
+    more, (before, after) = list(spatial(c, "output_padding", 0)), map(list, padding_of(c))
     auto = c.option("auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
     sizes = c.attribute("output_shape", None)
     if sizes is not None:
@@ -161,22 +192,66 @@ def _conv_transpose(c: Conversion, node: SourceNode) -> None:
         whole = strides[i] * (size[i] - 1) + (kernel[i] - 1) * dilations[i] + 1
         more[i] = max(more[i], side - whole)
         total = whole + more[i] - side
-        before = total // 2 if auto == "SAME_UPPER" else total - total // 2
-        pads[i], pads[i + 2] = before, total - before
+        before[i] = total // 2 if auto == "SAME_UPPER" else total - total // 2
+        after[i] = total - before[i]
     if min(more) < 0:
         raise Unsupported(f"output_padding is {more}, supported is at least 0")
-    weight = _with_zeros(weight, pads, more, dilations)
-    options = {"dilations": dilations, "group": int(c.attribute("group", 1)), "activation": IDENTITY}
-    options.update(strides=strides, pads=tuple(pads), output_padding=tuple(more))
-    c.give(like_input(c, biased(c, "ConvTranspose", image(c), weight, 2, **options)))
+    return before, after, more
 
 
-def _with_zeros(weight: Array, pads: list[int], more: list[int], dilation: Sequence[int]) -> Array:
-    """Weights with zeros behind a kernel whose output_padding is more than the padding, which grows by as much."""
-    zeros = [max(-(-(more[i] - pads[2 + i]) // dilation[i]), 0) for i in (0, 1)]
-    for i, count in enumerate(zeros):
-        pads[2 + i] += count * dilation[i]
-    return np.pad(weight, [(0, 0), (0, 0), *((0, count) for count in zeros)])
+def _transposed_volumes(
+    c: Conversion, weight: Value, stride: int, dilation: int, depths: range, options: Mapping[str, object]
+) -> str:
+    """Planes by one transposed convolution, whose channels are those of all planes of the kernel: they are added to others
+    where dilation and stride lead to the same depth.
+
+    depths : those of the result; where no plane leads, it is 0.
+    """
+    n, channels, depth, h, w = c.shape(0)
+    _, part, count, *kernel = c.shape_of(weight)
+    if not depths:
+        raise Unsupported("the output would have no planes")
+    planes = c.reshape(c.transpose(c.tensor(0), (0, 2, 1, 3, 4)), (n * depth, channels, h, w))
+    weight = _reshaped(c, weight, (channels, part * count, *kernel))
+    y = biased(c, "ConvTranspose", planes, weight, len(c.node.inputs), **options)
+    _, o, h, w = c.builder.shape(y)
+    o //= count
+    y = c.reshape(y, (n, depth, o, count, h * w))
+    length = depth + (count - 1) * dilation // stride
+    lanes = []  # the depths by their remainders
+    for remainder in range(stride):
+        lane = ""
+        for i in (i for i in range(count) if i * dilation % stride == remainder):
+            plane = c.reshape(c.slice(y, 3, i, 1), (n, depth, o, h * w))
+            before = i * dilation // stride
+            if length > depth:
+                pads = ((0, 0), (before, length - depth - before), (0, 0), (0, 0))
+                plane = c.add("Pad", plane, pads=pads, mode="constant", value=0.0)
+            lane = c.binary("add", lane, plane) if lane else plane
+        lane = lane or c.add("Expand", c.constant(np.zeros((1, 1, 1, 1), np.float32)), shape=(n, length, o, h * w))
+        lanes.append(c.reshape(lane, (n, length, 1, o, h * w)))
+    y = lanes[0] if stride == 1 else c.add("Concat", *lanes, axis=2)
+    y = c.reshape(y, (n, length * stride, o, h * w))
+    if depths.stop > length * stride:
+        pads = ((0, 0), (0, depths.stop - length * stride), (0, 0), (0, 0))
+        y = c.add("Pad", y, pads=pads, mode="constant", value=0.0)
+    y = c.reshape(c.slice(y, 1, depths.start, len(depths)), (n, len(depths), o, h, w))
+    y = c.transpose(y, (0, 2, 1, 3, 4))
+    return c.binary("add", y, c.reshape(c.tensor(2), (1, o, 1, 1, 1))) if c.has(2) else y
+
+
+def _with_zeros(
+    c: Conversion, weight: Value, after: list[int], more: list[int], dilations: Shape
+) -> tuple[Value, list[int]]:
+    """Weights with zeros behind a kernel whose output_padding is more than the padding after it, and this padding, which
+    grows by as much. Of volumes the first dimension stays as it is."""
+    last = range(len(after) - 2, len(after))
+    zeros = [max(-(-(more[i] - after[i]) // dilations[i]), 0) if i in last else 0 for i in range(len(after))]
+    after = [n + count * dilation for n, count, dilation in zip(after, zeros, dilations)]
+    pads = ((0, 0), (0, 0), *((0, count) for count in zeros))
+    if isinstance(weight, np.ndarray):
+        return np.pad(weight, pads), after
+    return c.add("Pad", weight, pads=pads, mode="constant", value=0.0) if any(zeros) else weight, after
 
 
 # ---- pooling
