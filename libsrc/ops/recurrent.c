@@ -208,34 +208,67 @@ static sn_32f * dst_at(const struct side * s, size_t row, size_t step)
                                       : (step * r->directions + s->direction) * r->batch + b) * r->hidden;
 }
 
-/* The state, the cell, and the outputs beyond the end of each sequence. */
-static void begin_sequences(struct side * s)
+/* The number of the step, in the order of computation, with which a sequence begins. */
+static size_t begin_of(const struct side * s, size_t row) { return s->reverse ? s->longest - length_of(s, row) : 0; }
+
+/* A row of zeros, or of what is given. */
+static void set_row(sn_32f * row, const sn_32f * given, size_t bytes)
 {
-    const size_t hidden = s->r->hidden, bytes = hidden * sizeof(float);
-    s->longest = 0;
+    if (given)
+        memcpy(row, given, bytes);
+    else
+        memset(row, 0, bytes);
+}
+
+/* Rows of sequences that have not begun, or have ended, are zeros: they are multiplied like the others, but raise no
+ * floating-point exceptions. */
+static void clear_sequence(const struct side * s, size_t row)
+{
+    const size_t at = row * s->w.statePitch, bytes = s->r->hidden * sizeof(float);
+    memset(s->w.h + at, 0, bytes);
+    if (is_split(s->r))
+        memset(s->w.reset + at, 0, bytes);
+}
+
+static void begin_sequence(const struct side * s, size_t row)
+{
+    const size_t at = row * s->w.statePitch, bytes = s->r->hidden * sizeof(float);
+    set_row(s->w.h + at, s->a->h0 ? s->a->h0 + state_at(s, row) : NULL, bytes);
+    if (s->r->type == SN_RECURRENT_LSTM)
+        set_row(s->w.c + at, s->a->c0 ? s->a->c0 + state_at(s, row) : NULL, bytes);
+}
+
+static void end_sequence(const struct side * s, size_t row)
+{
+    const size_t at = row * s->w.statePitch, bytes = s->r->hidden * sizeof(float);
+    if (s->a->hn)
+        memcpy(s->a->hn + state_at(s, row), s->w.h + at, bytes);
+    if (s->a->cn)
+        memcpy(s->a->cn + state_at(s, row), s->w.c + at, bytes);
+    clear_sequence(s, row);
+}
+
+/* Before step i, or behind the last one: what begins there, and what has ended; a sequence without steps does both. */
+static void begin_and_end(const struct side * s, size_t i)
+{
     for (size_t row = 0; row < s->rows; ++row) {
-        sn_32f * h = s->w.h + row * s->w.statePitch, * c = s->w.c + row * s->w.statePitch;
-        memset(h, 0, bytes);
-        if (s->a->h0)
-            memcpy(h, s->a->h0 + state_at(s, row), bytes);
-        if (s->r->type == SN_RECURRENT_LSTM)
-            memset(c, 0, bytes);
-        if (s->a->c0)
-            memcpy(c, s->a->c0 + state_at(s, row), bytes);
-        s->longest = sn_max(s->longest, length_of(s, row));
-        for (size_t step = length_of(s, row); s->a->dst && step < s->r->steps; ++step)
-            memset(dst_at(s, row, step), 0, bytes);
+        const size_t begin = begin_of(s, row);
+        if (i == begin)
+            begin_sequence(s, row);
+        if (i == begin + length_of(s, row))
+            end_sequence(s, row);
     }
 }
 
-static void end_sequences(const struct side * s)
+/* Finds the longest sequence; writes the outputs beyond the end of each one. */
+static void prepare_sequences(struct side * s)
 {
-    const size_t bytes = s->r->hidden * sizeof(float);
+    s->longest = 0;
     for (size_t row = 0; row < s->rows; ++row) {
-        if (s->a->hn)
-            memcpy(s->a->hn + state_at(s, row), s->w.h + row * s->w.statePitch, bytes);
-        if (s->a->cn)
-            memcpy(s->a->cn + state_at(s, row), s->w.c + row * s->w.statePitch, bytes);
+        clear_sequence(s, row);
+        s->longest = sn_max(s->longest, length_of(s, row));
+        for (size_t step = length_of(s, row); s->a->dst && step < s->r->steps; ++step)
+            memset(dst_at(s, row, step), 0, s->r->hidden * sizeof(float));
     }
 }
 
@@ -292,15 +325,17 @@ static void compute_step(const struct side * s, const sn_32f * x, size_t step)
 
 static void compute_side(struct side * s)
 {
-    begin_sequences(s);
+    prepare_sequences(s);
     const size_t block = steps_at_once(s->r, s->rows);
     for (size_t i = 0; i < s->longest; i += block) {
         const size_t count = sn_min(block, s->longest - i);
         multiply_inputs(s, i, count);
-        for (size_t k = 0; k < count; ++k)
+        for (size_t k = 0; k < count; ++k) {
+            begin_and_end(s, i + k);
             compute_step(s, s->w.x + k * s->rows * s->w.gatesPitch, step_at(s, i + k));
+        }
     }
-    end_sequences(s);
+    begin_and_end(s, s->longest);
 }
 
 /* ---- all of them */
