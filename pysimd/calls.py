@@ -63,7 +63,7 @@ def call_struct(function: Callable[..., None], *arguments: Any, held: Any) -> No
 
 
 class Created(NamedTuple):
-    """A context that was created, or whose parameters were set: the function, its arguments, and the context."""
+    """A context that was created, or whose parameters were set or shared: the function, its arguments, and the context."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -97,6 +97,15 @@ def set_params(function: Callable[..., None], handle: Any, *arguments: Any, held
     tape = _tape.get()
     if tape is not None:
         tape.append(Created(function, (handle, *arguments), handle, held))
+
+
+def share_params(handle: Any, other: Any) -> None:
+    """Uses the parameters of another context, and raises if it cannot."""
+    lib.SimdnetShareParams(handle, other)
+    check()
+    tape = _tape.get()
+    if tape is not None:
+        tape.append(Created(lib.SimdnetShareParams, (handle, other), handle))
 
 
 @contextmanager

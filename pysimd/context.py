@@ -8,8 +8,8 @@ from typing import Any, Callable, TypeVar
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
-from pysimd.calls import Prepared, prepare
-from pysimd.errors import StateError, check
+from pysimd.calls import Prepared, prepare, share_params
+from pysimd.errors import StateError
 
 Self = TypeVar("Self", bound="Context")
 
@@ -126,6 +126,7 @@ class SharingContext(Context):
     """A context with parameters, which others can use as well."""
 
     _given: tuple[Any, ...] | None = None  # the arguments of set_params
+    _keeps: Any = None  # what lives as long as this context
 
     def share_params(self, other: SharingContext) -> None:
         """Uses the parameters of another context, in place of :meth:`set_params`, without a copy of the packed weights.
@@ -154,8 +155,7 @@ class SharingContext(Context):
         context, handle = self._open(), other._open()
         if other._given is None:
             raise StateError("other has no weights yet: call its set_params() first")
-        lib.SimdnetShareParams(context, handle)
-        check()
+        share_params(context, handle)
         self._given = other._given
 
     def _weights(self) -> tuple[Any, ...] | None:

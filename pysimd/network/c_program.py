@@ -160,8 +160,12 @@ class _Program:
         self._runner, self._tape, self._name = runner, tape, name
         self._names = _functions()
         self._contexts: dict[int, int] = {}  # numbers of contexts by their addresses
+        self._params: dict[int, Created] = {}  # how those of a context, by its address, were set
         for entry in tape:
-            self._contexts.setdefault(_address(entry.handle), len(self._contexts))
+            address = _address(entry.handle)
+            self._contexts.setdefault(address, len(self._contexts))
+            shared = entry.function is lib.SimdnetShareParams
+            self._params[address] = self._params[_address(entry.arguments[1])] if shared else entry
         self._memory = _Memory(runner.block)
 
     def files(self) -> dict[str, Any]:
@@ -231,6 +235,13 @@ class _Program:
 
     def _entry(self, entry: Created) -> list[str]:
         """A context that is created, or gets its parameters."""
+        if entry.function is lib.SimdnetShareParams:
+            context, other = entry.arguments
+            params = self._params[_address(context)]
+            before, call = self._call(params.function, (context, *params.arguments[1:]))
+            name, _, arguments = call.partition("(")
+            word = f"SHARE(m->contexts[{self._contexts[_address(other)]}], {name}, {arguments}"
+            return [*before, f"    {word};", *_ends(before)]
         before, call = self._call(entry.function, entry.arguments)
         is_new = ffi.typeof(entry.function).result.kind == "pointer"
         word = f"CREATE({self._contexts[_address(entry.handle)]}, {call})" if is_new else f"CHECK({call})"

@@ -77,6 +77,11 @@ struct @name@ {
         call; \\
         if (SimdnetLastErrorKind() != 0) return 0; \\
     } while (0)
+/* The parameters of another context; its own ones where an instruction set packs those of both in different ways. */
+#define SHARE(from, set_params, context, ...) \\
+    do { \\
+        if (!SimdnetShareParams(context, from)) CHECK(set_params(context, __VA_ARGS__)); \\
+    } while (0)
 
 static char file_error[256];
 

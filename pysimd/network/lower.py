@@ -17,8 +17,9 @@ import pysimd
 from pysimd._pixels import AFTER
 from pysimd.annotations import Array
 from pysimd.calls import prepare
-from pysimd.context import SharingContext
+from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Node
+from pysimd.network.host import HostCall
 from pysimd.network.mapped import release
 from pysimd.network.operators import UNARY
 
@@ -54,7 +55,11 @@ def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Con
     if node.operator in _WEIGHTED:
         kind = _WEIGHTED[node.operator]
         if context is None:
-            context = (contexts or Contexts()).created(kind, node, x)
+            context = kind.create(node.attributes, x)
+            (contexts or Contexts()).set_params(context, *kind.params(node.attributes, x))
+            for array in x[1:]:
+                if array is not None:
+                    release(array)
         return Step(node, (kind.call(context, node.attributes, x, y),), context)
     if node.operator not in _PLAIN:
         raise ValueError(f"the operator {node.operator} is not known")
@@ -66,48 +71,14 @@ def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Con
 
 
 class _Weighted(NamedTuple):
-    """How an operator uses a context: creates it for the attributes and arrays, sets its weights, calls it."""
+    """How an operator uses a context: creates it, what its set_params takes, calls it.
+
+    Nothing but constants is read by `create` and `params`; arrays of the latter may have any strides.
+    """
 
     create: Callable[[Mapping[str, Any], Arrays], Any]
-    set_params: Callable[[Any, Mapping[str, Any], Arrays], None]
+    params: Callable[[Mapping[str, Any], Arrays], Arrays]
     call: Callable[[Any, Mapping[str, Any], Arrays, Arrays], Call]
-
-
-class Contexts:
-    """The contexts of all preparations of a model. Those for equal weights share them, if their algorithms permit it."""
-
-    def __init__(self) -> None:
-        self._made: dict[Any, list[SharingContext]] = {}
-
-    def created(self, kind: _Weighted, node: Node, x: Arrays) -> SharingContext:
-        """A context with the weights of a node."""
-        context: SharingContext = kind.create(node.attributes, x)
-        key = (node.origin, node.operator, *(None if array is None else _fingerprint(array) for array in x[1:]))
-        others = self._made.setdefault(key, [])
-        for other in others:
-            try:
-                context.share_params(other)
-            except (ValueError, TypeError):
-                continue
-            return context
-        kind.set_params(context, node.attributes, x)
-        for array in x[1:]:
-            if array is not None:
-                release(array)
-        # What pickling refers to: these contexts are not pickled, and the arrays may be copies.
-        context._given = ()
-        others.append(context)
-        return context
-
-
-_LANES = 61
-
-
-def _fingerprint(array: Array) -> tuple[Any, ...]:
-    """A few sums of all bytes, which differ for different weights, at the speed of memory."""
-    data = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
-    words = data[: data.size // (8 * _LANES) * 8 * _LANES].view(np.uint64).reshape(-1, _LANES)
-    return array.shape, array.dtype.str, words.sum(0).tobytes(), data[words.nbytes :].tobytes()
 
 
 def _image(array: Array) -> Array:
@@ -124,7 +95,7 @@ def _forward(context: Any, attributes: Mapping[str, Any], x: Array, add: Array |
 
 
 def _weights(weight: Array, layout: str, nhwc: tuple[int, ...]) -> Array:
-    return np.ascontiguousarray(weight.transpose(nhwc) if layout == "nhwc" else weight)
+    return weight.transpose(nhwc) if layout == "nhwc" else weight
 
 
 def _given(x: Arrays, count: int) -> Arrays:
@@ -149,9 +120,9 @@ def _conv(a: Mapping[str, Any], x: Arrays) -> Any:
     return pysimd.Convolution32f(_image(x[0]).shape, o, kernel=tuple(kernel), **_options(a))
 
 
-def _set_conv(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+def _params_conv(a: Mapping[str, Any], x: Arrays) -> Arrays:
     _, weight, bias = _given(x, 3)
-    context.set_params(_weights(weight, a["layout"], (2, 3, 1, 0)), bias, a["activation"][1] or None)
+    return _weights(weight, a["layout"], (2, 3, 1, 0)), bias, a["activation"][1] or None
 
 
 def _call_conv(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
@@ -166,9 +137,9 @@ def _deconv(a: Mapping[str, Any], x: Arrays) -> Any:
     )
 
 
-def _set_deconv(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+def _params_deconv(a: Mapping[str, Any], x: Arrays) -> Arrays:
     _, weight, bias = _given(x, 3)
-    context.set_params(_weights(weight, a["layout"], (0, 2, 3, 1)), bias, a["activation"][1] or None)
+    return _weights(weight, a["layout"], (0, 2, 3, 1)), bias, a["activation"][1] or None
 
 
 def _merged(a: Mapping[str, Any], x: Arrays) -> Any:
@@ -185,9 +156,9 @@ def _merged(a: Mapping[str, Any], x: Arrays) -> Any:
     return pysimd.MergedConvolution32f(_image(x[0]).shape, stages, residual=a["residual"])
 
 
-def _set_merged(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+def _params_merged(a: Mapping[str, Any], x: Arrays) -> Arrays:
     weights = [_weights(weight, "nhwc", (2, 3, 1, 0)) for weight in x[1::2]]
-    context.set_params(weights, x[2::2], [stage["activation"][1] or None for stage in a["stages"]])
+    return weights, x[2::2], [stage["activation"][1] or None for stage in a["stages"]]
 
 
 def _call_image(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
@@ -206,10 +177,9 @@ def _linear(a: Mapping[str, Any], x: Arrays) -> Any:
     return pysimd.InnerProduct32f(_rows(x).shape, x[1].shape[-1], activation=a["activation"][0], transpose=False)
 
 
-def _set_linear(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+def _params_linear(a: Mapping[str, Any], x: Arrays) -> Arrays:
     _, weight, bias = _given(x, 3)
-    matrix = np.ascontiguousarray(weight.reshape(-1, weight.shape[-1]))
-    context.set_params(matrix, bias, a["activation"][1] or None)
+    return weight.reshape(-1, weight.shape[-1]), bias, a["activation"][1] or None
 
 
 def _call_linear(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
@@ -220,9 +190,9 @@ def _lstm(a: Mapping[str, Any], x: Arrays) -> Any:
     return pysimd.LSTM(x[0].shape, a["hidden"], direction=a["direction"], batch_first=a["batch_first"])
 
 
-def _set_lstm(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+def _params_lstm(a: Mapping[str, Any], x: Arrays) -> Arrays:
     _, weight, recurrent, bias, _, _, _, peephole = _given(x, 8)
-    context.set_params(weight, recurrent, bias, peephole)
+    return weight, recurrent, bias, peephole
 
 
 def _call_lstm(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
@@ -235,9 +205,8 @@ def _gru(a: Mapping[str, Any], x: Arrays) -> Any:
     return pysimd.GRU(x[0].shape, a["hidden"], **{name: a[name] for name in names})
 
 
-def _set_gru(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
-    _, weight, recurrent, bias = _given(x, 4)
-    context.set_params(weight, recurrent, bias)
+def _params_gru(a: Mapping[str, Any], x: Arrays) -> Arrays:
+    return _given(x, 4)[1:]
 
 
 def _call_gru(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
@@ -246,12 +215,12 @@ def _call_gru(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 
 
 _WEIGHTED: Mapping[str, _Weighted] = {
-    "Conv": _Weighted(_conv, _set_conv, _call_conv),
-    "ConvTranspose": _Weighted(_deconv, _set_deconv, _call_image),
-    "Gru": _Weighted(_gru, _set_gru, _call_gru),
-    "Linear": _Weighted(_linear, _set_linear, _call_linear),
-    "Lstm": _Weighted(_lstm, _set_lstm, _call_lstm),
-    "MergedConvolution": _Weighted(_merged, _set_merged, _call_image),
+    "Conv": _Weighted(_conv, _params_conv, _call_conv),
+    "ConvTranspose": _Weighted(_deconv, _params_deconv, _call_image),
+    "Gru": _Weighted(_gru, _params_gru, _call_gru),
+    "Linear": _Weighted(_linear, _params_linear, _call_linear),
+    "Lstm": _Weighted(_lstm, _params_lstm, _call_lstm),
+    "MergedConvolution": _Weighted(_merged, _params_merged, _call_image),
 }
 
 # ---- all others: functions of the attributes, and of the arrays of inputs and outputs
@@ -434,22 +403,6 @@ def _quantize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 def _dequantize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     src, scale, zero = (*x, None)[:3]
     return prepare(pysimd.dequantize_linear, src, scale, 0 if zero is None else zero, axis=a["axis"], out=y[0])
-
-
-@dataclass(frozen=True)
-class HostCall:
-    """A function of Python with the arrays of its inputs and outputs."""
-
-    function: Callable[..., Any]
-    inputs: Arrays
-    outputs: Arrays
-
-    def __call__(self) -> None:
-        found = self.function(*self.inputs)
-        for array, target in zip(found if isinstance(found, (tuple, list)) else (found,), self.outputs):
-            if np.shape(array) != target.shape:
-                raise ValueError(f"{self.function} returned shape {np.shape(array)}, expected {target.shape}")
-            np.copyto(target, array)
 
 
 def _host(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,22 +21,49 @@ def refuse_devices(path: Any) -> None:
         raise ValueError(f"{path} is no model: it is empty, or no file")
 
 
+def owner_of(array: Array) -> Any:
+    """The bytes, or the file that is mapped, in which an array lies, if nobody can write them; else None."""
+    owner = array.base
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if not isinstance(owner, (bytes, mmap.mmap)) or np.frombuffer(owner, np.uint8).flags.writeable:
+        return None
+    return owner
+
+
 def release(array: Array) -> None:
     """Tells the system that the contents of an array are not needed for now, if it lies in a file that is mapped.
 
     Its pages then no longer count as memory of the process, and are read again when they are used. Other arrays are left
     as they are.
     """
-    file = array.base
-    while isinstance(file, np.ndarray):
-        file = file.base
-    if not isinstance(file, mmap.mmap) or not hasattr(file, "madvise"):
+    file = owner_of(array)  # of another one, changes could be lost
+    if not hasattr(file, "madvise") or not _is_dense(array):
         return
-    every = np.frombuffer(file, np.uint8)
-    if every.flags.writeable or not array.flags.forc:  # changes could be lost; other elements may be in use
-        return
-    begin = array.ctypes.data - every.ctypes.data
+    begin = array.ctypes.data - np.frombuffer(file, np.uint8).ctypes.data
     first = -(-begin // mmap.PAGESIZE) * mmap.PAGESIZE
     last = (begin + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < last:
         file.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+
+def _is_dense(array: Array) -> bool:
+    """Whether an array has all elements between its first and its last one, in any order of its axes."""
+    steps = sorted((stride, n) for stride, n in zip(array.strides, array.shape) if n != 1)
+    size = array.itemsize
+    for stride, n in steps:
+        if stride != size:
+            return False
+        size *= n
+    return True
+
+
+@contextmanager
+def released(arrays: Iterable[Array]) -> Iterator[None]:
+    """Releases, in the end, the whole files in which arrays lie."""
+    try:
+        yield
+    finally:
+        files = {id(owner): owner for array in arrays if hasattr(owner := owner_of(array), "madvise")}
+        for file in files.values():
+            file.madvise(mmap.MADV_DONTNEED)

@@ -9,8 +9,9 @@ from typing import Any
 from pysimd.annotations import Shape
 from pysimd.errors import shown
 from pysimd.network import saved
+from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
-from pysimd.network.lower import Contexts
+from pysimd.network.mapped import released
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.source import Source, Value
@@ -76,22 +77,25 @@ class Model:
             which avoids conversions.
         progress : a function that is called, several times, with the part of the weights that is packed: from 0 to 1.
 
-        Preparations of one model for different shapes share packed weights where the same algorithms serve them.
+        Preparations of one model for different shapes share packed weights where the same algorithms serve them, as long as
+        one that uses them exists.
 
         Raises ValueError for shapes that do not fit, and :class:`UnsupportedModel`, which is a ValueError, with everything
         that is not supported.
         """
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
-        graph = graph_of(self.source, self.shapes(shapes), self._fallback)
-        runner = Runner(simplified(graph), layout, self._contexts, progress, self.outputs)
+        with released(self.source.weights.values()):
+            graph = graph_of(self.source, self.shapes(shapes), self._fallback)
+            runner = Runner(simplified(graph), layout, self._contexts, progress, self.outputs)
         runner.operators = tuple(node.op for node in self.source.nodes)
         return runner
 
     def unsupported(self, shapes: Mapping[str, Shape] | None = None) -> UnsupportedModel | None:
         """What is not supported; None if everything is."""
         try:
-            graph_of(self.source, self.shapes(shapes), self._fallback)
+            with released(self.source.weights.values()):
+                graph_of(self.source, self.shapes(shapes), self._fallback)
         except UnsupportedModel as error:
             return error
         return None
@@ -120,10 +124,11 @@ class Model:
         from pysimd.calls import taped
         from pysimd.network import c_program
 
-        graph = simplified(graph_of(self.source, self.shapes(shapes), self._fallback))
-        with taped() as tape:
-            runner = Runner(graph, layout, outputs=self.outputs)
-        return c_program.write(runner, tape, folder, name)
+        with released(self.source.weights.values()):
+            graph = simplified(graph_of(self.source, self.shapes(shapes), self._fallback))
+            with taped() as tape:
+                runner = Runner(graph, layout, outputs=self.outputs)
+            return c_program.write(runner, tape, folder, name)
 
     def __repr__(self) -> str:
         return f"<pysimd.Model {self.name!r}: {', '.join(map(_described, self.source.inputs))}>"

@@ -10,9 +10,10 @@ import numpy as np
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import shown
+from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
-from pysimd.network.lower import Contexts, Step, step_of
+from pysimd.network.lower import Step, step_of
 from pysimd.network.memory import plan_of
 
 _PAGE = 4096

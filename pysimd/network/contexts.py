@@ -1,0 +1,72 @@
+"""Contexts for equal weights, of several nodes or of several preparations of a model, share the packed weights."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from typing import Any
+
+import numpy as np
+
+from pysimd.context import SharingContext
+from pysimd.network.mapped import owner_of
+
+
+class _Alike(list["weakref.ref[SharingContext]"]):
+    """The contexts that have packed the same arguments, each in another way."""
+
+    def alive(self) -> list[SharingContext]:
+        """Those that exist."""
+        return [context for each in tuple(self) if (context := each()) is not None]
+
+
+class Contexts:
+    """The contexts of all preparations of a model, by the arguments of their ``set_params``.
+
+    The runners own them: nothing here keeps a context, so its memory is returned with the last runner that uses it.
+    """
+
+    def __init__(self) -> None:
+        self._made: weakref.WeakValueDictionary[Any, _Alike] = weakref.WeakValueDictionary()
+
+    def set_params(self, context: SharingContext, *arguments: Any) -> None:
+        """Calls its ``set_params`` with these arguments, arrays of any strides, or shares the result of an equal call."""
+        alike = self._made.setdefault((type(context), _identity(arguments)), _Alike())
+        for other in alike.alive():
+            try:
+                context.share_params(other)
+            except ValueError:  # another algorithm, another number of groups
+                continue
+            context._keeps = other
+            return
+        context.set_params(*_dense(arguments))  # type: ignore[attr-defined]
+        # What pickling refers to: these contexts are not pickled, and the arrays may be copies.
+        context._given = ()
+        context._keeps = alike
+        alike[:] = [*map(weakref.ref, alike.alive()), weakref.ref(context)]
+
+
+def _identity(value: Any) -> Any:
+    """What is equal for equal arguments only: of an array in a file that is mapped its place, of others their content.
+
+    Nearly all large weights are in files, whose bytes need not be read for this. Weights that are computed, by a pass, are
+    computed again by each preparation: they are equal if all their bytes are, for which a digest stands.
+    """
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_identity, value))
+    if not isinstance(value, np.ndarray):
+        return repr(value)  # has all digits, and the sign of zero
+    view = value.shape, value.strides, value.dtype.str
+    owner = owner_of(value)
+    if owner is not None:
+        return (owner, value.ctypes.data, *view)
+    in_memory = value.transpose(sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis])))
+    data = np.ascontiguousarray(in_memory).reshape(-1).view(np.uint8)
+    return (hashlib.sha256(data).digest(), *view)  # type: ignore[arg-type]  # before Python 3.12
+
+
+def _dense(value: Any) -> Any:
+    """Arguments with contiguous arrays."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_dense, value))
+    return np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value
