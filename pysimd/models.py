@@ -16,8 +16,8 @@ def load(model: Any, *, fallback: Mapping[str, Callable[..., Any]] | None = None
     model : the path of an ONNX file (which needs the package ``onnx``), or of one that ``save()`` of a model has written; or
         the bytes of an ONNX file, or an ``onnx.ModelProto``.
     fallback : functions of Python for operators that are not supported, by "Operator" or "domain.Operator". One is called
-        with an array for each input, and with the attributes as keywords; it returns an array, or a tuple of them, whose
-        shapes depend on those of the inputs alone.
+        with an array for each input, which it cannot write, and with the attributes as keywords; it returns an array, or a
+        tuple or a list of them, whose shapes depend on those of the inputs alone.
 
     Raises ValueError for a file that is no such model, ImportError without ``onnx``, OSError if it cannot be read. Operators
     that are not supported are listed by ``print(model)``, and all of them are in the error of ``prepare()``.

@@ -340,3 +340,62 @@ def test_fallback_that_fails() -> None:
 
     with pytest.raises(UnsupportedModel, match=r"its function cannot compute these shapes: RuntimeError\('no'\)"):
         made("Power").graph(3, fallback={"Power": fails})
+
+
+def _negated_in_place(x: Any, w: Any) -> Any:
+    w *= 2
+    return np.negative(x, out=x)
+
+
+@pytest.mark.parametrize("types", [None, [((3,), "float32")]])
+def test_fallback_that_writes_its_inputs(types: Any) -> None:
+    """Other nodes read the same memory: the inputs cannot be written, in the conversion and in runs."""
+    model = Made([node("Negated", "x", "w"), node("Relu", "x", gives=["z"])], {"w": np.ones(3)}, outputs=["y", "z"])
+    source = model.source()
+    with pytest.raises(ValueError, match="read-only"):
+        fallback = {"Negated": _negated_in_place if types is None else (_negated_in_place, types)}
+        Runner(graph_of(source, {"x": (3,)}, fallback))({"x": FLOATS[:3]})
+    assert source.weights["w"].tolist() == [1, 1, 1]
+
+
+TWICE = [((3,), "float32")] * 2
+
+
+@pytest.mark.parametrize("types", [None, TWICE])
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_fallback_with_several_results(kind: Any, types: Any) -> None:
+    def both(x: Any) -> Any:
+        return kind((x + 1, x - 1))
+
+    model = Made([node("Both", "x", gives=["y", "z"])], {}, outputs=["y", "z"])
+    graph = model.graph(3, fallback={"Both": both if types is None else (both, types)})
+    found = Runner(graph)({"x": FLOATS[:3]})
+    assert found["y"].tolist() == [2, 3, 4] and found["z"].tolist() == [0, 1, 2]
+
+
+RESULTS: list[tuple[Any, str]] = [
+    (None, "returned None, expected an array"),
+    ((FLOATS[:3], None), "returned None as output 1, expected an array"),
+    (["a", "b"], "returned an array of <U1 as output 0"),
+    (FLOATS[:3], "1 results, expected 2|returned 1 arrays, expected 2"),
+    ([], "0 results, expected 2|returned 0 arrays, expected 2"),
+]
+
+
+@pytest.mark.parametrize("types", [None, TWICE])
+@pytest.mark.parametrize(("result", "reason"), RESULTS)
+def test_fallback_with_other_results(result: Any, reason: str, types: Any) -> None:
+    """The same sentence by the conversion and, where types are given, by a run."""
+
+    def both(x: Any) -> Any:
+        return result
+
+    model = Made([node("Both", "x", gives=["y", "z"])], {}, outputs=["y", "z"])
+    with pytest.raises((UnsupportedModel, TypeError, ValueError), match=reason):
+        Runner(model.graph(3, fallback={"Both": both if types is None else (both, types)}))({"x": FLOATS[:3]})
+
+
+def test_fallback_with_too_few_types() -> None:
+    model = Made([node("Both", "x", gives=["y", "z"])], {}, outputs=["y", "z"])
+    with pytest.raises(UnsupportedModel, match="its function has 1 results, expected 2"):
+        model.graph(3, fallback={"Both": (_power, TWICE[:1])})

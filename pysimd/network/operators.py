@@ -44,7 +44,7 @@ in capitals are constants::
     Quantize(x, S, [Z]), Dequantize(x, S, [Z])
                                   axis (None for one scale); Quantize also dtype
     Host(x, ...)                  function, types: computed by a function of Python with the arrays of its inputs, which
-                                  returns an array or a tuple of them
+                                  returns an array, or a tuple or a list of them
 
 An activation is a pair: its name in :mod:`pysimd` and its parameters, ``("identity", ())`` for none.
 """

@@ -23,6 +23,7 @@ from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.graph import Graph, Type
+from pysimd.network.host import results_of
 from pysimd.network.operators import IDENTITY
 from pysimd.network.source import Source, SourceNode
 
@@ -435,6 +436,9 @@ class Conversion:
             types = self._types_of_call(function, inputs)
         else:
             types = [each if isinstance(each, Type) else Type(*each) for each in shapes]
+        count = max((i for i, name in enumerate(node.outputs, 1) if name), default=0)
+        if len(types) < count:
+            raise Unsupported(f"its function has {len(types)} results, expected {count}")
         return self.builder.add_all("Host", inputs, function=function, types=tuple(types))
 
     def _host_input(self, i: int) -> str:
@@ -451,14 +455,13 @@ class Conversion:
             arrays = [self._arrays.get(name, np.full(of.shape, fill, of.dtype)) for name, of in zip(inputs, types)]
             try:
                 with np.errstate(all="ignore"):
-                    results = function(*arrays)
+                    results = results_of(function, arrays)
             except MemoryError:
                 raise
             except Exception as error:  # of a function of the user
                 reason = error
                 continue
-            results = results if isinstance(results, tuple) else (results,)
-            return [Type(np.shape(result), np.asarray(result).dtype.name) for result in results]
+            return [Type(result.shape, result.dtype.name) for result in results]
         raise Unsupported(f"its function cannot compute these shapes: {reason!r}") from reason
 
     def host(self, function: Any, *inputs: str) -> str:
@@ -517,7 +520,8 @@ def graph_of(source: Source, shapes: Mapping[str, Shape], fallback: Mapping[str,
 
     shapes : of all its inputs, by name.
     fallback : functions of Python by the operators that they compute, "Name" or "domain.Name". A function gets NumPy arrays
-        of the inputs that the node has, and its attributes as keywords, and returns an array or a tuple of them. The shapes
+        of the inputs that the node has, which it cannot write, and its attributes as keywords, and returns an array, or a
+        tuple or a list of them. The shapes
         and types of its results are those that it returns when it is called during the conversion, with zeros; or they are
         given: a pair of the function and of a list of types, each a pair (shape, name of a type).
 
