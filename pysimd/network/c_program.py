@@ -19,11 +19,14 @@ import numpy as np
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.calls import Created, Prepared
+from pysimd.errors import shown
+from pysimd.network.c_names import checked, identifiers, quoted
 from pysimd.network.c_templates import HEADER, MAIN, MAKEFILE, SOURCE
 from pysimd.network.runner import Runner
 
 _ALIGNMENT = 64
 _SMALL = 16  # elements that are written in the source
+_LONGEST = 1000  # characters of a name in a string, of which a compiler needs to accept 4095 bytes
 
 
 def write(runner: Runner, tape: Sequence[Created], folder: Any, name: str) -> list[Path]:
@@ -34,9 +37,7 @@ def write(runner: Runner, tape: Sequence[Created], folder: Any, name: str) -> li
     Returns the paths. Files that exist are overwritten, but nothing is written if a step cannot be expressed in C: then this
     raises ValueError with the step.
     """
-    if not re.fullmatch(r"[A-Za-z]\w*", name):
-        raise ValueError(f"name is {name!r}, expected letters, digits and underscores, with a letter first")
-    program = _Program(runner, tape, name)
+    program = _Program(runner, tape, checked(name))
     files = program.files()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -121,13 +122,13 @@ class _Memory:
             self._merged = None
 
     def place(self, address: int) -> str:
-        """A pointer in C. Raises KeyError for one into unknown memory."""
+        """A pointer in C. Raises ValueError for one into unknown memory."""
         if self._block[0] <= address < self._block[1]:
             return f"TENSOR({address - self._block[0]})"
         regions = self._joined()
         at = bisect_right(regions, address, key=lambda region: region.begin) - 1
         if at < 0 or address >= regions[at].end:
-            raise KeyError(address)
+            raise ValueError("an argument points to memory that is not known")
         region = regions[at]
         if region.begin not in self._offsets:
             self._offsets[region.begin] = self._end
@@ -188,8 +189,7 @@ class _Program:
 
     def _values(self, create: list[str], run: list[str], run_bytes: int) -> dict[str, str]:
         inputs, outputs = (
-            [(_identifier(name, number), name, array) for number, (name, array) in enumerate(arrays.items())]
-            for arrays in (self._runner.inputs, self._runner.outputs)
+            list(zip(identifiers(arrays), arrays, arrays.values())) for arrays in (self._runner.inputs, self._runner.outputs)
         )
         return {
             "name": self._name,
@@ -207,8 +207,7 @@ class _Program:
             "output_rows": "\n".join(self._row(*each) for each in outputs),
             "input_places": "\n".join(self._place(array) for _, _, array in inputs),
             "output_places": "\n".join(self._place(array) for _, _, array in outputs),
-            "inputs_count": str(len(inputs)),
-            "outputs_count": str(len(outputs)),
+            "show_cases": "\n".join(map(_show_case, _C_TYPES.values())),
         }
 
     def _tensor(self, kind: str, identifier: str, name: str, array: Array) -> str:
@@ -216,20 +215,18 @@ class _Program:
         place = array.ctypes.data - self._runner.block.ctypes.data
         shape = ", ".join(map(str, array.shape))
         return (
-            f"/* {kind} {_comment(name)}: {array.dtype.name} ({shape}) */\n"
+            f"/* {kind} {quoted(name)}: {array.dtype.name} ({shape}) */\n"
             f"#define {self._name.upper()}_{kind.upper()}_{identifier}_SIZE {array.size}\n"
             f"#define {self._name.upper()}_{kind.upper()}_{identifier}(model) "
-            f"(({_C_TYPES[array.dtype.name]} *)(void *){self._name}_tensor((model), {place}))"
+            f"(({_C_TYPES[array.dtype.name].name} *)(void *){self._name}_tensor((model), {place}))"
         )
 
     def _place(self, array: Array) -> str:
         return f"    {{{array.ctypes.data - self._runner.block.ctypes.data}, {array.nbytes}}},"
 
     def _row(self, identifier: str, name: str, array: Array) -> str:
-        place = array.ctypes.data - self._runner.block.ctypes.data
-        is_float = int(array.dtype == np.float32)
-        text = _comment(name).replace("\\", "\\\\").replace('"', '\\"')
-        return f'    {{"{text}", {place}, {array.nbytes}, {is_float}}},'
+        place, text = array.ctypes.data - self._runner.block.ctypes.data, quoted(name[:_LONGEST])
+        return f"    {{\"{text}\", {place}, {array.nbytes}, {array.size}, '{_C_TYPES[array.dtype.name].letter}'}},"
 
     # ---- calls
 
@@ -248,20 +245,21 @@ class _Program:
         return [*before, f"    {word};", *_ends(before)]
 
     def _step(self, step: Any, calls: list[Any]) -> list[str]:
-        lines = [f"    /* {_comment(step.node.operator + ' ' + ', '.join(step.node.origin))} */"]
+        lines = [f"    /* {quoted(step.node.operator + ' ' + ', '.join(step.node.origin))} */"]
         for function, arguments, _ in calls:
             try:
                 before, call = self._call(function, arguments)
-            except (KeyError, TypeError) as error:
+            except ValueError as error:
                 what = step.node.origin[0] if step.node.origin else step.node.output
-                raise ValueError(f"{step.node.operator} {what!r} cannot be written as C: {error}") from None
+                raise ValueError(f"{step.node.operator} {shown(what)} cannot be written as C: {error}") from None
             lines += [*before, f"    CHECK({call});", *_ends(before)]
         return lines
 
     def _call(self, function: Any, arguments: Sequence[Any]) -> tuple[list[str], str]:
         """The lines before a call, and the call."""
         if not isinstance(function, ffi.CData) or _address(function) not in self._names:
-            raise KeyError(f"{getattr(function, '__name__', function)} is a function of Python")
+            what = getattr(function, "function", function)  # that of a step which Python computes
+            raise ValueError(f"it is computed by Python, by {getattr(what, '__name__', type(what).__name__)}()")
         kinds = ffi.typeof(function).args
         before: list[str] = []
         words = [self._argument(value, kind, before) for value, kind in zip(arguments, kinds)]
@@ -369,19 +367,31 @@ def _number(value: Any, kind: Any) -> str:
     return str(int(value))
 
 
+class _Type(NamedTuple):
+    """A type in C, the letter for it in the example, and how it is printed there."""
+
+    name: str
+    letter: str
+    format: str
+
+
 _C_TYPES = {
-    "bool": "unsigned char", "float32": "float", "int8": "signed char", "uint8": "unsigned char", "int32": "int",
-    "int64": "long long", "uint16": "unsigned short", "uint64": "unsigned long long",
-}  # fmt: skip
+    "bool": _Type("unsigned char", "?", "%d"),
+    "float32": _Type("float", "f", "%g"),
+    "float64": _Type("double", "d", "%g"),
+    "int8": _Type("signed char", "b", "%d"),
+    "uint8": _Type("unsigned char", "B", "%d"),
+    "int16": _Type("short", "h", "%d"),
+    "uint16": _Type("unsigned short", "H", "%d"),
+    "int32": _Type("int", "i", "%d"),
+    "uint32": _Type("unsigned int", "I", "%u"),
+    "int64": _Type("long long", "q", "%lld"),
+    "uint64": _Type("unsigned long long", "Q", "%llu"),
+}
 
 
-def _identifier(name: str, number: int) -> str:
-    """A name in C for a tensor; of letters that C has, or else with its number."""
-    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else re.sub(r"\W", "_", name, flags=re.ASCII) + f"_{number}"
-
-
-def _comment(text: str) -> str:
-    return re.sub(r"[^ -~]", "?", text).replace("*/", "* /").replace("/*", "/ *")
+def _show_case(kind: _Type) -> str:
+    return f"""    case '{kind.letter}': printf(" {kind.format}", ((const {kind.name} *)data)[i]); break;"""
 
 
 def _filled(text: str, values: dict[str, str]) -> str:

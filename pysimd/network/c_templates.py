@@ -105,15 +105,15 @@ static unsigned char * read_data(const char * path) {
 }
 
 /* Creates the contexts, and packs the weights. */
-static int create_contexts(@name@ * m, unsigned char * data) {
+static int create_contexts(struct @name@ * m, unsigned char * data) {
     (void)m;
     (void)data;
 @create@
     return 1;
 }
 
-static @name@ * create(unsigned char * data) {
-    @name@ * m;
+static struct @name@ * create(unsigned char * data) {
+    struct @name@ * m;
     m = SimdAllocate(sizeof(*m), SimdAlignment());
     if (m) memset(m, 0, sizeof(*m));
     if (m) m->block = SimdAllocate(BLOCK_BYTES ? BLOCK_BYTES : 1, 4096);
@@ -129,16 +129,16 @@ static @name@ * create(unsigned char * data) {
     return m;
 }
 
-@name@ * @name@_create(const char * weights) {
+struct @name@ * @name@_create(const char * weights) {
     unsigned char * data = read_data(weights);
-    @name@ * m = data ? create(data) : NULL;
+    struct @name@ * m = data ? create(data) : NULL;
     if (data) SimdFree(data);
     return m;
 }
 
-@name@ * @name@_create_from_memory(const void * weights, size_t size) {
+struct @name@ * @name@_create_from_memory(const void * weights, size_t size) {
     unsigned char * data;
-    @name@ * m = NULL;
+    struct @name@ * m = NULL;
     file_error[0] = 0;
     if (weights == NULL || size != DATA_BYTES) {
         snprintf(file_error, sizeof(file_error), "the weights have %lu bytes, expected %lu", (unsigned long)size,
@@ -154,7 +154,7 @@ static @name@ * create(unsigned char * data) {
     return m;
 }
 
-static int compute(@name@ * m) {
+static int compute(struct @name@ * m) {
     unsigned char * data = m->data;
     (void)data;
 @run@
@@ -173,17 +173,17 @@ static const struct place output_places[] = {
 @output_places@
     {0, 0}};
 
-int @name@_run(@name@ * m, const void * const * inputs, void * const * outputs) {
+int @name@_run(struct @name@ * m, const void * const * inputs, void * const * outputs) {
     size_t i;
-    for (i = 0; inputs && i < @inputs_count@; i++)
+    for (i = 0; inputs && i + 1 < sizeof(input_places) / sizeof(*input_places); i++)
         if (inputs[i]) memcpy(m->block + input_places[i].offset, inputs[i], input_places[i].bytes);
     if (!compute(m)) return 0;
-    for (i = 0; outputs && i < @outputs_count@; i++)
+    for (i = 0; outputs && i + 1 < sizeof(output_places) / sizeof(*output_places); i++)
         if (outputs[i]) memcpy(outputs[i], m->block + output_places[i].offset, output_places[i].bytes);
     return 1;
 }
 
-void @name@_destroy(@name@ * m) {
+void @name@_destroy(struct @name@ * m) {
     size_t i;
     if (m == NULL) return;
     for (i = 0; i < CONTEXTS; i++)
@@ -193,7 +193,7 @@ void @name@_destroy(@name@ * m) {
     SimdFree(m);
 }
 
-void * @name@_tensor(@name@ * m, size_t offset) { return m->block + offset; }
+void * @name@_tensor(struct @name@ * m, size_t offset) { return m->block + offset; }
 """
 
 MAIN = """/* An example:
@@ -205,17 +205,18 @@ MAIN = """/* An example:
 
 struct tensor {
     const char * name;
-    size_t offset, bytes;
-    int is_float;
+    size_t offset, bytes, count;
+    char type;
 };
 
+/* Bytes of names that C might read as something else are octal numbers: ??/ would be a backslash. */
 static const struct tensor inputs[] = {
 @input_rows@
-    {NULL, 0, 0, 0}};
+    {NULL, 0, 0, 0, 0}};
 
 static const struct tensor outputs[] = {
 @output_rows@
-    {NULL, 0, 0, 0}};
+    {NULL, 0, 0, 0, 0}};
 
 static int read_input(const char * path, void * data, size_t bytes) {
     FILE * file = fopen(path, "rb");
@@ -225,16 +226,22 @@ static int read_input(const char * path, void * data, size_t bytes) {
     return size == bytes;
 }
 
+static void show_number(char type, const void * data, size_t i) {
+    switch (type) {
+@show_cases@
+    }
+}
+
 static void show(const struct tensor * tensor, const void * data) {
-    size_t i, count = tensor->is_float ? tensor->bytes / sizeof(float) : 0;
+    size_t i;
     printf("%s:", tensor->name);
-    for (i = 0; i < count && i < 8; i++) printf(" %g", ((const float *)data)[i]);
-    printf(count > 8 ? " ...\\n" : "\\n");
+    for (i = 0; i < tensor->count && i < 8; i++) show_number(tensor->type, data, i);
+    printf(tensor->count > 8 ? " ...\\n" : "\\n");
 }
 
 int main(int argc, char ** argv) {
     int i, status = 0;
-    @name@ * model = argc > 1 ? @name@_create(argv[1]) : NULL;
+    struct @name@ * model = argc > 1 ? @name@_create(argv[1]) : NULL;
     if (argc < 2) {
         fprintf(stderr, "usage: %s @name@.bin [INPUT...]\\n", argv[0]);
         return 2;

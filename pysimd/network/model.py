@@ -115,11 +115,12 @@ class Model:
         folder : where the files are written: NAME.c and NAME.h, the weights NAME.bin, an example main.c, and a Makefile. It
             is created if it does not exist.
         shapes, layout : as of :meth:`prepare`.
-        name : of the files and of the functions, an identifier of C.
+        name : of the files, the functions and the type: an identifier of ASCII that neither C, nor its library, nor the
+            program has already.
 
         The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
-        processor on which both use the same instruction set. Returns the paths. Raises ValueError if a node is computed by
-        Python, and everything that :meth:`prepare` raises; OSError if the files cannot be written.
+        processor on which both use the same instruction set. Returns the paths. Raises ValueError for another name, and if a
+        node is computed by Python; everything that :meth:`prepare` raises; OSError if the files cannot be written.
         """
         from pysimd.calls import taped
         from pysimd.network import c_program

@@ -1,0 +1,159 @@
+"""Programs in C: names that models give and that callers choose, types of outputs, and which operators can be written."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from support import COMPILER, ROOT, Array
+
+import pysimd
+from pysimd.network import c_names, c_templates
+from pysimd.network.model import Model
+from pysimd.network.source import Source, SourceNode, Value
+
+STRICT = "-std=c99 -trigraphs -Wall -Wextra -Wtrigraphs -Werror -pedantic"
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+
+
+def _model(nodes: Sequence[SourceNode], inputs: Sequence[Value], outputs: Sequence[str], **weights: Array) -> Model:
+    return Model(Source("net", 17, inputs, [Value(name, "float32", None) for name in outputs], nodes, weights))
+
+
+def _built(folder: Path, name: str) -> Path:
+    build = Path(pysimd._library.LIBRARY_PATH).parent
+    flags = [f"CPPFLAGS=-I{ROOT / 'include'} {STRICT}", f"LDFLAGS=-L{build} -Wl,-rpath,{build}", "CFLAGS=-O0"]
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    subprocess.run(["make", "-s", "-C", folder, *flags], check=True, env=clean)
+    return folder / f"{name}_example"
+
+
+# ---- names of tensors and nodes
+
+_PIECES = (
+    *("??/", "??=", "?", "*/", "/*", "//", "\\", '"', "'", "\n", "\r", "\0", "\t", "%s", "%:", "#", "@name@", "{", "}", ";"),
+    *("a", "b", "_", "0", "7", "_0", "_1", "_SIZE", "é", "\u2028", "\ud800", " ", "/", ".", "main", "int"),
+)
+_NAMES = st.lists(
+    st.lists(st.sampled_from(_PIECES), min_size=1, max_size=4).map("".join), min_size=40, max_size=40, unique=True
+)
+
+
+@settings(derandomize=True, max_examples=3, phases=[Phase.generate])  # compilers are too slow for smaller examples
+@given(_NAMES)
+def test_any_name_is_text_in_c(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+    """Of inputs, outputs and nodes: the strictest compiler accepts the program, which prints the names as they are."""
+    folder = tmp_path_factory.mktemp("names")
+    names.insert(0, "long" * 1200)
+    half = len(names) // 2
+    inputs = [Value(name, "float32", (i + 1,)) for i, name in enumerate(names[:half])]
+    nodes = [SourceNode("Relu", (a,), (b,), {}, b) for a, b in zip(names[:half], names[half:])]
+    outputs = names[half : 2 * half]
+    _model(nodes, inputs, outputs).compile(folder, name="net")
+    done = subprocess.run([_built(folder, "net"), "net.bin"], cwd=folder, capture_output=True, check=True)
+    texts = [name.encode("utf-8", "surrogatepass").split(b"\0")[0] for name in outputs]
+    numbers = [b" 0" * min(i + 1, 8) + b" ..." * (i >= 8) for i in range(half)]
+    assert done.stdout == b"".join(text + b":" + zeros + b"\n" for text, zeros in zip(texts, numbers))
+    words = re.findall(r"^#define (NET_\w+?)\b", (folder / "net.h").read_text(), re.M)
+    assert len(words) == 4 * half + 1 == len(set(words))  # and NET_H
+
+
+def test_a_name_that_is_a_word_is_kept() -> None:
+    names = ["x", "a/b", "a_b", "a b", "x_SIZE", "9"]
+    assert c_names.identifiers(names) == ["x", "a_b_1", "a_b", "a_b_3", "x_SIZE_4", "9_5"]
+
+
+def test_a_program_without_inputs(tmp_path: Path) -> None:
+    weight = np.array([-1, 2], np.float32)
+    _model([SourceNode("Relu", ("w",), ("y",))], [], ["y", "w"], w=weight).compile(tmp_path, name="net")
+    done = subprocess.run([_built(tmp_path, "net"), "net.bin"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "y: 0 2\nw: -1 2\n"
+
+
+# ---- the name of the program
+
+
+@pytest.mark.parametrize("name", ["", "1net", "a b", "a-b", "é", "aé", "_a", "a\n", "../a", "a" * 64])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"^name is .*, expected letters, digits and underscores, with a letter first$"):
+        c_names.checked(name)
+
+
+@pytest.mark.parametrize("name", ["int", "main", "class", "size_t", "errno", "string", "simdnet", "printf", "sinf", "file"])
+def test_a_name_that_c_has_is_refused(name: str, tmp_path: Path) -> None:
+    model = _model([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", (2,))], ["y"])
+    with pytest.raises(ValueError, match=f"^name is '{name}', which C or the program uses itself, .* use '{name}_model'$"):
+        model.compile(tmp_path / "c", name=name)
+    assert not (tmp_path / "c").exists()
+    assert c_names.checked(f"{name}_model")
+
+
+def test_functions_of_c_are_refused_as_names() -> None:
+    """Those that the headers of the program declare."""
+    headers = re.findall(r"#include <(?:simdnet|[a-z]+)\.h>", c_templates.SOURCE + c_templates.MAIN)
+    text = "\n".join(header for header in headers if "simdnet" not in header)
+    arguments = [COMPILER or "cc", "-std=c99", "-E", "-P", "-"]
+    done = subprocess.run(arguments, input=text, capture_output=True, text=True, check=True)
+    declared = set(re.findall(r"\b([a-z]\w*) ?\(", done.stdout)) - {"__attribute__"}
+    assert {"printf", "memcpy", "sqrtf"} <= declared
+    for name in declared:
+        with pytest.raises(ValueError, match="which C or the program uses itself"):
+            c_names.checked(name)
+
+
+def test_words_of_the_program_are_refused_or_do_no_harm(tmp_path: Path) -> None:
+    """A name may be that of a local variable or a member."""
+    model = _model([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", (2,))], ["y"])
+    code = re.sub(r'/\*.*?\*/|"[^"\n]*"', " ", c_templates.SOURCE + c_templates.MAIN, flags=re.S)
+    words = {word for word in re.findall(r"\b[A-Za-z]\w*", code) if "@" not in word} - {"h"}
+    accepted = []
+    for word in sorted(words):
+        try:
+            accepted.append(c_names.checked(word))
+        except ValueError:
+            continue
+        model.compile(tmp_path / word, name=word)
+    assert {"model", "m", "data", "i"} <= set(accepted)
+    files = [tmp_path / word / file for word in accepted for file in ("main.c", f"{word}.c")]
+    subprocess.run([COMPILER or "cc", f"-I{ROOT / 'include'}", *STRICT.split(), "-fsyntax-only", *files], check=True)
+
+
+# ---- what the example prints
+
+
+_TYPES = ("float32", "float64", "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+
+
+def test_the_example_prints_numbers_of_every_type(tmp_path: Path) -> None:
+    inputs = [Value(f"x_{kind}", kind, (2, 2)) for kind in _TYPES]
+    outputs = [f"y_{kind}" for kind in _TYPES]
+    nodes = [SourceNode("Transpose", (value.name,), (name,), {"perm": [1, 0]}) for value, name in zip(inputs, outputs)]
+    _model(nodes, inputs, outputs).compile(tmp_path, name="net")
+    program, expected = _built(tmp_path, "net"), ""
+    for kind in _TYPES:
+        of = np.dtype(kind)
+        ends: Any = (0, 1) if kind == "bool" else (-0.5, 1.5) if of.kind == "f" else (np.iinfo(of).min, np.iinfo(of).max)
+        np.array([[ends[0], 1], [0, ends[1]]], of).tofile(tmp_path / kind)
+        expected += f"y_{kind}: {ends[0]} 0 1 {ends[1]}\n"
+    done = subprocess.run([program, "net.bin", *_TYPES], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == expected
+
+
+# ---- what cannot be written
+
+
+def test_a_step_of_python_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    x = Value("x", "int64", (1000,))
+    model = _model([SourceNode("Add", ("x", "x"), ("y",), {}, "sum")], [x], ["y"])
+    with pytest.raises(ValueError, match=r"^Host 'sum' cannot be written as C: it is computed by Python, by add\(\)$"):
+        model.compile(tmp_path / "c")
+    assert not (tmp_path / "c").exists()
