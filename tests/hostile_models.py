@@ -239,7 +239,8 @@ def onnx_bomb(random: Random, folder: Path) -> Path:
             ),
         ]
     )
-    return onnx_file(folder, graph)
+    reader = field(1, onnx_node([b"w"], [b"y"])) + field(12, field(1, b"y"))  # else, weights are not looked at
+    return onnx_file(folder, graph + reader if random.random() < 0.5 else graph)
 
 
 def onnx_nested(random: Random, folder: Path) -> Path:
@@ -274,7 +275,9 @@ def onnx_sizes(random: Random, folder: Path) -> Path:
     ]
     kind = random.choice((0, 1, 2, 6, 7, 8, 10, 11, 14, 16, 17, 22, 23, 99))
     rest = random.choice([b"", field(9, bytes(16)), field(4, bytes(16)), field(5, b"\1"), field(7, b"\1"), field(9, b"")])
-    return onnx_file(folder, field(5, tensor(dims, rest, kind=kind)))
+    return onnx_file(
+        folder, field(1, onnx_node([b"w"], [b"y"])) + field(5, tensor(dims, rest, kind=kind)) + field(12, field(1, b"y"))
+    )
 
 
 def onnx_circle(random: Random, folder: Path) -> Path:
@@ -334,7 +337,19 @@ def onnx_external(random: Random, folder: Path) -> Path:
         entries["length"] = random.choice(("16", "0", "-16", "9" * 50, str(1 << 40), "x", "12"))
     dims = random.choice(([4], [4], [0], [1 << 38], [1 << 62], [3]))
     rest = b"".join(field(13, field(1, key.encode()) + field(2, value.encode())) for key, value in entries.items())
-    return onnx_file(inner, field(5, tensor(dims, rest + field(14, 1))))
+    reader = onnx_node([b"w"], [b"y"])
+    path = onnx_file(inner, field(1, reader) + field(5, tensor(dims, rest + field(14, 1))) + field(12, field(1, b"y")))
+    return linked(folder, path) if random.random() < 0.3 else path
+
+
+def linked(folder: Path, path: Path) -> Path:
+    """A name elsewhere that leads to a model, as in caches."""
+    link = folder / "names" / "m.onnx"
+    link.parent.mkdir(exist_ok=True)
+    if not link.is_symlink():
+        link.symlink_to(path)
+        (link.parent / "data").symlink_to("../data")
+    return link
 
 
 # ---- paths

@@ -36,7 +36,8 @@ def sample() -> Source:
         SourceNode("Own", ("r", ""), ("s",), {"alpha": 0.5, "beta": [0.1, float("inf")], "t": np.arange(3)}, "", "own"),
     ]
     weights = {"k": np.arange(36, dtype=np.float32).reshape(2, 2, 3, 3), "flag": np.array(True)}
-    return Source("sample", 17, [Value("x", "float32", (1, "n", None, 8))], [Value("s", "float32", None)], nodes, weights)
+    inputs, given = [Value("x", "float32", (1, "n", None, 8))], [Value("flag", "bool", ())]
+    return Source("sample", 17, inputs, [Value("s", "float32", None)], nodes, weights, given)
 
 
 def mutated(data: bytes, random: Random) -> bytes:

@@ -209,6 +209,45 @@ def test_shapes_that_do_not_fit(path: Path) -> None:
         model.prepare({"x": (1, 3, 8, 8)}, layout="hwc")
 
 
+def _sum(shapes: dict[str, tuple[Any, ...]], weights: dict[str, Array]) -> Any:
+    """The sum of all inputs, and of weights that are no inputs."""
+    message = _model([helper.make_node("Sum", list({**shapes, **weights}), ["y"])], weights, ())
+    del message.graph.input[:]
+    message.graph.input.extend(helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in shapes.items())
+    return message
+
+
+def test_one_name_may_stand_for_several_sizes() -> None:
+    """Within an input, and of inputs; an input whose shape is not given has the size if it is one."""
+    model = pysimd.load(_sum({"a": ("n", 3, "n"), "b": ("batch", 1, 1), "c": (1, "batch")}, {}))
+    given = {"a": (2, 3, 4), "b": (2, 1, 1), "c": (1, 4)}
+    inputs = {name: _weights(*shape) for name, shape in given.items()}
+    np.testing.assert_allclose(model.prepare(given)(inputs)["y"], sum(inputs.values()), rtol=1e-5)
+    some = pysimd.load(_sum({"c": (1, "m"), "a": ("m", "m")}, {}))
+    assert some.shapes({"a": (3, 3)}) == {"c": (1, 3), "a": (3, 3)}
+    with pytest.raises(ValueError, match=r"the shape of the input c: float32 \(1, m\) is open"):
+        some.shapes({"a": (3, 4)})
+
+
+def test_support_is_told_where_only_equal_sizes_fit() -> None:
+    assert "all operators are supported" in str(pysimd.load(_sum({"a": ("n", 4), "b": (3, "n")}, {})))
+
+
+def test_a_weight_that_is_an_input_too(tmp_path: Path) -> None:
+    """It is an input if its shape is given, as in ONNX Runtime, which has a list of these weights."""
+    weight = _weights(4)
+    model = pysimd.load(_sum({"x": (2, 4), "w": ("n",)}, {"w": weight}))
+    model.save(tmp_path / "m.simdnet")
+    for loaded in (model, pysimd.load(tmp_path / "m.simdnet")):
+        assert list(loaded.inputs) == ["x"] and list(loaded.overridable) == ["w"]
+        x = _weights(2, 4)
+        np.testing.assert_array_equal(loaded.prepare()({"x": x})["y"], x + weight)
+        other = np.array([3], np.float32)
+        np.testing.assert_array_equal(loaded.prepare({"w": (1,)})({"x": x, "w": other})["y"], x + other)
+        with pytest.raises(ValueError, match="expected that of the file"):
+            loaded.prepare({"w": (4, 1)})
+
+
 @pytest.mark.parametrize("name", ["?", "-1", "None", ""])
 def test_dimensions_without_a_name_may_differ(name: str, tmp_path: Path) -> None:
     """As Paddle's exporter writes them."""

@@ -207,6 +207,27 @@ def test_branches_with_a_known_condition(condition: bool) -> None:
     assert operators(Made(nodes, {"c": condition}).graph(3)) == ["relu" if condition else "exp"]
 
 
+def test_what_the_branch_taken_does_not_need_may_be_unsupported() -> None:
+    """Nor what only the shape of a tensor needs, nor an output of the branch that nothing reads."""
+    taken = [node("Relu", "x", gives="r"), node("Quux", "x", gives="q")]
+    outputs = [Value("r", "float32", None), Value("q", "float32", None)]
+    then, other = (Source("", 18, [], outputs, nodes, {}) for nodes in (taken, [node("Quux", "bad", gives="rq")]))
+    nodes = [node("NonZero", "x", gives=["bad"]), node("If", "c", gives=["y", ""], then_branch=then, else_branch=other)]
+    assert operators(Made(nodes, {"c": True}).graph(3)) == ["relu"]
+    with pytest.raises(UnsupportedModel):
+        Made(nodes, {"c": False}).graph(3)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (2, 3, 4)])
+@pytest.mark.parametrize("scale", [(), (1,)])
+@pytest.mark.parametrize("zero", [(), (1,)])
+def test_quantization_by_one_element(shape: tuple[int, ...], scale: tuple[int, ...], zero: tuple[int, ...]) -> None:
+    """Which has one dimension or none, and is for all elements, whatever the axis."""
+    nodes = [node("QuantizeLinear", "x", "s", "z", gives="q"), node("DequantizeLinear", "q", "s", "z")]
+    graph = Made(nodes, {"s": np.full(scale, 0.5, np.float32), "z": np.full(zero, 3, np.uint8)}).graph(*shape)
+    assert computed(graph, np.full(shape, 1.2, np.float32)).tolist() == np.full(shape, 1.0).tolist()
+
+
 def test_branches_of_run_time_are_refused() -> None:
     nodes = [node("Cast", "x", gives="c", to=9), node("If", "c")]
     assert reason(Made(nodes, {}), 1) == "the condition is computed at run time"

@@ -23,6 +23,7 @@ def assert_same(a: Any, b: Any) -> None:
         np.testing.assert_array_equal(a, b, strict=True)
     elif isinstance(a, Source):
         assert (a.name, a.opset, a.inputs, a.outputs) == (b.name, b.opset, b.inputs, b.outputs)
+        assert list(a.overridable) == list(b.overridable)
         assert len(a.nodes) == len(b.nodes) and a.weights.keys() == b.weights.keys()
         for name, array in a.weights.items():
             assert_same(array, b.weights[name])
@@ -67,7 +68,7 @@ def test_what_is_written_is_read(path: Path) -> None:
 )
 def test_types(dtype: str, tmp_path: Path) -> None:
     array = np.arange(7).astype(dtype)[::-2]
-    source = Source("", 17, [], [], [], {"a": array})
+    source = Source("", 17, [], [Value("a", dtype, None)], [], {"a": array})
     saved.write(source, tmp_path / "m")
     np.testing.assert_array_equal(saved.read(tmp_path / "m").weights["a"], array)
 

@@ -21,6 +21,7 @@ from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.source import Value  # noqa: E402
 
 FLOAT = TensorProto.FLOAT
+ONE = numpy_helper.from_array(np.ones(1, np.float32), "w")
 BIG = 4 * np.ones((32, 64), np.float32)  # larger than what is read rather than mapped
 
 
@@ -40,8 +41,8 @@ def relu(x: str = "x", y: str = "y") -> Any:
     return helper.make_node("Relu", [x], [y], name=f"relu_{x}")
 
 
-def with_weight(tensor: Any) -> Any:
-    return model([relu()], [tensor])
+def with_weight(*tensors: Any) -> Any:
+    return model([helper.make_node("Sum", ["x", *(tensor.name for tensor in tensors)], ["y"])], tensors)
 
 
 def external(location: str, dims: Any = (4,), **entries: Any) -> Any:
@@ -96,7 +97,8 @@ def test_half_precision_is_widened(kind: int, raw: bool) -> None:
 @pytest.mark.parametrize("length", [0, 1, 100, 1023, 1024, 1025, 5000])
 def test_paths_bytes_and_messages_give_the_same(length: int, tmp_path: Path) -> None:
     array = np.arange(length, dtype=np.float32)
-    nodes = [helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(array[::-1].copy())), relu()]
+    nodes = [helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(array[::-1].copy()))]
+    nodes.append(helper.make_node("Sum", ["x", "c", "w", "v"], ["y"]))
     message = model(nodes, [numpy_helper.from_array(array, "w"), numpy_helper.from_array(array + 1, "v")])
     path = saved_at(tmp_path / "m.onnx", message)
     for given in (message, path, str(path), path.read_bytes(), bytearray(path.read_bytes())):
@@ -116,8 +118,13 @@ def test_large_weights_are_mapped(tmp_path: Path) -> None:
 
 def test_inputs_that_are_weights_are_no_inputs() -> None:
     weight = numpy_helper.from_array(np.ones(4, np.float32), "w")
-    source = onnx_reader.read(model([relu()], [weight], inputs=[value("x", [4]), value("w", [4])]))
+    message = with_weight(weight)
+    message.graph.input.append(value("w", [4]))
+    source = onnx_reader.read(message)
     assert [each.name for each in source.inputs] == ["x"] and list(source.weights) == ["w"]
+    assert source.overridable == [Value("w", "float32", (4,))]
+    message.ir_version = 3  # in which every weight is an input
+    assert not onnx_reader.read(message).overridable
 
 
 def test_nodes_out_of_order_are_sorted_in_little_time() -> None:
@@ -164,6 +171,48 @@ def test_functions_are_expanded() -> None:
     assert len({name for node in source.nodes for name in node.outputs}) == 4
 
 
+def test_only_what_outputs_need_is_read() -> None:
+    """Weights and constants that nothing reads may be of any type, or be missing in a file."""
+    labels = helper.make_tensor("labels", TensorProto.STRING, [2], [b"cat", b"dog"])
+    lost = external("nowhere").graph.initializer[0]
+    nodes = [
+        helper.make_node("Constant", [], ["names"], value_strings=["cat", "dog"]),
+        helper.make_node("Constant", [], ["more"], value=labels),
+        helper.make_node("NonZero", ["x"], ["dead"]),
+        helper.make_node("Add", ["dead", "w"], ["deader"]),
+        helper.make_node("MaxPool", ["x"], ["y", "indices"]),
+    ]
+    message = model(nodes, [labels, lost])
+    message.graph.sparse_initializer.add().values.name = "thin"
+    source = onnx_reader.read(message)
+    assert [(node.op, node.outputs) for node in source.nodes] == [("MaxPool", ("y", ""))]
+    assert not source.weights
+
+
+def test_subgraphs_keep_what_they_need() -> None:
+    nodes = [relu("late", "r"), relu("other", "dead")]
+    branch = helper.make_graph(nodes, "b", [], [value("r"), value("r")], [ONE])
+    message = model([helper.make_node("If", ["x"], ["y", "z"], then_branch=branch, else_branch=branch), relu("x", "late")])
+    message.graph.node.add().CopyFrom(relu("x", "other"))
+    source = onnx_reader.read(message)
+    assert [node.outputs for node in source.nodes] == [("late",), ("y", "")]
+    inner = source.nodes[1].attributes["then_branch"]
+    assert [node.outputs for node in inner.nodes] == [("r",)] and not inner.weights
+
+
+def test_of_weights_with_one_name_the_last_counts() -> None:
+    first, second = (numpy_helper.from_array(np.full(4, n, np.float32), "w") for n in (1, 2))
+    message = with_weight(first)
+    message.graph.initializer.add().CopyFrom(second)
+    np.testing.assert_array_equal(onnx_reader.read(message).weights["w"], [2, 2, 2, 2])
+
+
+def test_an_output_may_be_listed_twice() -> None:
+    x = np.arange(-2, 2, dtype=np.float32).reshape(1, 4)
+    outputs = pysimd.load(model([relu()], outputs=[value("y"), value("y")])).prepare()({"x": x})
+    np.testing.assert_array_equal(outputs["y"], np.maximum(x, 0))
+
+
 # ---- weights in other files
 
 
@@ -178,12 +227,41 @@ def test_external_weights_are_mapped(tmp_path: Path) -> None:
     np.testing.assert_array_equal(onnx_reader.read(path).weights["w"], [0, 1, 2, 3])
 
 
+def in_a_cache(folder: Path, location: str = "m.data") -> Path:
+    """A model and its data as caches keep them: blobs, and names that are links to them."""
+    blobs, names = folder / "blobs", folder / "snapshots" / "1" / "onnx"
+    blobs.mkdir()
+    names.mkdir(parents=True)
+    saved_at(blobs / "aa", external(location))
+    np.arange(4, dtype=np.float32).tofile(blobs / "bb")
+    np.zeros(4, np.float32).tofile(folder / "outside")
+    for name, to in (("m.onnx", "blobs/aa"), ("m.data", "blobs/bb"), ("out", "outside")):
+        (names / name).symlink_to(f"../../../{to}")
+    (blobs / "out").symlink_to("../outside")
+    return names / "m.onnx"
+
+
+def test_models_in_caches_of_links(tmp_path: Path) -> None:
+    path = in_a_cache(tmp_path)
+    np.testing.assert_array_equal(onnx_reader.read(path).weights["w"], [0, 1, 2, 3])
+    (tmp_path / "link").symlink_to(path)  # beside which there are no data
+    saved_at(tmp_path / "blobs" / "aa", external("bb"))
+    np.testing.assert_array_equal(onnx_reader.read(tmp_path / "link").weights["w"], [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize("location", ["out", "../../../outside", "../../../blobs/out", "../outside"])
+def test_links_lead_to_no_other_folder(location: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"is in the file .*, which is not within the folder of the model"):
+        onnx_reader.read(in_a_cache(tmp_path, location))
+
+
 def test_many_external_weights_need_one_file(tmp_path: Path) -> None:
     np.zeros(4, np.float32).tofile(tmp_path / "data")
     message = external("data")
     for i in range(3000):
         message.graph.initializer.add().CopyFrom(message.graph.initializer[0])
         message.graph.initializer[-1].name = f"w{i}"
+        message.graph.node[0].input.append(f"w{i}")
     before = len(os.listdir("/proc/self/fd"))
     source = onnx_reader.read(saved_at(tmp_path / "m.onnx", message))
     assert len(source.weights) == 3001 and len(os.listdir("/proc/self/fd")) < before + 10
@@ -270,18 +348,17 @@ def of_another_version() -> Any:
 
 
 def sparse() -> Any:
-    message = model([relu()])
-    message.graph.sparse_initializer.add()
+    message = model([helper.make_node("Add", ["x", "w"], ["y"])])
+    message.graph.sparse_initializer.add().values.name = "w"
     return message
 
 
 def with_sparse_constant() -> Any:
-    message = model([helper.make_node("Constant", [], ["c"], name="c"), relu()])
+    message = model([helper.make_node("Constant", [], ["c"], name="c"), helper.make_node("Add", ["x", "c"], ["y"])])
     message.graph.node[0].attribute.add(name="sparse_value", type=onnx.AttributeProto.SPARSE_TENSOR)
     return message
 
 
-ONE = numpy_helper.from_array(np.ones(1, np.float32), "w")
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: b"", "is no ONNX model"),
     (lambda: b"not a model at all", "is no ONNX model, or cut|there is no graph"),
@@ -293,11 +370,9 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: helper.make_model(model([relu()]).graph, opset_imports=[helper.make_opsetid("own", 1)]), "opset_import"),
     (lambda: model([relu("x", "a"), relu("x", "a")]), "two tensors have the name 'a'"),
     (lambda: model([relu("x", "x")]), "two tensors have the name 'x'"),
-    (lambda: model([relu()], [ONE, ONE]), "two weights have the name 'w'"),
     (lambda: model([relu()], [TensorProto(data_type=FLOAT)]), "a weight has no name"),
     (lambda: model([relu()], inputs=[value("x"), value("x")]), "two tensors have the name 'x'"),
     (lambda: model([relu()], inputs=[value("x"), value("")]), "an input or an output of the graph has no name"),
-    (lambda: model([relu()], outputs=[value("y"), value("y")]), "two outputs have the name 'y'"),
     (lambda: model([relu()], outputs=[value("z")]), "nothing gives the output 'z'"),
     (lambda: model([relu("w")]), r"the node 'relu_w' \(Relu\) reads 'w', which nothing gives"),
     (
@@ -315,7 +390,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: weight_of_type(TensorProto.COMPLEX64, dims=[0]), "'w' has type 14 of ONNX"),
     (lambda: weight_of_type(0), "'w' has type 0 of ONNX"),
     (lambda: weight_of_type(999), "'w' has type 999 of ONNX"),
-    (sparse, "the model has sparse weights"),
+    (sparse, "the weight 'w' is sparse, which is not supported"),
     (with_sparse_constant, r"the node 'c' \(Constant\): the attribute 'sparse_value' has type 11"),
     (lambda: nested(26), "graphs within graphs are more than 24 deep"),
     (lambda: exploding(2, 23), "calls of functions become more than"),

@@ -14,7 +14,7 @@ from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.mapped import released
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
-from pysimd.network.source import Source, Value
+from pysimd.network.source import Dimension, Source, Value
 
 Fallback = Mapping[str, Callable[..., Any]]
 
@@ -23,6 +23,7 @@ class Model:
     """A model as its file describes it; :func:`pysimd.load` returns it, and :meth:`prepare` makes it ready to run.
 
     inputs, outputs : names with their types and dimensions; a dimension is a number, or a name if the file leaves it open.
+    overridable : likewise, the weights that the file lists as inputs too: those whose shapes are given are inputs.
 
     ``print(model)`` shows inputs, outputs, operators, and what is not supported. A model can be pickled if its fallbacks
     can, and sent to other processes.
@@ -47,21 +48,31 @@ class Model:
         """The outputs by name; dimensions that the file does not tell are None."""
         return {value.name: value for value in self.source.outputs}
 
+    @property
+    def overridable(self) -> dict[str, Value]:
+        """The weights, by name, that are inputs if :meth:`prepare` is given their shapes."""
+        return {value.name: value for value in self.source.overridable}
+
     def shapes(self, shapes: Mapping[str, Shape] | None = None) -> dict[str, Shape]:
         """The shapes of all inputs: those given, else those of the file.
+
+        A dimension with a name has, in an input whose shape is not given, the size that it has in those that are given.
 
         Raises ValueError for an unknown input, for one whose shape is open and not given, and for a shape that contradicts
         the file.
         """
         given = dict(shapes or {})
-        unknown = [name for name in given if name not in self.inputs]
+        known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
+        unknown = [name for name in given if name not in known]
         if unknown:
             raise ValueError(f"{unknown[0]!r} is no input, expected {', '.join(map(repr, self.inputs))}")
-        found: dict[str, Shape] = {}
-        sizes: dict[str, tuple[int, str]] = {}  # of the dimensions with names, and the input that has told
-        for name, value in self.inputs.items():
-            found[name] = _bound(value, given.get(name), sizes)
-        return found
+        found = {name: _fitting(known[name], shape) for name, shape in given.items()}
+        sizes: dict[str, set[int]] = {}  # names may stand for several
+        for name, shape in found.items():
+            for n, size in zip(known[name].dims or (), shape):
+                if isinstance(n, str):
+                    sizes.setdefault(n, set()).add(size)
+        return {name: found[name] if name in found else _inferred(value, sizes) for name, value in known.items()}
 
     def prepare(
         self,
@@ -72,7 +83,8 @@ class Model:
     ) -> Runner:
         """Plans the model for these shapes of its inputs, and packs the weights.
 
-        shapes : by name; inputs whose dimensions are all numbers in the file can be omitted.
+        shapes : by name; inputs whose dimensions are all numbers in the file can be omitted. Those of :attr:`overridable`
+            are inputs if they are given.
         layout : how inputs and outputs of four dimensions are stored: "nchw", as in the file, or "nhwc", with channels last,
             which avoids conversions.
         progress : a function that is called, several times, with the part of the weights that is packed: from 0 to 1.
@@ -145,16 +157,27 @@ class Model:
         most = sorted(counts, key=lambda op: (-counts[op], op))
         lines.append("  operators  " + ", ".join(f"{op} {counts[op]}" if counts[op] > 1 else op for op in most))
         try:
-            found = self.unsupported(self._probe())
+            found = self.unsupported(self._probe(by_name=False))
+            if found is not None and self.unsupported(self._probe(by_name=True)) is None:
+                found = None
         except ValueError as error:
             return "\n".join([*lines, f"  support not known: {error}"])
         lines.append("  all operators are supported" if found is None else "  " + str(found).replace("\n", "\n  "))
         return "\n".join(lines)
 
-    def _probe(self) -> dict[str, Shape]:
-        """Shapes to look for unsupported operators with: 1 for what is open, in the first dimension, else 64."""
+    def _probe(self, by_name: bool) -> dict[str, Shape]:
+        """Shapes to look for unsupported operators with: 1 for what is open, in the first dimension, else 64.
+
+        by_name : dimensions of one name have the size of the first of them.
+        """
+        sizes: dict[str, int] = {}
+
+        def size(i: int, n: Dimension) -> int:
+            usual = 1 if i == 0 else 64
+            return n if isinstance(n, int) else sizes.setdefault(n, usual) if n and by_name else usual
+
         return {
-            value.name: tuple(n if isinstance(n, int) else 1 if i == 0 else 64 for i, n in enumerate(value.dims))
+            value.name: tuple(size(i, n) for i, n in enumerate(value.dims))
             for value in self.source.inputs
             if value.dims is not None
         }
@@ -172,23 +195,21 @@ def _described(value: Value) -> str:
     return f"{value.name}: {value.dtype} {dims}"
 
 
-def _bound(value: Value, given: Shape | None, sizes: dict[str, tuple[int, str]]) -> Shape:
-    """The shape of an input."""
-    if given is None:
-        dims = None if value.dims is None else [sizes[n][0] if n in sizes else n for n in value.dims]
-        if dims is None or not all(isinstance(n, int) for n in dims):
-            raise ValueError(
-                f"the shape of the input {_described(value)} is open: give it, as shapes={{{value.name!r}: (...)}}"
-            )
-        return tuple(dims)  # type: ignore[arg-type]
+def _fitting(value: Value, given: Shape) -> Shape:
+    """A shape that is given for an input."""
     shape = tuple(int(n) for n in given)
     if value.dims is not None and (
         len(shape) != len(value.dims) or any(isinstance(n, int) and n != size for n, size in zip(value.dims, shape))
     ):
         raise ValueError(f"the shape of {value.name} is given as {shape}, expected that of the file: {_described(value)}")
-    for n, size in zip(value.dims or (), shape):
-        if isinstance(n, str):
-            known, other = sizes.setdefault(n, (size, value.name))
-            if known != size:
-                raise ValueError(f"the dimension {n!r} is {size} in {value.name}, but {known} in {other}")
     return shape
+
+
+def _inferred(value: Value, sizes: Mapping[str, set[int]]) -> Shape:
+    """The shape of an input for which none is given: numbers, and names that have one size elsewhere."""
+    dims = [None]  # type: list[Dimension]
+    if value.dims is not None:
+        dims = [min(sizes[n]) if isinstance(n, str) and len(sizes.get(n, ())) == 1 else n for n in value.dims]
+    if not all(isinstance(n, int) for n in dims):
+        raise ValueError(f"the shape of the input {_described(value)} is open: give it, as shapes={{{value.name!r}: (...)}}")
+    return tuple(dims)  # type: ignore[arg-type]

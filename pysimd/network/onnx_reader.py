@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from math import prod
 from pathlib import Path
@@ -28,6 +29,7 @@ _MOST_NODES = 1 << 15  # and weights: each takes 20 us and 700 bytes, from as fe
 _MOST_VALUES = 1 << 17  # inputs and outputs of graphs, and attributes
 _MOST_NAMES = 1 << 18  # inputs and outputs of nodes
 _BFLOAT16 = 16
+_OVERRIDABLE = 4  # the version of the format since which an input that is a weight too can be given in its place
 _ONNX_DOMAINS = ("", "ai.onnx")
 
 
@@ -43,11 +45,11 @@ def read(model: Any) -> Source:
     except ImportError:
         raise ImportError("ONNX files need the package onnx: pip install 'pysimd[onnx]'") from None
     if isinstance(model, onnx.ModelProto):
-        return _Reader(onnx, None, None).source(model)
-    folder, name = None, "the bytes"
+        return _Reader(onnx, (), None).source(model)
+    folders, name = (), "the bytes"  # type: tuple[Path, ...], str
     if isinstance(model, (str, os.PathLike)):
         path = Path(model)
-        folder, name = path.resolve().parent, str(path)
+        folders, name = (path.parent.resolve(), path.resolve().parent), str(path)
         data = _mapped(path)
     elif isinstance(model, (bytes, bytearray, memoryview)):
         data = np.frombuffer(bytes(model) or b"\0", np.uint8)
@@ -62,7 +64,7 @@ def read(model: Any) -> Source:
     except Exception as error:  # of protobuf, whose class depends on its version
         raise ValueError(f"{name} is no ONNX model, or cut: {error}") from None
     del rest
-    reader = _Reader(onnx, folder, weights)
+    reader = _Reader(onnx, folders, weights)
     return reader.source(parsed)
 
 
@@ -77,10 +79,15 @@ def _mapped(path: Path) -> Array:
 
 
 class _Reader:
-    """Reads a model. Its external data are in a folder; weights are those that were taken out of it before."""
+    """Reads a model. Names and order come first, numbers second: only of what the outputs need.
 
-    def __init__(self, onnx: Any, folder: Path | None, weights: Weights | None) -> None:
-        self._onnx, self._folder, self._weights = onnx, folder, weights
+    folders : those in which its external data may be: that of the path and that of the file to which the path leads, as in
+        caches whose names are links to files elsewhere.
+    weights : those that were taken out of it before.
+    """
+
+    def __init__(self, onnx: Any, folders: Sequence[Path], weights: Weights | None) -> None:
+        self._onnx, self._folders, self._weights = onnx, folders, weights
         self._functions: dict[tuple[str, str, str], Any] = {}
         self._files: dict[Path, Array] = {}  # mapped once, as each map holds a descriptor
         self._opset, self._inlined_bytes, self._calls = 0, 0, count()
@@ -97,7 +104,9 @@ class _Reader:
             )
         self._opset = self._version(model)
         self._functions = {(each.domain, each.name, _overload(each)): each for each in model.functions}
-        return in_order(self._graph(model.graph, 0))
+        source = in_order(self._graph(model.graph, 0))
+        overridable = source.overridable if model.ir_version >= _OVERRIDABLE else ()
+        return self._with_numbers(replace(source, overridable=overridable))
 
     def _version(self, model: Any) -> int:
         versions = [each.version for each in model.opset_import if each.domain in _ONNX_DOMAINS]
@@ -109,27 +118,31 @@ class _Reader:
         return int(versions[0])
 
     def _graph(self, graph: Any, depth: int) -> Source:
+        """A graph whose weights and attributes are still messages."""
         if depth > _DEPTH:
             raise ValueError(f"graphs within graphs are more than {_DEPTH} deep")
-        if len(graph.sparse_initializer):
-            raise ValueError("the model has sparse weights, which are not supported")
         self._count(graph)
-        weights: dict[str, Array] = {}
-        for tensor in graph.initializer:
-            name = _text(tensor.name)
-            if not name or name in weights:
-                raise ValueError(f"two weights have the name {name!r}" if name else "a weight has no name")
-            weights[name] = self._tensor(tensor)
-        inputs = [_value(value) for value in graph.input if value.name not in weights]
+        weights = {_text(tensor.name): tensor for tensor in graph.initializer}  # of several with one name, the last counts
+        weights.update((_text(tensor.values.name), tensor) for tensor in graph.sparse_initializer)
+        if "" in weights:
+            raise ValueError("a weight has no name")
+        values = [_value(value) for value in graph.input]
+        inputs, given = ([value for value in values if (value.name in weights) is known] for known in (False, True))
         outputs = [_value(value) for value in graph.output]
         if not all(value.name for value in (*inputs, *outputs)):
             raise ValueError("an input or an output of the graph has no name")
         nodes = [self._node(node, depth) for node in self._expanded(graph.node, 0)]
-        return Source(_text(graph.name), self._opset, inputs, outputs, nodes, weights)
+        return Source(_text(graph.name), self._opset, inputs, outputs, nodes, weights, given)
+
+    def _with_numbers(self, source: Source) -> Source:
+        """A graph with its weights and attributes."""
+        weights = {name: self._tensor(tensor) for name, tensor in source.weights.items()}
+        nodes = [replace(node, attributes=self._attributes(node)) for node in source.nodes]
+        return replace(source, nodes=nodes, weights=weights)
 
     def _count(self, graph: Any) -> None:
         """Refuses a model that would take much more time and memory than its file suggests."""
-        self._nodes += len(graph.node) + len(graph.initializer)
+        self._nodes += len(graph.node) + len(graph.initializer) + len(graph.sparse_initializer)
         self._values += len(graph.input) + len(graph.output)
         if self._nodes > _MOST_NODES:
             raise ValueError(f"the model has more than {_MOST_NODES} nodes and weights")
@@ -141,21 +154,25 @@ class _Reader:
             raise ValueError(f"the nodes of the model have more than {_MOST_NAMES} inputs and outputs")
 
     def _node(self, node: Any, depth: int) -> SourceNode:
-        attributes = {}
-        for a in node.attribute:
-            try:
-                attributes[_text(a.name)] = self._attribute(a, depth)
-            except ValueError as error:
-                raise ValueError(f"the node {node.name!r} ({node.op_type}): {error}") from None
+        attributes = {_text(a.name): a for a in node.attribute}
+        for name, a in attributes.items():
+            if a.type == self._onnx.AttributeProto.GRAPH:
+                attributes[name] = self._graph(a.g, depth + 1)
         inputs, outputs = tuple(map(_text, node.input)), tuple(map(_text, node.output))
         return SourceNode(_text(node.op_type), inputs, outputs, attributes, _text(node.name), _text(node.domain))
 
-    def _attribute(self, a: Any, depth: int) -> Any:
+    def _attributes(self, node: SourceNode) -> dict[str, Any]:
+        try:
+            return {name: self._attribute(a) for name, a in node.attributes.items()}
+        except ValueError as error:
+            raise ValueError(f"the node {node.name!r} ({node.op}): {error}") from None
+
+    def _attribute(self, a: Any) -> Any:
+        if isinstance(a, Source):
+            return self._with_numbers(a)
         kinds = self._onnx.AttributeProto
         if a.type == kinds.TENSOR:
             return self._tensor(a.t)
-        if a.type == kinds.GRAPH:
-            return self._graph(a.g, depth + 1)
         if a.type == kinds.STRING:
             return a.s.decode("utf-8", "replace")
         if a.type == kinds.STRINGS:
@@ -245,6 +262,8 @@ class _Reader:
 
     def _tensor(self, tensor: Any) -> Array:
         """A tensor as an array."""
+        if isinstance(tensor, self._onnx.SparseTensorProto):
+            raise ValueError(f"the weight {tensor.values.name!r} is sparse, which is not supported")
         shape = tuple(tensor.dims)
         what = f"the weight {tensor.name!r}" if tensor.name else "a constant"
         if any(n < 0 for n in shape):
@@ -288,15 +307,15 @@ class _Reader:
         return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
 
     def _external(self, tensor: Any, what: str, nbytes: int) -> Array:
-        """Bytes of another file, mapped. Its path must be within the folder of the model."""
+        """Bytes of another file, mapped."""
         given = {each.key: each.value for each in tensor.external_data}
-        if self._folder is None:
+        if not self._folders:
             raise ValueError(f"{what} is in another file, {given.get('location')!r}: load the model by its path")
         location = given.get("location", "")
         try:
-            path = (self._folder / location).resolve()
+            path = self._place(location)
             offset, length = int(given.get("offset", 0)), int(given.get("length", nbytes))
-            within = bool(location) and not os.path.isabs(location) and self._folder in path.parents
+            within = bool(location) and not os.path.isabs(location) and not set(self._folders).isdisjoint(path.parents)
             size = path.stat().st_size if within else 0
             if within and not path.is_file():
                 raise ValueError("it is no file")
@@ -318,6 +337,11 @@ class _Reader:
         if offset + nbytes > self._files[path].size:
             raise ValueError(f"{what} is in the file {location!r}, which has become shorter")
         return self._files[path][offset : offset + nbytes]
+
+    def _place(self, location: str) -> Path:
+        """The file of a location, beside the path of the model, or else beside the file to which that leads."""
+        places = [folder / location for folder in self._folders]
+        return next((place for place in places if place.exists()), places[0]).resolve()
 
 
 def _text(value: Any) -> str:

@@ -117,6 +117,7 @@ def _described(source: Source, arrays: _Arrays) -> dict[str, Any]:
             for node in source.nodes
         ],
         "weights": {name: arrays.add(array) for name, array in source.weights.items()},
+        "overridable": [_value(value) for value in source.overridable],
     }
 
 
@@ -203,6 +204,7 @@ class _Parser:
             [_parsed_value(value) for value in _list(given["outputs"])],
             nodes,
             {_text(name): self._array(place) for name, place in given["weights"].items()},
+            [_parsed_value(value) for value in _list(given.get("overridable", []))],  # which older files do not have
         )
 
     def _attribute(self, value: Any, depth: int) -> Any:

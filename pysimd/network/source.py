@@ -45,6 +45,7 @@ class Source:
 
     opset : the version of the operators of ONNX.
     weights : arrays by name, read from the file when they are used, where that is possible.
+    overridable : the weights that can be given as inputs.
     """
 
     name: str
@@ -53,10 +54,13 @@ class Source:
     outputs: Sequence[Value]
     nodes: Sequence[SourceNode]
     weights: Mapping[str, Array]
+    overridable: Sequence[Value] = ()
 
 
 def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
     """The same source, with nodes in an order in which they can be computed; those that are in one already stay in it.
+
+    Nodes and weights that no output needs are left out; an output of a node that nothing reads becomes "", a missing one.
 
     outer : names that a subgraph can read from the graphs around it.
 
@@ -64,20 +68,31 @@ def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
     """
     inputs = [value.name for value in source.inputs]
     made = [name for node in source.nodes for name in node.outputs if name]
-    _refuse_equal([*made, *source.weights, *inputs], "tensors")
-    _refuse_equal([value.name for value in source.outputs], "outputs")
+    _refuse_equal([*made, *source.weights, *inputs])
     every = {*outer, *source.weights, *inputs, *made}
     for value in source.outputs:
         if value.name not in every:
             raise ValueError(f"nothing gives the output {value.name!r}")
     nodes = _sorted(source.nodes, every)
-    return replace(source, nodes=[_with_subgraphs_in_order(node, every) for node in nodes])
+    return _needed(replace(source, nodes=[_with_subgraphs_in_order(node, every) for node in nodes]))
 
 
-def _refuse_equal(names: Sequence[str], what: str) -> None:
+def _refuse_equal(names: Sequence[str]) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise ValueError(f"two {what} have the name {repeated[0]!r}")
+        raise ValueError(f"two tensors have the name {repeated[0]!r}")
+
+
+def _needed(source: Source) -> Source:
+    """What the outputs need."""
+    wanted, kept = {value.name for value in source.outputs}, []
+    for node in reversed(source.nodes):
+        outputs = tuple(name if name in wanted else "" for name in node.outputs)
+        if any(outputs):
+            kept.append(replace(node, outputs=outputs))
+            wanted |= _reads(node)
+    weights = {name: array for name, array in source.weights.items() if name in wanted}
+    return replace(source, nodes=kept[::-1], weights=weights)
 
 
 def _with_subgraphs_in_order(node: SourceNode, outer: AbstractSet[str]) -> SourceNode:

@@ -385,9 +385,9 @@ class Conversion:
         self._values, self._weights = values.new_child(), weights.new_child(branch.weights)  # type: ignore[arg-type]
         try:
             self.walk(branch.nodes)
-            names = [output.name for output in branch.outputs]
+            names = [output.name if read else "" for output, read in zip(branch.outputs, node.outputs)]
             missing = any(name in self._failed for name in names)
-            results = [] if missing else [self._lookup(name) for name in names]
+            results = [] if missing else [self._lookup(name) if name else None for name in names]
         finally:
             self._values, self._weights, self.node = values, weights, node
         if missing:  # the nodes that are the reason are collected already
@@ -396,21 +396,22 @@ class Conversion:
             self.give(*results)
 
     def finished(self, source: Source) -> Graph:
-        """The graph, whose tensors have their names in the source. Raises UnsupportedModel if there are problems.
+        """The graph, whose tensors have their names in the source. Raises UnsupportedModel if an output has problems.
 
         Its outputs are those of the source, in their order. One that is an input of the source, too, is a copy and has
         another name.
         """
+        results = [output.name for output in source.outputs]
+        inputs = {value.name for value in (*source.inputs, *source.overridable)}
+        if not self._failed.isdisjoint({*results, *inputs}):
+            raise UnsupportedModel(source.name, self.problems)
         outputs: dict[str, str] = {}  # their names in the graph
-        for name in () if self.problems else [output.name for output in source.outputs]:
+        for name in dict.fromkeys(results):
             try:
                 outputs[name] = self._output(self._lookup(name), outputs.values())
             except Unsupported:
                 raise ValueError(f"nothing gives the output {name!r}") from None
-        if self.problems:
-            raise UnsupportedModel(source.name, self.problems)
         names = {value: name for name, value in reversed(list(self._values.items())) if isinstance(value, str)}
-        inputs = {value.name for value in source.inputs}
         names.update((made, name) for name, made in outputs.items() if name not in inputs)
         return renamed(self.builder.graph(*outputs.values()), names)
 
@@ -518,7 +519,7 @@ def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
 def graph_of(source: Source, shapes: Mapping[str, Shape], fallback: Mapping[str, Any] | None = None) -> Graph:
     """The graph of a source.
 
-    shapes : of all its inputs, by name.
+    shapes : of all its inputs, by name, and of the weights that are to be inputs too.
     fallback : functions of Python by the operators that they compute, "Name" or "domain.Name". A function gets NumPy arrays
         of the inputs that the node has, which it cannot write, and its attributes as keywords, and returns an array, or a
         tuple or a list of them. The shapes
@@ -532,5 +533,8 @@ def graph_of(source: Source, shapes: Mapping[str, Shape], fallback: Mapping[str,
         if value.name not in shapes:
             raise ValueError(f"the shape of the input {value.name!r} is not given")
         c.input(value.name, tuple(shapes[value.name]), value.dtype)
+    for value in source.overridable:
+        if value.name in shapes:
+            c.input(value.name, tuple(shapes[value.name]), value.dtype)
     c.walk(source.nodes)
     return c.finished(source)

@@ -78,15 +78,17 @@ _BYTES = ("uint8", "int8")
 
 
 def _parameters(c: Conversion) -> tuple[list[str], int | None]:
-    """The known scale and zero point, and the axis if there are several."""
+    """The known scale and zero point, and the axis if there are several; one of any shape is for all elements."""
     if int(c.attribute("block_size", 0)):
         raise Unsupported(f"block_size is {c.attribute('block_size')}, supported is 0")
     scale = float32_of(c.known(1, "the scale"))
+    scale = scale.reshape(()) if scale.size == 1 else scale
     names = [c.constant(scale)]
     if c.has(2):
         zero = c.known(2, "the zero point")
         if zero.dtype.name not in _BYTES:
             raise Unsupported(f"the zero point has type {zero.dtype.name}, supported are {' and '.join(_BYTES)}")
+        zero = zero.reshape(()) if zero.size == 1 else zero
         names.append(c.constant(np.broadcast_to(zero, scale.shape).copy()))
     return names, axis_within(int(c.attribute("axis", 1)), len(c.shape(0))) if scale.ndim else None
 
