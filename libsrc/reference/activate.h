@@ -22,9 +22,9 @@ static inline double activate(double v, enum sn_activation type, const sn_32f * 
     case SN_ACTIVATION_HSWISH: return maximum(0, minimum(p[0], v) + p[0]) * p[1] * v;
     case SN_ACTIVATION_MISH: return v > p[0] ? v : v * sn_tanh(maximum(0, v) + sn_log1p(sn_exp(-fabs(v))));
     case SN_ACTIVATION_HARD_SIGMOID: return maximum(0, minimum(1, v * p[0] + p[1]));
-    case SN_ACTIVATION_SWISH: return v / (1 + sn_exp(-(p[0] * v)));
+    case SN_ACTIVATION_SWISH: return v * sn_sigmoid(p[0] * v);
     case SN_ACTIVATION_GELU: return v * sn_erfc(-0x1.6A09E667F3BCDp-1 * v) / 2;
-    case SN_ACTIVATION_SIGMOID: return 1 / (1 + sn_exp(-v));
+    case SN_ACTIVATION_SIGMOID: return sn_sigmoid(v);
     }
     return v;
 }

@@ -43,7 +43,7 @@ static void sigmoid_32f(const sn_32f * src, size_t size, const sn_32f * slope, s
     (void)stream;
     for (size_t i = 0; i < size; ++i) {
         const float x = slope[0] * src[i];
-        dst[i] = (float)(1 / (1 + sn_exp(-(double)x)));
+        dst[i] = (float)sn_sigmoid(x);
     }
 }
 
@@ -73,7 +73,7 @@ static void swish_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_
     (void)stream;
     for (size_t i = 0; i < size; ++i) {
         const float x = slope[0] * src[i];
-        dst[i] = (float)(src[i] / (1 + sn_exp(-(double)x)));
+        dst[i] = (float)(src[i] * sn_sigmoid(x));
     }
 }
 

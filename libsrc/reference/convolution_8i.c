@@ -26,9 +26,9 @@ static float activate(float v, enum sn_activation type, const sn_32f * p, size_t
         const float product = v * p[0];
         return maximum(0, minimum(1, product + p[1]));
     }
-    case SN_ACTIVATION_SWISH: return (float)(v / (1 + sn_exp(-(double)(p[0] * v))));
+    case SN_ACTIVATION_SWISH: return (float)(v * sn_sigmoid(p[0] * v));
     case SN_ACTIVATION_GELU: return (float)(v * sn_erfc(-0x1.6A09E667F3BCDp-1 * v) / 2);
-    case SN_ACTIVATION_SIGMOID: return (float)(1 / (1 + sn_exp(-(double)v)));
+    case SN_ACTIVATION_SIGMOID: return (float)sn_sigmoid(v);
     }
     return v;
 }

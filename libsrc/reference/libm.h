@@ -41,6 +41,13 @@ static inline double sn_pow(double x, double exponent)
     return y;
 }
 
+/* 1 / (1 + exp(-x)), without the overflow of exp(). */
+static inline double sn_sigmoid(double x)
+{
+    const double e = sn_exp(-fabs(x));
+    return (x < 0 ? e : 1) / (1 + e);
+}
+
 #undef SN_WITHOUT_ERRNO
 
 #endif

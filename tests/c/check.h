@@ -33,9 +33,9 @@
  * What check_run() does: for base and for each level it places every array three times (ending at an inaccessible page;
  * beginning after one; at any of 64 byte offsets in a page, between canaries, where the caches are also reported as small,
  * so that work is cut into different blocks and results are written with streaming stores). Before each call it fills dst
- * with a different pattern and sets an error text. With --threads, calls use several threads, except at the first place.
+ * with a different pattern, the memory that the library works in with signaling NaNs, and sets an error text. With --threads, calls use several threads, except at the first place.
  * Then it verifies that src and canaries are unchanged, that the error text is empty, that finite arrays raised no
- * floating-point exceptions that base does not raise, that the result agrees with base's (bit for bit by default), and that
+ * floating-point exceptions, that the result agrees with base's (bit for bit by default), and that
  * the three results are bit-identical. A crash is reported and counted as a failure of the case. Every failure prints a
  * command line that repeats it.
  *
@@ -117,6 +117,9 @@ double * check_bound(void);
 
 /* The case may raise floating-point exceptions: a scalar parameter, or something computed from one, is not finite. */
 void check_raises(void);
+
+/* The formula itself may raise them for finite numbers: the root of a negative one. A level may raise some where base does. */
+void check_raises_like_base(void);
 
 /* The case works on a context: open() creates it (SetParams included), once for each placement; NULL is a failure. After the
  * call, SimdRelease() frees it. */

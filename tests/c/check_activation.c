@@ -146,19 +146,20 @@ static void bench(const struct activation * f)
 
 CHECK_FAMILY(activation)
 {
-    static const float scales[] = {1, 10, 0x1p-20f, 100, 0x1p-126f};
+    static const float scales[] = {1, 10, 0x1p-20f, 100, 0x1p-126f, 0x1p19f};
+    enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
     for (size_t a = 0; a < ACTIVATIONS; ++a) {
         const struct activation * f = &activations[a];
         for (size_t size = 0; size <= 67; ++size)
             for (size_t fill = 0; fill < CHECK_FILLS; ++fill)
-                check_at(f, size, f->values[(size + fill) % 4], (enum check_fill)fill, scales[size % 5]);
+                check_at(f, size, f->values[(size + fill) % 4], (enum check_fill)fill, scales[size % SCALES]);
         for (size_t i = 0; i < VALUES; ++i)
             for (size_t fill = 0; fill < CHECK_FILLS; ++fill)
-                for (size_t s = 0; s < 5; ++s)
+                for (size_t s = 0; s < SCALES; ++s)
                     check_at(f, 33, f->values[i], (enum check_fill)fill, scales[s]);
         for (size_t i = 0, n = check_count(40); i < n; ++i)
             check_at(f, check_random_size(5000), f->values[i % 4], (enum check_fill)check_random(0, CHECK_FILLS - 1),
-                     scales[i % 5]);
+                     scales[i % SCALES]);
         check_at(f, 30001, f->values[1], CHECK_RANDOM, 10); /* long enough for several threads */
         refusals(f);
         if (check_timed())

@@ -90,6 +90,8 @@ static struct binary binary_case(SimdnetBinaryParameters p, int in_place, enum c
         check_out("dst", CHECK_32F, sizes[2]);
     if (p.operation == SimdnetBinaryPower && x && y && (fill == CHECK_RANDOM || fill == CHECK_EQUAL))
         fill_for_power(x, sizes[0], y, sizes[1], fill == CHECK_EQUAL);
+    if (p.operation == SimdnetBinaryDivide || p.operation == SimdnetBinaryPower)
+        check_raises_like_base();
     if (p.activation >= SimdConvolutionActivationElu && p.activation != SimdConvolutionActivationHswish &&
         p.activation != SimdConvolutionActivationHardSigmoid)
         check_ulp(5);

@@ -38,7 +38,7 @@ bool check_case(const char * function, const char * geometry, ...)
     c->compare = FRAME_EXACT;
     c->tolerance = 0;
     c->freedoms = 0;
-    c->raises = false;
+    c->raises = c->raises_like_base = false;
     c->open = NULL;
     return !c->skip;
 }
@@ -114,6 +114,8 @@ double * check_bound(void)
 }
 
 void check_raises(void) { frame_case.raises = true; }
+
+void check_raises_like_base(void) { frame_case.raises_like_base = true; }
 
 void check_open(check_open_fn open) { frame_case.open = open; }
 

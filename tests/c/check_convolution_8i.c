@@ -298,6 +298,7 @@ static void refusals_of_calls(void)
     check_refused(CHECK_VALUE, "stats", set_no_stats, &j);
     j.p->activation = SimdConvolutionActivationPrelu;
     declare(&j, POSITIVE, POSITIVE, CHECK_RANDOM);
+    check_raises(); /* by the faults */
     check_run(forward_after_faults, &j);
     check_layer_refuse_calls(&j);
     static const char * const names[] = {"stats[0]", "stats[1]", "stats[2]", "stats[3]"};

@@ -38,7 +38,7 @@ struct frame_case {
     enum frame_compare compare;
     double tolerance;
     int freedoms;
-    bool raises;
+    bool raises, raises_like_base;
     bool has_largest; /* --special: FLT_MAX is among ordinary values */
     check_open_fn open;
     struct frame_random random; /* for its data */

@@ -101,6 +101,7 @@ static void no_power(void)
         for (size_t i = 0; i < EXPONENTS; ++i) {
             const struct lrn job = lrn_case(2, 9, 37, format, -1, 1, exponent[i], (enum check_fill)(i % CHECK_FILLS));
             check_anything();
+            check_raises_like_base();
             check_run(lrn, &job);
         }
 }

@@ -156,6 +156,8 @@ static void * declare_exact(const struct pool * p, enum check_fill fill, int fre
     check_exact(freedoms);
     if ((float)p->kernel[C] * (float)p->kernel[Y] * (float)p->kernel[X] > FLT_MAX) /* cells, counted as a float */
         check_raises();
+    if (p->exclude) /* the average of nothing */
+        check_raises_like_base();
     return src;
 }
 

@@ -43,6 +43,9 @@ static struct job declare(int type, size_t size, enum check_fill fill, float by,
         check_ulp(operations[type].ulp);
     else
         check_exact(CHECK_NAN_FREE);
+    /* of numbers for which it has no result, or too large a one */
+    if (positive || type == SimdSynetUnaryOperation32fExp || type == SimdSynetUnaryOperation32fRcp)
+        check_raises_like_base();
     return (struct job){size, type, in_place};
 }
 

@@ -95,6 +95,7 @@ static bool pow_case(const struct vectors * p, float exponent, enum check_fill c
     if (!p->other)
         check_out("dst", CHECK_32F, p->size);
     check_ulp(2);
+    check_raises_like_base();
     return true;
 }
 
