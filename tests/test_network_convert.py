@@ -122,7 +122,8 @@ REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
     (made("NonZero"), (3,), "the shape of its result depends on the values of its inputs"),
     (made("NonMaxSuppression", floats(1, 1, 4)), (1, 4, 4), "the number of boxes depends on the values of its inputs"),
     (made("Loop"), (3,), "loops are not supported"),
-    (made("Sigmoid", dtype="float64"), (3,), "its inputs are float64, supported is float32"),
+    (made("Sigmoid", dtype="int64"), (3,), "its inputs are int64, supported are float32 and float64"),
+    (made("LpPool", kernel_shape=[2], dtype="float64"), (1, 2, 3), "its inputs are float64, supported is float32"),
     (made("Sigmoid", dtype="string"), (3,), "its type is string, supported are float32"),
     (made("Softmax", axis=[1]), (3,), "its attributes or inputs do not fit: TypeError"),
     (made("Conv", floats(5, 3, 3, 3)), (1, 2, 7, 8), "the weights are for 3 channels"),
@@ -265,6 +266,40 @@ def test_sums_of_products(equation: str, shapes: Sequence[tuple[int, ...]]) -> N
     expected = np.einsum(equation, x, *known)
     graph = made("Einsum", *known, equation=equation).graph(*shapes[0])
     np.testing.assert_allclose(computed(graph, x), expected, 1e-5, 1e-5)
+
+
+FLOAT64: list[tuple[str, Sequence[Any], dict[str, Any]]] = [
+    *((op, (), {}) for op in ("Celu", "Elu", "Erf", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "LogSoftmax", "Mish")),
+    *((op, (), {}) for op in ("Reciprocal", "Selu", "Sigmoid", "Softmax", "Softplus", "Softsign", "Swish", "Tanh")),
+    *((op, (), {"alpha": 0.7}) for op in ("Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "Swish")),
+    *((op, (), {"axis": 0}) for op in ("LogSoftmax", "Softmax")),
+    ("Gelu", (), {"approximate": "tanh"}),
+    ("PRelu", (floats(5),), {}),
+    ("Gemm", (floats(5, 3), floats(3)), {"alpha": 0.5, "beta": 2.0}),
+    ("Gemm", (floats(4, 3), floats(1)), {"transA": 1, "transB": 1}),
+    ("Einsum", (floats(2, 5, 3),), {"equation": "...ij,...jk->...ik"}),
+    ("Einsum", (floats(1, 5), floats(1, 5)), {"equation": "ij,kj,kj->ik"}),
+    *(
+        (f"Reduce{name}", (axes,), options)
+        for name in ("LogSum", "LogSumExp", "L1", "L2", "SumSquare")
+        for axes, options in (([1], {}), ([0, 1], {"keepdims": 0}), ([], {}), ([], {"noop_with_empty_axes": 1}))
+    ),
+]
+
+
+@pytest.mark.parametrize(("op", "known", "attributes"), FLOAT64)
+def test_float64(op: str, known: Sequence[Any], attributes: dict[str, Any]) -> None:
+    """By NumPy, with more digits than float32 by the library; and so are constants."""
+    x = np.abs(floats(4, 5)) if op == "ReduceLogSum" else floats(4, 5)
+    x = x[:3] if attributes.get("transA") else x
+    expected = computed(made(op, *known, **attributes).graph(*x.shape), x)
+    wide = [each.astype(np.float64) if isinstance(each, np.ndarray) else each for each in known]
+    actual = computed(made(op, *wide, dtype="float64", **attributes).graph(*x.shape), x.astype(np.float64))
+    assert actual.dtype == np.float64
+    np.testing.assert_allclose(actual, expected, 2e-6, 1e-6)
+    model = Made([node(op, "c", *(f"w{i}" for i in range(len(known))), gives="d", **attributes), node("Identity", "d")], {})
+    model.weights = {"c": x, **{f"w{i}": each for i, each in enumerate(known)}}
+    np.testing.assert_allclose(computed(model.graph(1), floats(1)), expected, 2e-6, 1e-6)
 
 
 def test_tensors_without_elements_are_joined() -> None:

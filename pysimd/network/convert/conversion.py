@@ -20,7 +20,7 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.build import Builder
-from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS, SHAPE_INPUTS, HostFunction
+from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.graph import Graph, Type
 from pysimd.network.host import results_of
@@ -472,11 +472,12 @@ class Conversion:
     def by_numpy(self) -> None:
         """The node is computed at run time by what folds constants."""
         node, name = self.node, full_name(self.node)
-        if name not in BY_NUMPY:
-            if name not in _REGISTRY:
-                raise Unsupported(REASONS.get(name, "the operator is not known"))
-            others = [self.dtype(i) for i in range(len(node.inputs)) if self.has(i) and not self._is_float(self.value(i))]
-            raise Unsupported(f"its inputs are {' and '.join(dict.fromkeys(others))}, supported is float32")
+        if name not in BY_NUMPY and name not in _REGISTRY:
+            raise Unsupported(REASONS.get(name, "the operator is not known"))
+        others = [self.dtype(i) for i in range(len(node.inputs)) if self.has(i) and not self._is_float(self.value(i))]
+        if name not in BY_NUMPY or (name in FLOATS and set(others) - {"float64"}):
+            supported = "are float32 and float64" if name in FLOATS else "is float32"
+            raise Unsupported(f"its inputs are {' and '.join(dict.fromkeys(others))}, supported {supported}")
         for i in SHAPE_INPUTS.get(name, ()):
             if self.has(i):
                 self.known(i)

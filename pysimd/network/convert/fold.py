@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network.convert.equations import indices_of
 from pysimd.network.source import SourceNode
 
 _MOST_BYTES = 1 << 31
@@ -361,6 +362,14 @@ def _softmax(node: _Node, x: Array) -> Any:
     return raised / raised.sum(axis, keepdims=True)
 
 
+def _log_softmax(node: _Node, x: Array) -> Any:
+    shape, axis = x.shape, int(node.get("axis", 1 if node.opset < 13 else -1))
+    if node.opset < 13:
+        x, axis = x.reshape(math.prod(shape[: axis % x.ndim]), -1), 1
+    small = x - x.max(axis, keepdims=True, initial=-np.inf)
+    return (small - np.log(np.exp(small).sum(axis, keepdims=True))).reshape(shape)
+
+
 def _hardmax(node: _Node, x: Array) -> Any:
     shape, axis = x.shape, int(node.get("axis", 1 if node.opset < 13 else -1)) % x.ndim
     if node.opset < 13:
@@ -380,8 +389,19 @@ def _product(a: Array, b: Array) -> Any:
 
 def _gemm(node: _Node, a: Array, b: Array, c: Any = None) -> Any:
     left, right = a.T if node.get("transA", 0) else a, b.T if node.get("transB", 0) else b
-    found = node.get("alpha", 1.0) * _product(left, right)
-    return (found if c is None else found + node.get("beta", 1.0) * c).astype(a.dtype)
+    alpha, beta = (node.get(name, 1.0) for name in ("alpha", "beta"))  # a product with 1.0 would round integers
+    found = _product(left, right)
+    found = found if alpha == 1 else alpha * found
+    return (found if c is None else found + (c if beta == 1 else beta * c)).astype(a.dtype)
+
+
+def _einsum(node: _Node, *arrays: Array) -> Any:
+    terms, target, sizes = indices_of(str(node.get("equation")), [array.shape for array in arrays])
+    _bounded([sizes[letter] for letter in target], arrays[0].dtype)
+    numbers = {letter: number for number, letter in enumerate(sizes)}
+    operands = [each for array, term in zip(arrays, terms) for each in (array, [numbers[letter] for letter in term])]
+    found = np.einsum(*operands, [numbers[letter] for letter in target], optimize=("greedy", _MOST_BYTES // 8))
+    return np.asarray(found).astype(arrays[0].dtype)
 
 
 def _unary(function: Callable[[Array], Any]) -> Callable[..., Any]:
@@ -422,6 +442,41 @@ def _leaky_relu(node: _Node, x: Array) -> Any:
     return np.where(x < 0, x * node.get("alpha", 0.01), x).astype(x.dtype)
 
 
+def _elu(node: _Node, x: Array) -> Any:
+    return np.where(x > 0, x, node.get("alpha", 1.0) * np.expm1(np.minimum(x, 0))).astype(x.dtype)
+
+
+def _celu(node: _Node, x: Array) -> Any:
+    alpha = node.get("alpha", 1.0)
+    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha)).astype(x.dtype)
+
+
+def _selu(node: _Node, x: Array) -> Any:
+    alpha, gamma = node.get("alpha", 1.67326319217681884765625), node.get("gamma", 1.05070102214813232421875)
+    return (gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))).astype(x.dtype)
+
+
+def _hard_sigmoid(node: _Node, x: Array) -> Any:
+    return np.clip(node.get("alpha", 0.2) * x + node.get("beta", 0.5), 0, 1).astype(x.dtype)
+
+
+def _swish(node: _Node, x: Array) -> Any:
+    return (x / (1 + np.exp(-node.get("alpha", 1.0) * x))).astype(x.dtype)
+
+
+def _gelu(node: _Node, x: Array) -> Any:
+    if node.get("approximate", "none") == "tanh":
+        share = np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
+    else:
+        share = _erf(x / math.sqrt(2))
+    return (x / 2 * (1 + share)).astype(x.dtype)
+
+
+def _prelu(node: _Node, x: Array, slope: Array) -> Any:
+    _bounded_broadcast((x, slope))
+    return np.where(x < 0, x * slope, x).astype(x.dtype)
+
+
 def _is_inf(node: _Node, x: Array) -> Any:
     below, above = node.get("detect_negative", 1), node.get("detect_positive", 1)
     return np.isinf(x) & (((x < 0) & bool(below)) | ((x > 0) & bool(above)))
@@ -436,9 +491,8 @@ _erf: Any = np.vectorize(math.erf, otypes=[np.float64])
 def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     def computed(node: _Node, x: Array, axes: Any = None) -> Any:
         given = node.ints(1, "axes", [])
-        if not given and node.get("noop_with_empty_axes", 0):
-            return x
-        axis = tuple(given) if given else tuple(range(x.ndim))
+        every = () if node.get("noop_with_empty_axes", 0) else range(x.ndim)
+        axis = tuple(given or every)
         return np.asarray(function(x, axis=axis, keepdims=bool(node.get("keepdims", 1)))).astype(x.dtype)
 
     return computed
@@ -455,6 +509,14 @@ def _extreme(function: Callable[..., Any], sign: int) -> Callable[..., Any]:
         return function(x, initial=np.iinfo(x.dtype).max if sign > 0 else np.iinfo(x.dtype).min, **kept)
 
     return computed
+
+
+def _log_sum_exp(x: Array, **kept: Any) -> Any:
+    """Of differences to the largest element, whose exponentials are not infinite."""
+    most = np.max(x, axis=kept["axis"], keepdims=True, initial=-np.inf)
+    most = np.where(np.isfinite(most), most, 0)
+    total = np.log(np.exp(x - most).sum(axis=kept["axis"], keepdims=True)) + most
+    return total if kept["keepdims"] else total.squeeze(kept["axis"])
 
 
 def _arg(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -522,6 +584,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Cast": lambda node, x: _cast_to(x, _dtype(node.get("to"))),
     "CastLike": lambda node, x, like: _cast_to(x, like.dtype),
     "Ceil": _unary(np.ceil),
+    "Celu": _celu,
     "Clip": _clip,
     "Concat": lambda node, *arrays: np.concatenate(arrays, int(node.get("axis", 1))),
     "Constant": _constant,
@@ -532,6 +595,8 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "DequantizeLinear": _dequantize,
     "Div": _divide,
     "Dropout": _dropout,
+    "Einsum": _einsum,
+    "Elu": _elu,
     "Equal": _logical(np.equal),
     "Erf": _unary(_erf),
     "Exp": _unary(np.exp),
@@ -542,9 +607,12 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Gather": _gather,
     "GatherElements": _gather_elements,
     "GatherND": _gather_nd,
+    "Gelu": _gelu,
     "Gemm": _gemm,
     "Greater": _logical(np.greater),
     "GreaterOrEqual": _logical(np.greater_equal),
+    "HardSigmoid": _hard_sigmoid,
+    "HardSwish": _unary(lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
     "Hardmax": _hardmax,
     "Identity": lambda node, x: x,
     "IsInf": _is_inf,
@@ -553,10 +621,12 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Less": _logical(np.less),
     "LessOrEqual": _logical(np.less_equal),
     "Log": _unary(np.log),
+    "LogSoftmax": _log_softmax,
     "MatMul": lambda node, a, b: _product(a, b),
     "Max": _several(np.maximum),
     "Mean": _mean,
     "Min": _several(np.minimum),
+    "Mish": _unary(lambda x: x * np.tanh(np.logaddexp(0, x))),
     "Mod": _mod,
     "Mul": _binary(np.multiply),
     "Neg": _unary(np.negative),
@@ -564,6 +634,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Not": _logical(np.logical_not),
     "OneHot": _one_hot,
     "Or": _logical(np.logical_or),
+    "PRelu": _prelu,
     "Pad": _pad,
     "Pow": _binary(np.power),
     "QuantizeLinear": _quantize,
@@ -571,6 +642,8 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Reciprocal": _unary(lambda x: 1 / x),
     "ReduceL1": _reduction(lambda x, **k: np.abs(x).sum(**k)),
     "ReduceL2": _reduction(lambda x, **k: np.sqrt(np.square(x, dtype=np.float64).sum(**k))),
+    "ReduceLogSum": _reduction(lambda x, **k: np.log(x.sum(**k))),
+    "ReduceLogSumExp": _reduction(_log_sum_exp),
     "ReduceMax": _reduction(_extreme(np.max, -1)),
     "ReduceMean": _reduction(np.mean),
     "ReduceMin": _reduction(_extreme(np.min, 1)),
@@ -583,6 +656,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Scatter": _scatter_elements,
     "ScatterElements": _scatter_elements,
     "ScatterND": _scatter_nd,
+    "Selu": _selu,
     "Shape": _shape,
     "Shrink": _shrink,
     "Sigmoid": _unary(lambda x: 1 / (1 + np.exp(-x))),
@@ -592,11 +666,14 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Size": lambda node, x: np.array(x.size, np.int64),
     "Slice": _slice,
     "Softmax": _softmax,
+    "Softplus": _unary(lambda x: np.logaddexp(0, x)),
+    "Softsign": _unary(lambda x: x / (1 + np.abs(x))),
     "Split": _split,
     "Sqrt": _unary(np.sqrt),
     "Squeeze": _squeeze,
     "Sub": _binary(np.subtract),
     "Sum": _several(np.add),
+    "Swish": _swish,
     "Tan": _unary(np.tan),
     "Tanh": _unary(np.tanh),
     "ThresholdedRelu": _thresholded_relu,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from string import ascii_letters
 
 import numpy as np
 
-from pysimd.annotations import Array, Shape
+from pysimd.annotations import Array
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
+from pysimd.network.convert.equations import indices_of
 from pysimd.network.operators import IDENTITY
 from pysimd.network.source import SourceNode
 
@@ -91,52 +91,17 @@ def product(c: Conversion, a: Value, b: Value) -> str:
 
 # ---- sums of products
 
-_DOTS = "0123456789"
-
 
 @converts("Einsum")
 def _einsum(c: Conversion, node: SourceNode) -> None:
     """One product after the other."""
-    shapes = [c.shape(i) for i in range(len(node.inputs))]
-    terms, target = _indices(str(c.attribute("equation")), shapes)
-    sizes = _sizes(terms, shapes)
+    terms, target, sizes = indices_of(str(c.attribute("equation")), [c.shape(i) for i in range(len(node.inputs))])
     x, letters = _operand(c, 0, terms[0], sizes)
     for i, term in enumerate(terms[1:], 1):
         later = set("".join(terms[i + 1 :])) | set(target)
         x, letters = _contracted(c, x, letters, *_operand(c, i, term, sizes), later)
     x, letters = _summed(c, x, letters, set(target))
     c.give(c.transpose(x, [letters.index(letter) for letter in target]))
-
-
-def _sizes(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int]:
-    """The size of each index; 1 is broadcast."""
-    found: dict[str, set[int]] = {}
-    for term, shape in zip(terms, shapes):
-        for letter, n in zip(term, shape):
-            found.setdefault(letter, set()).add(n)
-    for letter, several in found.items():
-        if len(several - {1}) > 1:
-            raise Unsupported(f"the index {letter!r} has the sizes {' and '.join(map(str, sorted(several)))}")
-    return {letter: next(iter(several - {1}), 1) for letter, several in found.items()}
-
-
-def _indices(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
-    """The indices of each operand and those of the result; dots are digits, the same ones from the last on."""
-    left, arrow, target = equation.replace(" ", "").replace("...", ".").partition("->")
-    terms, allowed = left.split(","), set(ascii_letters + ".")
-    wrong = any(set(term) - allowed or term.count(".") > 1 for term in (*terms, target))
-    if wrong or equation.count(".") != 3 * (left + target).count(".") or len(terms) != len(shapes):
-        raise Unsupported(f"the equation {equation!r} is not one of {len(shapes)} operands")
-    counts = [len(shape) - len(term.replace(".", "")) for term, shape in zip(terms, shapes)]
-    if any(count < 0 or (count and "." not in term) for term, count in zip(terms, counts)) or max(counts) > 10:
-        raise Unsupported(f"the equation {equation!r} does not fit the shapes {' and '.join(map(str, shapes))}")
-    if not arrow:
-        target = "." + "".join(letter for letter in sorted(set(left) & set(ascii_letters)) if left.count(letter) == 1)
-    target = target.replace(".", _DOTS[10 - max(counts) :])
-    terms = [term.replace(".", _DOTS[10 - count :]) for term, count in zip(terms, counts)]
-    if len(set(target)) != len(target) or not set(target) <= set("".join(terms)):
-        raise Unsupported(f"the equation {equation!r} has a result with an index twice, or with one that is in no operand")
-    return terms, target
 
 
 def _operand(c: Conversion, i: int, letters: str, sizes: Mapping[str, int]) -> tuple[str, str]:
