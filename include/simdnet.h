@@ -1727,6 +1727,19 @@ void SimdnetGather(SimdTensorDataType dataType, const void * src, size_t outer, 
                    const int64_t * index, size_t indices, void * dst);
 
 /*
+ * dst(i) = src(i) in another type: Cast of ONNX.
+ *
+ *   srcType, dstType   SimdTensorData32f, 32i, 8i, 8u, 64i, 64u or Bool: any but those of 16 bits
+ *   src, dst           `count` elements each; they must not overlap
+ *
+ * Integers become the nearest float, ties to even; a larger integer keeps its low bits in a smaller type. Bool is whether the
+ * element is not 0, as 1 or 0, also as a source. Floats are rounded towards zero to 32-bit integers, of which 8i and 8u have the
+ * low bits, or to 64-bit ones for 64i and 64u; NaN and what these cannot represent become -2^31 or -2^63, as in programs for
+ * x86. All instruction sets give the same results.
+ */
+void SimdnetCast(SimdTensorDataType srcType, const void * src, size_t count, SimdTensorDataType dstType, void * dst);
+
+/*
  * The k largest values of each line src(o, c, i), c < count, or the k smallest if `largest` is SimdFalse, and their indices
  * c: TopK of ONNX. Equal values count in the order of their indices; NaN counts as larger than any number, and -0 is equal
  * to 0.

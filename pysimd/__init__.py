@@ -36,6 +36,7 @@ from pysimd.activation import (
 from pysimd.add import Add16b, add, add_8i
 from pysimd.binary import binary, divide, maximum, minimum, multiply, power, subtract
 from pysimd.calls import Prepared, prepare
+from pysimd.cast import cast
 from pysimd.channel_sum import channel_sum
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
 from pysimd.context import Context
@@ -139,6 +140,7 @@ __all__ = [
     "argmax",
     "argmin",
     "binary",
+    "cast",
     "ceil",
     "channel_sum",
     "concatenate",

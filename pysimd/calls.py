@@ -30,6 +30,11 @@ _recorder: ContextVar[list[_Call] | None] = ContextVar("recorder", default=None)
 _recording = _recorder.get
 
 
+def is_recorded() -> bool:
+    """Whether :func:`prepare` records calls: arrays then have no values yet, and may have others in each call."""
+    return _recording() is not None
+
+
 def call(function: Callable[..., None], *arguments: Any) -> None:
     """Calls a function of the library, and raises if it was refused. During :func:`prepare` the call is recorded instead.
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pysimd import calls
-from pysimd._arrays import NULL, floats, output, plain, tensor
+from pysimd._arrays import INT64, NULL, floats, is_array, output, plain, pointer, tensor
 from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Direction, FloatArray, Floats, Lengths, Shape
@@ -135,10 +135,17 @@ class Recurrent(SharingContext):
         return result
 
     def _lengths_of(self, lengths: Any) -> Any:
-        """A C array of the lengths."""
+        """A C array of the lengths. A prepared call reads the caller's own array each time."""
         array = np.asarray(lengths)
         if array.dtype.kind not in "iu" or array.shape != (self._batch,):
             raise ValueError(f"lengths has dtype {array.dtype} and shape {array.shape}, expected ({self._batch},) integers")
+        if is_array(lengths) and calls.is_recorded():
+            if array.dtype not in (np.intp, np.uintp):
+                raise TypeError(
+                    f"lengths has dtype {array.dtype}, expected int64 or uint64, which prepared calls read again each time: "
+                    "use lengths.astype(np.int64)"
+                )
+            return pointer(array, "lengths", INT64, ctype=_SIZES)
         if not (array.min() >= 0 and array.max() <= self._steps):
             raise ValueError(f"lengths is {array.tolist()}, expected numbers of 0 to {self._steps}, the steps of x")
         return ffi.from_buffer(_SIZES, array.astype(np.uintp))
@@ -204,7 +211,8 @@ class LSTM(Recurrent):
 
         x : float32 of ``src_shape``.
         h0, c0 : float32 of ``state_shape``, state and cell before the first step; None for zeros.
-        lengths : the steps of each sequence, (batch,) integers; None if all steps are used. States of other steps are 0.
+        lengths : the steps of each sequence, (batch,) integers; None if all steps are used. States of other steps are 0. An
+            array that is given to :func:`prepare` must be int64 or uint64: each call reads it, and refuses wrong lengths.
         hn, cn : float32 of ``state_shape``, to which state and cell after the last step are written; they may be `h0` and
             `c0`.
         out : float32 of ``dst_shape``.

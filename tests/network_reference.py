@@ -306,6 +306,7 @@ def _host(x: _Inputs, a: _Attributes) -> Any:
 FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "AveragePool": _average,
     "Binary": _binary,
+    "Cast": lambda x, a: formulas.cast(x[0], np.dtype(a["dtype"])),
     "ChannelNorm": _channel_norm,
     "Concat": lambda x, a: np.concatenate(x, a["axis"]),
     "Conv": _conv,

@@ -77,6 +77,17 @@ def filter_from_oiyx(weight: Array, layout: str) -> Array:
 # -------------------------------------------------------------------------------------------------- gathering
 
 
+def cast(x: Array, dtype: np.dtype[Any]) -> Array:
+    """In another type; floats by the rules of the x86 instructions, one by one."""
+    if x.dtype.kind != "f" or dtype.kind not in "iu":
+        return x.astype(dtype)
+    bits = 64 if dtype.itemsize == 8 else 32
+    most = 2**64 if dtype == np.uint64 else 2 ** (bits - 1)
+    numbers = [int(n) if -(2 ** (bits - 1)) <= n < most else -(2 ** (bits - 1)) for n in x.reshape(-1).tolist()]
+    low = np.array([n % 2 ** (8 * dtype.itemsize) for n in numbers], np.dtype(f"u{dtype.itemsize}"))
+    return low.view(dtype).reshape(x.shape)
+
+
 def tiled_scale(x: Array, ver: Array, hor: Array) -> Array:
     """(C, H, W) with factors (C, W) and (C, H); float32, operation by operation."""
     scaled: Array = (x * ver[:, None, :]) * hor[:, :, None]

@@ -64,6 +64,8 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "argmax": ((x,), {"axis": 2}),
         "argmin": ((planes,), {"axis": 1}),
         "concatenate": (([x, z],), {"axis": 1}),
+        "cast": ((x, "int64"), {}),
+        "cast to float32": ((pixels, np.float32), {}),
         "channel_sum": ((_bf16(rng, 6, 5, 8),), {}),
         "channel_sum nchw": ((_bf16(rng, 8, 6, 5),), nchw),
         "binary": (("subtract", x, a), {"activation": "leaky_relu", "params": 0.25}),

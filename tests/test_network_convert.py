@@ -104,6 +104,9 @@ CASES: list[tuple[Made, tuple[int, ...], list[str], tuple[int, ...]]] = [
     (made("ReduceMean", [1], keepdims=0), (2, 3), ["mean"], (2,)),
     (made("TopK", [2]), (2, 3), ["TopK"], (2, 2)),
     (made("Cast", dtype="uint8", to=1), (3,), ["Dequantize"], (3,)),
+    (made("Cast", to=7), (3,), ["Cast"], (3,)),
+    (made("Cast", dtype="bool", to=10), (3,), ["Cast"], (3,)),
+    (made("CastLike", np.int32(0), dtype="int64"), (3,), ["Cast"], (3,)),
     (made("Selu"), (3,), ["elu", "multiply"], (3,)),
     (made("Dropout"), (3,), ["Reshape"], (3,)),
 ]
@@ -137,6 +140,7 @@ REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
     (made("Gather", [7]), (4, 3), "an index is not within a dimension of 4"),
     (made("ReduceSum", [4]), (4, 3), "axis is 4"),
     (made("LSTM", floats(1, 8, 3), floats(1, 8, 2), clip=1.0), (4, 1, 3), "clip is 1.0"),
+    (made("GRU", floats(1, 6, 3), floats(1, 6, 2), None, [5]), (4, 1, 3), "sequence_lens is [5], expected numbers of 0 to 4"),
     (made("QuantizeLinear", np.float32(1), block_size=2), (4,), "block_size is 2"),
     (made("Einsum", floats(3), equation="ij,i->ii"), (3, 3), "has a result with an index twice"),
     (made("Einsum", floats(2), equation="ij,i->j"), (3, 3), "the index 'i' has the sizes 2 and 3"),
@@ -148,6 +152,31 @@ REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
 @pytest.mark.parametrize(("model", "shape", "expected"), REFUSED, ids=lambda value: getattr(value, "opset", None))
 def test_refused(model: Made, shape: tuple[int, ...], expected: str) -> None:
     assert expected in reason(model, *shape)
+
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+@pytest.mark.parametrize("data", [*INTEGERS, "float32", "float64", "bool"])
+@pytest.mark.parametrize("index", INTEGERS)
+def test_indices_at_run_time(data: str, index: str) -> None:
+    """Of any type; as data, elements of any type."""
+    table = np.arange(-3, 12).reshape(5, 3).astype(data)
+    for x in (np.array([[1, 0], [4, 2]], index), np.array([[3, 1, 0], [2, 4, 4]], index)):
+        gather = Made([node("Gather", "table", "x")], {"table": table}, dtype=index)
+        np.testing.assert_array_equal(computed(gather.graph(*x.shape), x), table[x], strict=data != "float64")
+        each = Made([node("GatherElements", "table", "x")], {"table": table}, dtype=index)
+        if x.shape[1] == 3:
+            expected = np.take_along_axis(table, x.astype(np.int64), 0)
+            np.testing.assert_array_equal(computed(each.graph(*x.shape), x), expected, strict=data != "float64")
+
+
+@pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
+def test_known_indices_of_any_type(index: str) -> None:
+    x, indices = floats(4, 3), np.array([[3, 1, 0], [2, 2, 1]], index)
+    assert np.array_equal(computed(made("Gather", indices).graph(4, 3), x), x[indices])
+    expected = np.take_along_axis(x, indices.astype(np.int64), 0)
+    assert np.array_equal(computed(made("GatherElements", indices).graph(4, 3), x), expected)
 
 
 def test_all_nodes_that_are_not_supported_are_reported_at_once() -> None:
@@ -237,7 +266,7 @@ def test_branches_of_run_time_are_refused() -> None:
 def test_integers_are_computed_by_numpy() -> None:
     nodes = [node("Mul", "x", "two", gives="a"), node("Cast", "a", to=1)]
     graph = Made(nodes, {"two": np.array([2])}, dtype="int64").graph(3)
-    assert [each.operator for each in graph.nodes] == ["Host", "Host"]
+    assert [each.operator for each in graph.nodes] == ["Host", "Cast"]
     np.testing.assert_array_equal(computed(graph, np.arange(3)), np.array([0, 2, 4], np.float32), strict=True)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pysimd
 from pysimd.network.convert.fold import DTYPES, FOLDS, evaluate
 from pysimd.network.source import SourceNode
 
@@ -139,6 +140,14 @@ def test_no_warnings(recwarn: pytest.WarningsRecorder) -> None:
     folded("Exp", np.float32(1000))
     folded("Cast", np.array([np.nan, np.inf, 1e30], np.float32), to=6)
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 6, 7, 9, 13])
+def test_cast_is_that_of_the_library(number: int) -> None:
+    """For floats that no integer has, too: of a constant, and of the same number at run time."""
+    numbers = [0, -1, 2.5, -2.5, 300, -129, 3e9, 1e10, -1e10, 1e19, 1e30, -1e30, np.nan, np.inf, -np.inf]
+    x = np.array(numbers, np.float32)
+    np.testing.assert_array_equal(folded("Cast", x, to=number), pysimd.cast(x, DTYPES[number]))
 
 
 HUGE = [1 << 20, 1 << 20]

@@ -113,8 +113,35 @@ def test_prepared_lengths_and_states_stay_alive(rng: np.random.Generator) -> Non
     x, (w, r, b), (h0, _) = case(rng, 3, "forward", 5, 2, 4, 6)
     layer = pysimd.GRU(x.shape, 6)
     layer.set_params(w, r, b)
-    prepared = layer.prepare(x, h0.copy(), lengths=np.array([2, 4], np.uint8))
+    prepared = layer.prepare(x, h0.copy(), lengths=np.array([2, 4]))
     assert np.array_equal(prepared(), layer(x, h0, lengths=(2, 4)))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_prepared_calls_read_lengths_each_time(rng: np.random.Generator, dtype: Any) -> None:
+    x, (w, r, b, _), _ = case(rng, 4, "bidirectional", 5, 3, 4, 6)
+    layer = pysimd.LSTM(x.shape, 6, direction="bidirectional")
+    layer.set_params(w, r, b)
+    lengths = np.zeros(3, dtype)
+    prepared = layer.prepare(x, lengths=lengths)
+    assert not prepared().any()
+    for some in ([5, 1, 2], [0, 5, 4]):
+        lengths[:] = some
+        assert np.array_equal(prepared(), layer(x, lengths=some))
+    lengths[1] = 6
+    with pytest.raises(ValueError, match=r"lengths\[1\] is 6, expected at most 5, the steps"):
+        prepared()
+
+
+def test_prepared_lengths_of_another_type_are_refused(rng: np.random.Generator) -> None:
+    x, (w, r, b), _ = case(rng, 3, "forward", 5, 2, 4, 6)
+    layer = pysimd.GRU(x.shape, 6)
+    layer.set_params(w, r, b)
+    with pytest.raises(TypeError, match=r"lengths has dtype int32, expected int64 or uint64, .*: use lengths.astype"):
+        layer.prepare(x, lengths=np.array([2, 4], np.int32))
+    with pytest.raises(ValueError, match="lengths is not C-contiguous"):
+        layer.prepare(x, lengths=np.array([2, 4, 3, 1])[::2])
+    assert np.array_equal(layer.prepare(x, lengths=[2, 4])(), layer(x, lengths=np.array([2, 4], np.int8)))
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

@@ -23,8 +23,12 @@ SAME(SN_OYXI16O, SimdTensorFormatOyxi16o);
 SAME(SN_OYXIXO, SimdTensorFormatOyxiXo);
 
 SAME(SN_DATA_32F, SimdTensorData32f);
+SAME(SN_DATA_32I, SimdTensorData32i);
 SAME(SN_DATA_8I, SimdTensorData8i);
 SAME(SN_DATA_8U, SimdTensorData8u);
+SAME(SN_DATA_64I, SimdTensorData64i);
+SAME(SN_DATA_64U, SimdTensorData64u);
+SAME(SN_DATA_BOOL, SimdTensorDataBool);
 SAME(SN_DATA_16B, SimdTensorData16b);
 
 SAME(SN_ACTIVATION_IDENTITY, SimdConvolutionActivationIdentity);

@@ -21,7 +21,16 @@ enum sn_format {
 };
 
 /* Element types that these layers compute with: some of SimdTensorDataType. */
-enum sn_data { SN_DATA_32F = 0, SN_DATA_8I = 2, SN_DATA_8U = 3, SN_DATA_16B = 7 };
+enum sn_data {
+    SN_DATA_32F,
+    SN_DATA_32I,
+    SN_DATA_8I,
+    SN_DATA_8U,
+    SN_DATA_64I,
+    SN_DATA_64U,
+    SN_DATA_BOOL,
+    SN_DATA_16B
+};
 
 /* SimdConvolutionActivationType. */
 enum sn_activation {

@@ -345,6 +345,10 @@ def _lrn(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     return prepare(pysimd.lrn, x[0], out=y[0], **{name: a[name] for name in names})
 
 
+def _cast(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(pysimd.cast, x[0], a["dtype"], out=y[0])
+
+
 def _concat(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
     """Copies the parts that are not written in place."""
     calls: list[Call] = []
@@ -381,8 +385,13 @@ def _expand(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     return prepare(pysimd.copy, np.broadcast_to(x[0], y[0].shape), out=y[0])
 
 
+#: A type of each size, for functions that move elements whatever they are.
+_MOVED = {1: np.uint8, 2: np.uint16, 4: np.int32, 8: np.int64}
+
+
 def _gather(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
-    return prepare(pysimd.gather, x[0], x[1], axis=a["axis"], out=y[0])
+    moved = _MOVED[x[0].itemsize]
+    return prepare(pysimd.gather, x[0].view(moved), x[1], axis=a["axis"], out=y[0].view(moved))
 
 
 def _gather_elements(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
@@ -412,6 +421,7 @@ def _host(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 _PLAIN: Mapping[str, _Plain] = {
     "AveragePool": _pooled(pysimd.pooling_average),
     "Binary": _binary,
+    "Cast": _cast,
     "ChannelNorm": _channel_norm,
     "Concat": _concat,
     "Dequantize": _dequantize,

@@ -32,13 +32,14 @@ in capitals are constants::
                                   hidden, direction, batch_first
     Gru(x, W, R, [B], [lengths], [h0]) -> y, hn
                                   hidden, direction, batch_first, linear_before_reset
+    Cast(x)                       dtype
     Concat(x, ...)                axis
     Slice(x)                      starts, steps, sizes: for each axis
     Pad(x)                        pads: (before, after) for each axis; mode, value
     Transpose(x)                  perm
     Reshape(x)                    shape
     Expand(x)                     shape: x is broadcast
-    Gather(x, indices)            axis
+    Gather(x, indices)            axis; indices are int64, as lengths are
     GatherElements(x, indices)    axis
     TopK(x) -> values, indices    k, axis, largest, sorted
     Quantize(x, S, [Z]), Dequantize(x, S, [Z])
@@ -321,6 +322,7 @@ def _top_k(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 _RULES: dict[str, _Rule] = {
     "AveragePool": _pool,
     "Binary": _binary,
+    "Cast": lambda inputs, attributes: [Type(inputs[0].shape, attributes["dtype"])],
     "ChannelNorm": _of_images,
     "Concat": _concat,
     "Conv": _conv,

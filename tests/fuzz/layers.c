@@ -265,6 +265,14 @@ static void gather(void)
          fuzz_out(element_types[which], CELLS(outer, indices, inner)));
 }
 
+static void cast(void)
+{
+    static const enum fuzz_type elements[] = {F32, I32, I8, U8, I64, I64, U8};
+    const size_t from = fuzz_pick(0, 6), to = fuzz_pick(0, 6), count = fuzz_size(600);
+    const void * src = fuzz_in(elements[from], count);
+    CALL(SimdnetCast, (SimdTensorDataType)from, src, count, (SimdTensorDataType)to, fuzz_out(elements[to], count));
+}
+
 static void top_k(void)
 {
     const size_t outer = fuzz_size(5), count = fuzz_size(30), inner = fuzz_size(9);
@@ -366,5 +374,5 @@ static void winograd(void)
 
 const struct fuzz_target fuzz_layers[] = {
     {"pooling", pooling}, {"pooling_of_pixels", pooling_of_pixels}, {"pixelwise", pixelwise}, {"copy", copy}, {"pad", pad},
-    {"reduce", reduce}, {"binary", binary}, {"gather", gather}, {"top_k", top_k},
+    {"reduce", reduce}, {"binary", binary}, {"gather", gather}, {"cast", cast}, {"top_k", top_k},
     {"non_max_suppression", non_max_suppression}, {"winograd", winograd}, {NULL, NULL}};

@@ -11,6 +11,7 @@ FAMILIES = [
     "activation",
     "add",
     "binary",
+    "cast",
     "channel_sum",
     "channelwise",
     "convolution_16b",

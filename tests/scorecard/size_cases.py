@@ -453,6 +453,11 @@ def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
     lib.SimdnetGather(DATA["f4"], s[0], 1, n, 3, ffi.from_buffer("int64_t[]", index), len(index), d[0])
 
 
+@case("cast", [A(1, "u1")], [A(1)], quick=True, name="bytes to floats")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetCast(DATA["u1"], s[0], n, DATA["f4"], d[0])
+
+
 @case("gather elements", [A(1, "u1")], [A(4096, "u1", step=0, extra=1)], joint=True, quick=True, name="bytes")
 def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
     index = np.ascontiguousarray(places[-4096:])

@@ -222,6 +222,6 @@ def _angles(c: Conversion, i: int) -> str:
     """(N or 1, 1, rows, size / 2), by positions if there are some."""
     x = c.tensor(i)
     if c.has(3):
-        x = c.add("Gather", x, c.tensor(3), axis=0)
+        x = c.add("Gather", x, c.indices(3), axis=0)
     n, rows, half = c.builder.shape(x)
     return c.reshape(x, (n, 1, rows, half))

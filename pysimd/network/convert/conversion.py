@@ -19,6 +19,7 @@ from typing import Any, Callable, NamedTuple, Union
 import numpy as np
 
 from pysimd.annotations import Array, Shape
+from pysimd.cast import CASTS
 from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.fold import evaluate
@@ -85,6 +86,7 @@ INPUT_TYPES = (
     "float32", "float16", "bfloat16", "float64", "bool",
     "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64",
 )  # fmt: skip
+CAST_TYPES = frozenset(element.name for element in CASTS)
 
 
 def converts(*operators: str, any_type: bool = False) -> Callable[[Converter], Converter]:
@@ -286,6 +288,20 @@ class Conversion:
     def reduce(self, x: str, function: str, axes: Sequence[int], keepdims: bool = True) -> str:
         """A reduction."""
         return self.add("Reduce", x, function=function, axes=tuple(axes), keepdims=keepdims)
+
+    def cast(self, x: str, dtype: str) -> str:
+        """The elements in another type."""
+        own = self.builder.type(x).dtype
+        if own == dtype:
+            return x
+        if own in CAST_TYPES and dtype in CAST_TYPES:
+            return self.add("Cast", x, dtype=dtype)
+        return self.host(partial(np.ndarray.astype, dtype=dtype), x)
+
+    def indices(self, i: int) -> str:
+        """An input of integers, as int64, which is what functions of the library take."""
+        value = self._given(i)
+        return self.cast(value, "int64") if isinstance(value, str) else self.constant(value.astype(np.int64))
 
     # ---- its outputs
 

@@ -123,9 +123,15 @@ def _bfloat16() -> Any:
 
 
 def _cast_to(x: Array, dtype: Any) -> Array:
-    if dtype.kind in "iu" and x.dtype.kind == "f":
-        return np.nan_to_num(np.trunc(x), posinf=0, neginf=0).astype(np.int64).astype(dtype)
-    return x.astype(dtype)
+    """As SimdnetCast(), also for other types: floats that the wide integer cannot represent become its lowest number."""
+    if dtype.kind not in "iu" or x.dtype.kind != "f":
+        return x.astype(dtype)
+    number = x.astype(np.float64)
+    if dtype == np.uint64:  # the upper half, which int64 has below 0
+        number = np.where((number >= 2.0**63) & (number < 2.0**64), number - 2.0**64, number)
+    most = 2.0**63 if dtype.itemsize == 8 or dtype == np.uint32 else 2.0**31
+    kept: Array = np.where((number >= -most) & (number < most), number, -most)
+    return kept.astype(np.int64).astype(dtype)
 
 
 def _shape(node: _Node, x: Array) -> Any:

@@ -172,9 +172,15 @@ def _recurrent(c: Conversion, activations: Sequence[str]) -> tuple[dict[str, obj
 
 def _lengths(c: Conversion, steps: int) -> str:
     """The lengths of sequences; none if they are known to be all steps."""
-    if not c.has(4) or (c.is_known(4) and (c.known(4) == steps).all()):
+    if not c.has(4):
         return ""
-    return c.tensor(4)
+    if c.is_known(4):
+        known = c.known(4)
+        if (known == steps).all():
+            return ""
+        if known.min() < 0 or known.max() > steps:
+            raise Unsupported(f"sequence_lens is {known.tolist()}, expected numbers of 0 to {steps}")
+    return c.indices(4)
 
 
 def _state(c: Conversion, i: int) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Shape
-from pysimd.network.convert.conversion import INPUT_TYPES, Conversion, Unsupported, converts
-from pysimd.network.convert.fold import slices
+from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, Unsupported, converts
+from pysimd.network.convert.fold import DTYPES, slices
 from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode
 
@@ -86,17 +86,18 @@ def _dropout(c: Conversion, node: SourceNode) -> None:
 @converts("Cast", "CastLike", any_type=True)
 def _cast(c: Conversion, node: SourceNode) -> None:
     """Floats of 16 bits are float32 here."""
-    floats = ("float32", "float16", "bfloat16")
+    source = c.dtype(0)
     if node.op == "Cast":
-        target = {1: "float32", 10: "float16", 16: "bfloat16"}.get(int(c.attribute("to")), "")
+        target = {**DTYPES, 16: "bfloat16"}.get(int(c.attribute("to")), "")
     else:
         target = c.dtype(1)
         if target not in INPUT_TYPES:
             raise Unsupported(f"the type {target} is not supported")
-    if c.dtype(0) == "float32" and target in floats:
-        return c.give(c.tensor(0))
-    if c.dtype(0) in ("uint8", "int8") and target in floats:
+    target = "float32" if target in ("float16", "bfloat16") else target
+    if source in ("uint8", "int8") and target == "float32":
         return c.give(c.add("Dequantize", c.tensor(0), c.constant(np.float32(1)), axis=None))
+    if source == target or (source in CAST_TYPES and target in CAST_TYPES):
+        return c.give(c.cast(c.tensor(0), target))
     return c.by_numpy()
 
 
@@ -273,7 +274,7 @@ def _gather(c: Conversion, node: SourceNode) -> None:
     shape = c.shape(0)
     axis = axis_within(int(c.attribute("axis", 0)), len(shape))
     if not c.is_known(1):
-        return c.give(c.add("Gather", c.tensor(0), c.tensor(1), axis=axis))
+        return c.give(c.add("Gather", c.tensor(0), c.indices(1), axis=axis))
     indices = c.known(1).astype(np.int64)
     if indices.size and not (-shape[axis] <= indices.min() and indices.max() < shape[axis]):
         raise Unsupported(f"an index is not within a dimension of {shape[axis]}")
@@ -294,4 +295,4 @@ def _gather_elements(c: Conversion, node: SourceNode) -> None:
     axis = axis_within(int(c.attribute("axis", 0)), len(c.shape(0)))
     if c.dtype(0) not in ("float32", "uint8"):
         return c.by_numpy()
-    return c.give(c.add("GatherElements", c.tensor(0), c.tensor(1), axis=axis))
+    return c.give(c.add("GatherElements", c.tensor(0), c.indices(1), axis=axis))

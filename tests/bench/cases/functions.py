@@ -290,6 +290,16 @@ def gather(count: int, inner: int, indices: int) -> Case:
     return Case("gather", f"{indices} of {count}x{inner}", "-", prepare)
 
 
+def cast(count: int) -> Case:
+    """Masks of bytes as floats."""
+
+    def prepare() -> Prepared:
+        x = np.arange(count).astype(np.uint8)
+        return prepared(Operator("y = Cast <to = 1> (x)", "x.float()", {"x": x}), pysimd.cast, x, "float32")
+
+    return Case("cast", f"{count} bytes", "-", prepare)
+
+
 def gather_elements(outer: int, count: int, selected: int) -> Case:
     def prepare() -> Prepared:
         x, index = floats(outer, count), _indices(count, outer, selected)
@@ -496,6 +506,7 @@ def _lookups() -> list[Case]:
         grid_sample("bilinear", 32, 160, 160),
         gather(30000, 768, 512),
         gather(3136, 1, 3136),
+        cast(512 * 512),
         gather_elements(64, 3136, 784),
         top_k(1, 8400, 300),
         top_k(1, 8400 * 80, 300),

@@ -1,0 +1,132 @@
+/*
+ * Conversions of element types. Every pair of types passes through integers of 64 bits, in blocks that stay in the L1 cache:
+ * this takes a loop for each type in place of one for each pair. Floats remain floats if the result is one.
+ */
+#include "ops/cast.h"
+
+#include <string.h>
+
+#include "ops/units.h"
+#include "runtime/threads.h"
+
+enum { BLOCK = 512 };
+
+/* ---- floats to integers: towards zero; a number that does not fit, or NaN, is the lowest one, as the x86 instructions have it */
+
+SN_INLINE int32_t to_32i(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN; }
+SN_INLINE int64_t to_64i(float x) { return x >= -0x1p63f && x < 0x1p63f ? (int64_t)x : INT64_MIN; }
+SN_INLINE int64_t to_64u(float x) { return x >= 0x1p63f && x < 0x1p64f ? (int64_t)(uint64_t)x : to_64i(x); }
+
+static void from_floats(enum sn_data to, const sn_32f * src, size_t n, int64_t * wide)
+{
+    switch (to) {
+    case SN_DATA_BOOL:
+        for (size_t i = 0; i < n; ++i)
+            wide[i] = src[i] != 0;
+        break;
+    case SN_DATA_64I:
+        for (size_t i = 0; i < n; ++i)
+            wide[i] = to_64i(src[i]);
+        break;
+    case SN_DATA_64U:
+        for (size_t i = 0; i < n; ++i)
+            wide[i] = to_64u(src[i]);
+        break;
+    default:
+        for (size_t i = 0; i < n; ++i)
+            wide[i] = to_32i(src[i]);
+    }
+}
+
+/* ---- integers */
+
+static void from_integers(enum sn_data from, const uint8_t * src, size_t n, int64_t * wide)
+{
+    switch (from) {
+    case SN_DATA_8I:
+        for (size_t i = 0; i < n; ++i)
+            wide[i] = (int8_t)src[i];
+        break;
+    case SN_DATA_8U:
+        for (size_t i = 0; i < n; ++i)
+            wide[i] = src[i];
+        break;
+    case SN_DATA_BOOL:
+        for (size_t i = 0; i < n; ++i)
+            wide[i] = src[i] != 0;
+        break;
+    case SN_DATA_32I:
+        for (size_t i = 0; i < n; ++i)
+            wide[i] = ((const sn_32i *)src)[i];
+        break;
+    default: memcpy(wide, src, n * sizeof(*wide));
+    }
+}
+
+/* The low bits, or whether there is one. */
+static void to_integers(enum sn_data to, const int64_t * wide, size_t n, uint8_t * dst)
+{
+    switch (to) {
+    case SN_DATA_8I:
+    case SN_DATA_8U:
+        for (size_t i = 0; i < n; ++i)
+            dst[i] = (uint8_t)wide[i];
+        break;
+    case SN_DATA_BOOL:
+        for (size_t i = 0; i < n; ++i)
+            dst[i] = wide[i] != 0;
+        break;
+    case SN_DATA_32I:
+        for (size_t i = 0; i < n; ++i)
+            ((sn_32i *)dst)[i] = (int32_t)wide[i];
+        break;
+    default: memcpy(dst, wide, n * sizeof(*wide));
+    }
+}
+
+static void to_floats(bool is_signed, const int64_t * wide, size_t n, sn_32f * dst)
+{
+    if (is_signed)
+        for (size_t i = 0; i < n; ++i)
+            dst[i] = (float)wide[i];
+    else
+        for (size_t i = 0; i < n; ++i)
+            dst[i] = (float)(uint64_t)wide[i];
+}
+
+/* ---- the driver */
+
+static void cast_block(const struct sn_cast * c, const uint8_t * src, size_t n, uint8_t * dst)
+{
+    int64_t wide[BLOCK];
+    if (c->srcType == SN_DATA_32F)
+        from_floats(c->dstType, (const sn_32f *)src, n, wide);
+    else
+        from_integers(c->srcType, src, n, wide);
+    if (c->dstType == SN_DATA_32F)
+        to_floats(c->srcType != SN_DATA_64U, wide, n, (sn_32f *)dst);
+    else
+        to_integers(c->dstType, wide, n, dst);
+}
+
+static void blocks(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct sn_cast * c = argument;
+    end = sn_min(end * SN_UNIT_ELEMENTS, c->count);
+    for (size_t at = begin * SN_UNIT_ELEMENTS, n; at < end; at += n) {
+        const uint8_t * src = c->src + at * c->srcBytes;
+        uint8_t * dst = c->dst + at * c->dstBytes;
+        n = sn_min(end - at, BLOCK);
+        if (c->srcType == c->dstType && c->srcType != SN_DATA_BOOL)
+            memcpy(dst, src, n * c->srcBytes);
+        else
+            cast_block(c, src, n, dst);
+    }
+}
+
+void sn_cast(const struct sn_cast * c)
+{
+    sn_parallel_for(&(struct sn_parallel){.run = blocks, .job = c, .units = sn_ceil_div(c->count, SN_UNIT_ELEMENTS),
+        .cost = sn_cost_of_bytes((double)c->count * (double)(c->srcBytes + c->dstBytes + 2 * sizeof(int64_t)))});
+}

@@ -1,0 +1,17 @@
+/* Elements converted to another type, on several threads: arguments are checked. */
+#ifndef SN_OPS_CAST_H
+#define SN_OPS_CAST_H
+
+#include "contract/enums.h"
+#include "runtime/common.h"
+
+/* dst(i) = src(i), i < count; the types are all but 16b, of `srcBytes` and `dstBytes` bytes an element. */
+struct sn_cast {
+    enum sn_data srcType, dstType;
+    size_t srcBytes, dstBytes, count;
+    const uint8_t * src;
+    uint8_t * dst;
+};
+void sn_cast(const struct sn_cast * c);
+
+#endif
