@@ -9,6 +9,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 
+import pysimd
 from pysimd.network.convert import UnsupportedModel, conversion, fold, graph_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
@@ -140,7 +141,7 @@ REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
     (made("Gather", [7]), (4, 3), "an index is not within a dimension of 4"),
     (made("ReduceSum", [4]), (4, 3), "axis is 4"),
     (made("LSTM", floats(1, 8, 3), floats(1, 8, 2), clip=1.0), (4, 1, 3), "clip is 1.0"),
-    (made("GRU", floats(1, 6, 3), floats(1, 6, 2), None, [5]), (4, 1, 3), "sequence_lens is [5], expected numbers of 0 to 4"),
+    (made("GRU", floats(1, 6, 3), floats(1, 6, 2), None, [5]), (4, 1, 3), "sequence_lens is [5], expected numbers"),
     (made("QuantizeLinear", np.float32(1), block_size=2), (4,), "block_size is 2"),
     (made("Einsum", floats(3), equation="ij,i->ii"), (3, 3), "has a result with an index twice"),
     (made("Einsum", floats(2), equation="ij,i->j"), (3, 3), "the index 'i' has the sizes 2 and 3"),
@@ -169,6 +170,21 @@ def test_indices_at_run_time(data: str, index: str) -> None:
         if x.shape[1] == 3:
             expected = np.take_along_axis(table, x.astype(np.int64), 0)
             np.testing.assert_array_equal(computed(each.graph(*x.shape), x), expected, strict=data != "float64")
+
+
+@pytest.mark.parametrize("op", ["LSTM", "GRU"])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_lengths_at_run_time(op: str, dtype: str) -> None:
+    """ONNX has int32; each run has the lengths that it is given."""
+    gates = 4 if op == "LSTM" else 3
+    weights = {"d": floats(5, 3, 4), "w": floats(1, gates * 2, 4), "r": floats(1, gates * 2, 2)}
+    layer = Made([node(op, "d", "w", "r", "", "x", gives=["y"], hidden_size=2)], weights, dtype=dtype)
+    run, compute = Runner(layer.graph(3)), pysimd.lstm if op == "LSTM" else pysimd.gru
+    for lengths in ([5, 1, 2], [5, 5, 5], [0, 4, 3]):
+        found = run({"x": np.array(lengths, dtype)})["y"]
+        assert np.array_equal(found, compute(*weights.values(), lengths=lengths))
+    with pytest.raises(ValueError, match=r"lengths\[1\] is \d+, expected at most 5, the steps"):
+        run({"x": np.array([1, -1, 0], dtype)})
 
 
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])

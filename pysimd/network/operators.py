@@ -59,7 +59,7 @@ from typing import Any, Callable
 import numpy as np
 
 from pysimd.annotations import Shape
-from pysimd.network.graph import Type
+from pysimd.network.graph import Graph, Type
 
 Attributes = Mapping[str, Any]
 Activation = tuple[str, tuple[float, ...]]
@@ -110,6 +110,39 @@ def types_of(operator: str, inputs: Sequence[Type], attributes: Attributes) -> t
     if operator not in _RULES:
         raise ValueError(f"the operator {operator} is not known; known are {', '.join(sorted(_RULES))}")
     return tuple(_RULES[operator](inputs, attributes))
+
+
+#: The places of inputs that must be constants, those in capitals: they are read when a graph is prepared.
+_CONSTANT: Mapping[str, Sequence[int]] = {
+    "ChannelNorm": (1, 2),
+    "Conv": (1, 2),
+    "ConvTranspose": (1, 2),
+    "Dequantize": (1, 2),
+    "Gru": (1, 2, 3),
+    "LayerNorm": (1, 2),
+    "Linear": (1, 2),
+    "Lstm": (1, 2, 3, 7),
+    "Prelu": (1,),
+    "Quantize": (1, 2),
+    "Scale": (1, 2),
+}
+
+
+def constant_inputs(operator: str, inputs: Sequence[str]) -> tuple[str, ...]:
+    """Those of the inputs that must be constants."""
+    places = range(1, len(inputs)) if operator == "MergedConvolution" else _CONSTANT.get(operator, ())
+    return tuple(inputs[i] for i in places if i < len(inputs) and inputs[i])
+
+
+def refuse_computed_weights(graph: Graph) -> None:
+    """Raises ValueError if an input that must be a constant is computed, or is an input of the graph."""
+    for node in graph.nodes:
+        for name in constant_inputs(node.operator, node.inputs):
+            if name not in graph.constants:
+                what = node.origin[0] if node.origin else node.outputs[0]
+                raise ValueError(
+                    f"{node.operator} {what!r} reads {name!r}, which is computed at run time: expected a constant"
+                )
 
 
 def _need(true: bool, what: str) -> None:

@@ -15,6 +15,7 @@ from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
 from pysimd.network.lower import Step, step_of
 from pysimd.network.memory import plan_of
+from pysimd.network.operators import refuse_computed_weights
 
 _PAGE = 4096
 
@@ -48,6 +49,7 @@ class Runner:
     ) -> None:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
+        refuse_computed_weights(graph)
         self.graph, self.layout = graph, layout
         self._output_names = graph.outputs if outputs is None else tuple(outputs)
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports

@@ -1,0 +1,225 @@
+"""What is computed at run time: no operator keeps a value of its inputs from one run of a runner to the next.
+
+For every operator, each input that may change is changed between two runs; what must be constant is refused if it is not.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from support import Array
+from test_models import _built
+
+from pysimd.calls import taped
+from pysimd.network import Builder, Graph, Runner, c_program, operators
+from pysimd.network.graph import Type
+from pysimd.network.operators import BINARY, IDENTITY, REDUCE, UNARY, constant_inputs
+
+
+class Integers(NamedTuple):
+    """An input of integers below a limit."""
+
+    limit: int
+    shape: tuple[int, ...]
+    dtype: str = "int64"
+
+
+class Case(NamedTuple):
+    """A node. Its inputs are tuples, shapes of float32 tensors; integers; constants; or None for one that is missing."""
+
+    operator: str
+    inputs: tuple[Any, ...]
+    attributes: Mapping[str, Any]
+
+
+def case(operator: str, *inputs: Any, **attributes: Any) -> Case:
+    return Case(operator, inputs, attributes)
+
+
+def weights(*shape: int) -> Array:
+    return np.random.default_rng(3).uniform(-1, 1, shape).astype(np.float32)
+
+
+IMAGE, ROWS = (2, 4, 6, 5), (3, 4, 5)
+WINDOW = {"strides": (1, 1), "pads": (0, 0, 0, 0)}
+POOL = {"kernel": (2, 2), "ceil": False, **WINDOW}
+LAYER = {"dilations": (1, 1), "group": 1, "activation": IDENTITY, **WINDOW}
+STAGE = {"activation": ("relu", ()), **WINDOW}
+STAGES = ({"depthwise": False, **STAGE}, {"depthwise": True, **STAGE})
+RESIZE = {"mode": "linear", "coordinates": "half_pixel", "rounding": "floor", "antialias": False, "exclude_outside": False}
+RECURRENT = {"hidden": 2, "direction": "forward", "batch_first": False}
+PARAMETERS = {"restrict_range": (0.5, 2.5)}
+
+
+def _cases() -> list[Case]:
+    lengths, state = Integers(6, (3,)), (1, 3, 2)
+    weighted = [weights(8, 4, 3, 3), weights(8)]
+    merged = [weights(8, 4, 1, 1), weights(8), weights(8, 1, 3, 3), weights(8)]
+    lstm, gru = ([weights(1, gates * 2, 4), weights(1, gates * 2, 2), weights(1, gates * 4)] for gates in (4, 3))
+    return [
+        *(case("Conv", IMAGE, *weighted, (2, 8, 4, 3), order=order, **LAYER) for order in ("add", "activation")),
+        case("ConvTranspose", IMAGE, weights(4, 3, 2, 2), weights(3), output_padding=(0, 0), **LAYER),
+        case("MergedConvolution", IMAGE, *merged, stages=STAGES, residual=False),
+        case("MaxPool", IMAGE, **POOL),
+        case("AveragePool", IMAGE, count_include_pad=True, **POOL),
+        case("Linear", (3, 4), weights(4, 5), weights(5), (3, 5), activation=IDENTITY, order="add"),
+        case("MatMul", (2, 3, 4), (2, 4, 5)),
+        *(case("Unary", (40,), function=name, params=PARAMETERS.get(name, (0.5,) * len(UNARY[name]))) for name in UNARY),
+        *(case("Binary", ROWS, (1, 4, 1), function=name, activation=IDENTITY) for name in BINARY),
+        case("Binary", ROWS, (1, 1, 1), function="multiply", activation=("relu", ())),
+        case("Binary", (), (), function="subtract", activation=IDENTITY),
+        case("Scale", (1, 4, 5), weights(4), weights(4), axis=1),
+        case("Prelu", ROWS, weights(5), axis=2),
+        *(case("Softmax", ROWS, axis=axis, log=log) for axis in (1, 2) for log in (False, True)),
+        *(case("Reduce", ROWS, function=name, axes=(1,), keepdims=True) for name in REDUCE),
+        case("LayerNorm", ROWS, weights(4, 5), weights(4, 5), axis=1, eps=1e-5),
+        case("LayerNorm", ROWS, axis=2, eps=1e-5),
+        *(case("ChannelNorm", (1, 4, 6, 5), weights(4), weights(4), groups=groups, eps=1e-5) for groups in (0, 2)),
+        *(case("L2Norm", ROWS, axis=axis, eps=1e-6) for axis in (1, 2)),
+        case("Lrn", IMAGE, size=3, alpha=0.5, beta=0.75, bias=1.0),
+        case("Resize", IMAGE, size=(12, 10), scale=None, cubic=-0.75, **RESIZE),
+        case("GridSample", IMAGE, (2, 3, 3, 2), mode="bilinear", padding_mode="border", align_corners=False),
+        case("Lstm", (5, 3, 4), *lstm, lengths, state, state, weights(1, 6), **RECURRENT),
+        *(case("Gru", (5, 3, 4), *gru, lengths, state, linear_before_reset=before, **RECURRENT) for before in (False, True)),
+        case("Cast", ROWS, dtype="int64"),
+        *(case("Cast", Integers(100, ROWS, dtype), dtype="float32") for dtype in ("int32", "uint8", "int64")),
+        case("Concat", ROWS, ROWS, axis=1),
+        case("Slice", ROWS, starts=(0, 3, 1), steps=(1, -2, 1), sizes=(3, 2, 4)),
+        case("Pad", ROWS, pads=((0, 1), (0, 0), (2, 0)), mode="constant", value=0.5),
+        case("Transpose", ROWS, perm=(2, 0, 1)),
+        case("Reshape", ROWS, shape=(12, 5)),
+        case("Expand", (3, 1, 5), shape=ROWS),
+        case("Gather", ROWS, Integers(4, (2, 3)), axis=1),
+        case("GatherElements", ROWS, Integers(5, (3, 4, 2)), axis=2),
+        case("TopK", ROWS, k=2, axis=1, largest=True, sorted=True),
+        case("Quantize", ROWS, np.float32(0.01), axis=None, dtype="uint8"),
+        case("Quantize", ROWS, np.float32([0.01] * 4), np.int8([1, 2, 3, 4]), axis=1, dtype="int8"),
+        case("Dequantize", Integers(256, ROWS, "uint8"), weights(5), np.uint8([1, 2, 3, 4, 5]), axis=2),
+        case("Host", ROWS, ROWS, function=np.hypot, types=(Type(ROWS),)),
+    ]
+
+
+CASES = _cases()
+
+
+class Made:
+    """The graph of some cases, with arrays for its inputs."""
+
+    def __init__(self, *cases: Case) -> None:
+        self._builder, self._limits, outputs = Builder("made"), dict[str, int](), list[str]()
+        for i, (operator, inputs, attributes) in enumerate(cases):
+            self._builder.origin = (f"node {i}",)
+            outputs += self._builder.add_all(operator, [self._named(each) for each in inputs], **attributes)
+        self.graph: Graph = self._builder.graph(*outputs)
+
+    def _named(self, given: Any) -> str:
+        if given is None:
+            return ""
+        if isinstance(given, Integers):
+            name = self._builder.input(given.shape, given.dtype)
+            self._limits[name] = given.limit
+            return name
+        return self._builder.input(given) if type(given) is tuple else self._builder.constant(given)
+
+    def arrays(self, seed: int) -> dict[str, Array]:
+        rng, found = np.random.default_rng(seed), {}
+        for name in self.graph.inputs:
+            of = self.graph.types[name]
+            some = rng.integers(0, self._limits[name], of.shape) if name in self._limits else rng.uniform(-0.5, 3, of.shape)
+            found[name] = np.asarray(some, of.dtype)
+        return found
+
+
+def bits(arrays: Mapping[str, Array]) -> list[bytes]:
+    return [array.tobytes() for array in arrays.values()]
+
+
+@pytest.mark.parametrize("one", CASES, ids=lambda one: one.operator)
+def test_inputs_change_between_runs(one: Case) -> None:
+    made = Made(one)
+    runner, before, after = Runner(made.graph), made.arrays(1), made.arrays(2)
+    first = bits(runner(before))
+    for name in before:
+        changed = before | {name: after[name]}
+        found = bits(runner(changed))
+        assert found == bits(Runner(made.graph)(changed))
+        assert found != first
+    assert bits(runner(after)) == bits(Runner(made.graph)(after))
+
+
+def test_every_operator_is_here() -> None:
+    assert {one.operator for one in CASES} == set(operators._RULES)
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in CASES if constant_inputs(one.operator, ["w"] * 8)], ids=lambda one: one.operator
+)
+def test_weights_are_constants(one: Case) -> None:
+    places = range(len(one.inputs))
+    capitals = constant_inputs(one.operator, [str(i) for i in places])
+    for i in places:
+        if isinstance(one.inputs[i], (np.ndarray, np.generic)):
+            assert str(i) in capitals
+            array = np.asarray(one.inputs[i])
+            inputs = (*one.inputs[:i], Integers(1, array.shape, array.dtype.name), *one.inputs[i + 1 :])
+            with pytest.raises(ValueError, match=f"{one.operator} 'node 0' reads 'x.', which is computed at run time"):
+                Runner(Made(one._replace(inputs=inputs)).graph)
+
+
+def test_inputs_in_capitals_are_those_that_must_be_constants() -> None:
+    """In the table of operators that people read."""
+    found = re.findall(r"^    ((?:\w+\([^)]*\), )*\w+\([^)]*\))", operators.__doc__ or "", re.MULTILINE)
+    rows = {name: given.split(", ") for row in found for name, given in re.findall(r"(\w+)\(([^)]*)\)", row)}
+    assert rows.keys() == set(operators._RULES)
+    for operator, names in rows.items():
+        capitals = tuple(name for name in names if re.fullmatch(r"\[?[A-Z]\d?\]?", name))
+        assert constant_inputs(operator, [name for name in names if name != "..."]) == capitals
+
+
+_MAIN = """
+#include "net.h"
+#include <stdio.h>
+
+static char given[%d], found[%d];
+
+int main(void) {
+    const void * inputs[] = {%s};
+    void * outputs[] = {%s};
+    net * made = net_create("net.bin");
+    const char * names[] = {"1.raw", "2.raw"};
+    for (int i = 0; i < 2; i++) {
+        FILE * file = fopen(names[i], "rb");
+        if (fread(given, 1, sizeof(given), file) != sizeof(given) || !net_run(made, inputs, outputs)) return 1;
+        fclose(file);
+    }
+    fwrite(found, 1, sizeof(found), stdout);
+    net_destroy(made);
+    return 0;
+}
+"""
+
+
+def _places(name: str, arrays: Mapping[str, Array]) -> str:
+    begins = np.cumsum([0, *(array.nbytes for array in arrays.values())])[:-1]
+    return ", ".join(f"{name} + {begin}" for begin in begins)
+
+
+def test_inputs_change_between_runs_of_a_program(tmp_path: Path) -> None:
+    """All operators in one program; those of Python cannot be in it."""
+    made = Made(*(one for one in CASES if one.operator != "Host"))
+    with taped() as tape:
+        runner = Runner(made.graph)
+    c_program.write(runner, tape, tmp_path, "net")
+    given, expected = made.arrays(2), runner(made.arrays(2))
+    for seed in (1, 2):
+        (tmp_path / f"{seed}.raw").write_bytes(b"".join(bits(made.arrays(seed))))
+    sizes = [sum(array.nbytes for array in arrays.values()) for arrays in (given, expected)]
+    (tmp_path / "main.c").write_text(_MAIN % (*sizes, _places("given", given), _places("found", expected)))
+    done = subprocess.run([_built(tmp_path, "net")], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout == b"".join(bits(expected))
