@@ -123,13 +123,13 @@ def test_progress(path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
-@pytest.mark.parametrize("suffix", ["onnx", "simdnet"])
-def test_peak_of_memory(suffix: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("suffix", "transposed"), [("onnx", 0), ("onnx", 1), ("simdnet", 0)])
+def test_peak_of_memory(suffix: str, transposed: int, tmp_path: Path) -> None:
     """Loading and preparing take little more than the packed weights: those of the file are read in parts."""
     count, size = 8, 2048
     weights = {f"w{i}": _weights(size, size, seed=i) for i in range(count)}
-    nodes = [helper.make_node("MatMul", [f"t{i}" if i else "x", f"w{i}"], [f"t{i + 1}"]) for i in range(count - 1)]
-    nodes.append(helper.make_node("MatMul", [f"t{count - 1}", f"w{count - 1}"], ["y"]))
+    names = ["x", *(f"t{i}" for i in range(1, count)), "y"]
+    nodes = [helper.make_node("Gemm", [names[i], f"w{i}"], [names[i + 1]], transB=transposed) for i in range(count)]
     model, file = _model(nodes, weights, (1, size)), tmp_path / f"large.{suffix}"
     onnx.save(model, file) if suffix == "onnx" else pysimd.load(model).save(file)
     program = """if True:

@@ -167,6 +167,15 @@ class _Placement:
         self._names[name, order] = made
         return made
 
+    def packed(self, name: str, order: Order) -> str:
+        """The name of a tensor of weights in this order: of a constant a view, as contexts pack arrays of any strides."""
+        if not self.is_constant(name):
+            return self.stored(name, order)
+        made = f"{name}@packed{''.join(map(str, order))}"
+        self._constants[made] = self._graph.constants[name].transpose(order)
+        self._types[made] = Type(_of(order, self.shape(name)), self._graph.types[name].dtype)
+        return made
+
     def give(self, node: Node, inputs: Sequence[str], orders: Sequence[Order] | Order, **attributes: Any) -> None:
         """Adds a node: names of stored inputs, the orders of its outputs, and attributes that differ from its own."""
         each = orders if orders and isinstance(orders[0], tuple) else [orders] * len(node.outputs)
@@ -331,7 +340,7 @@ def _linear(p: _Placement, node: Node) -> None:
         order = tuple(range(rank))
     inner = tuple(axis - lead for axis in order[lead:])
     result = (*order[:lead], lead)
-    given = [p.stored(x, order), p.stored(weight, (*inner, contracted)), *(p.stored(name) for name in rest[:1])]
+    given = [p.stored(x, order), p.packed(weight, (*inner, contracted)), *(p.stored(name) for name in rest[:1])]
     given += [p.stored(name, result) for name in rest[1:]]
     p.give(node, given, [result])
 

@@ -34,7 +34,7 @@ def _gemm(c: Conversion, node: SourceNode) -> None:
         y = y if alpha == 1 else c.binary("multiply", y, alpha)
         return c.give(y if term is None else c.binary("add", y, term))
     weight = float32_of(c.known(1))
-    weight = _scaled(np.ascontiguousarray(weight.T) if c.flag("transB") else weight, alpha)
+    weight = _scaled(weight.T if c.flag("transB") else weight, alpha)
     n, bias = weight.shape[1], []
     if isinstance(term, np.ndarray) and prod(term.shape[:-1]) == 1 and term.shape[-1:] in ((), (1,), (n,)):
         bias, term = [c.constant(np.broadcast_to(term.reshape(-1), n).copy())], None
@@ -82,8 +82,7 @@ def product(c: Conversion, a: Value, b: Value) -> str:
         raise Unsupported(f"matrices of shapes {first} and {second} cannot be multiplied")
     x = c.reshape(c.named(a), matrix_a)
     if isinstance(b, np.ndarray) and prod(matrix_b[:-2]) == 1:
-        weight = np.ascontiguousarray(float32_of(b).reshape(matrix_b[-2:]))
-        y = c.add("Linear", x, c.constant(weight), activation=IDENTITY, order="add")
+        y = c.add("Linear", x, c.constant(float32_of(b).reshape(matrix_b[-2:])), activation=IDENTITY, order="add")
     else:
         y = c.add("MatMul", x, c.reshape(c.named(b), matrix_b))
     return c.reshape(y, result)

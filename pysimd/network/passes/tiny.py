@@ -30,7 +30,7 @@ def flushed(graph: Graph) -> Graph:
 
 
 def _parts(array: Array) -> Iterator[Array]:
-    flat = array.reshape(-1)
+    flat = array.ravel(order="K")  # of transposed weights, too, no copy
     return (np.abs(flat[begin : begin + _PART]) for begin in range(0, flat.size, _PART))
 
 
