@@ -77,6 +77,7 @@ _BLOCKS = "blocks of quantised numbers are not supported"
 #: Cases that are refused, and why.
 REFUSED = {
     "dequantizelinear_blocked": _BLOCKS,
+    "maxunpool_export_with_output_shape": "output_shape is [1, 1, 5, 5], supported is [1, 1, 4, 4]",
     "quantizelinear_blocked_asymmetric": _BLOCKS,
     "quantizelinear_blocked_symmetric": _BLOCKS,
     "training_dropout": "training_mode is true",

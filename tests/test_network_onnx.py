@@ -47,7 +47,7 @@ REFUSED: Mapping[str, str] = {
     "If": "the condition is computed at run time",
     "input": r"its type is (type \d+ of ONNX|optional_type), supported are float32",
     "Loop": "loops are not supported",
-    "MaxPool": "output 1 is not supported",
+    "MaxUnpool": "output_shape is .*, supported is",
     "NonMaxSuppression": "the number of boxes depends on the values of its inputs",
     "NonZero": _AT_RUN_TIME,
     "QuantizeLinear": f"block_size is 2|the zero point has type {_TYPES}|the scale is computed at run time",

@@ -172,12 +172,17 @@ def sides_of(size: Sequence[int], kernel: Sequence[int], attributes: Attributes)
     sides = []
     for i in (0, 1):
         span = (kernel[i] - 1) * dilations[i] + 1
-        room = size[i] + pads[i] + pads[i + 2] - span
-        _need(room >= 0, f"the window of {span} is larger than the image of {size[i]} with its padding")
-        steps = -(-room // strides[i]) if ceil else room // strides[i]
-        # the last window must begin in the image or in the padding before it
-        sides.append(steps + 1 - (ceil and steps * strides[i] >= size[i] + pads[i]))
+        sides.append(windows_along(size[i], span, strides[i], pads[i], pads[i + 2], ceil))
     return tuple(sides)
+
+
+def windows_along(n: int, span: int, stride: int, before: int, after: int, ceil: bool) -> int:
+    """The number of sliding windows along a dimension; with ceil, the last one may extend beyond the padding."""
+    room = n + before + after - span
+    _need(room >= 0, f"the window of {span} is larger than the image of {n} with its padding")
+    steps = -(-room // stride) if ceil else room // stride
+    # the last window must begin in the image or in the padding before it
+    return steps + 1 - (ceil and steps * stride >= n + before)
 
 
 def _conv(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:

@@ -14,10 +14,10 @@ from pysimd.network.source import SourceNode
 _NAMES = """
     Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr
     BitwiseXor Cast CastLike Ceil Clip Cos Cosh CumSum Div Einsum Equal Exp EyeLike Floor GatherElements
-    GatherND Gemm Greater GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual Log MatMul Max Mean Min Mod Mul
-    Neg Not OneHot Or Pow ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Round
-    Scatter ScatterElements ScatterND Shrink Sign Sin Sinh Sqrt Sub Sum Tan ThresholdedRelu TopK Trilu Where
-    Xor
+    GatherND Gemm Greater GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual Log MatMul Max MaxPool MaxUnpool
+    Mean Min Mod Mul Neg Not OneHot Or Pow ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd
+    ReduceSum ReduceSumSquare Relu Round Scatter ScatterElements ScatterND Shrink Sign Sin Sinh Sqrt Sub Sum
+    Tan ThresholdedRelu TopK Trilu Where Xor
 """
 #: Of float64, and of no integers.
 _FLOATS = """
@@ -31,6 +31,7 @@ FLOATS = frozenset(_FLOATS.split())
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 SHAPE_INPUTS = {
     "CumSum": (1,),
+    "MaxUnpool": (2,),
     "OneHot": (1,),
     "TopK": (1,),
     "Trilu": (1,),

@@ -14,6 +14,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
+from pysimd.network.convert.windows import max_pool, max_unpool
 from pysimd.network.source import SourceNode
 
 _MOST_BYTES = 1 << 31
@@ -47,6 +48,14 @@ class _Node:
             return [int(n) for n in np.asarray(given).reshape(-1)]
         found = self.get(name)
         return default if found is None else [int(n) for n in np.reshape(found, -1)]
+
+    def numbers(self, name: str, default: Sequence[int]) -> list[int]:
+        """An attribute with integers."""
+        return [int(n) for n in self.get(name) or default]
+
+    def bounded(self, shape: Iterable[Any], dtype: Any) -> tuple[int, ...]:
+        """A shape of a result that is not too large."""
+        return _bounded(shape, dtype)
 
     def axis(self, default: int, rank: int) -> int:
         """The attribute axis, counted from the first one."""
@@ -630,6 +639,8 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "LogSoftmax": _log_softmax,
     "MatMul": lambda node, a, b: _product(a, b),
     "Max": _several(np.maximum),
+    "MaxPool": max_pool,
+    "MaxUnpool": max_unpool,
     "Mean": _mean,
     "Min": _several(np.minimum),
     "Mish": _unary(lambda x: x * np.tanh(np.logaddexp(0, x))),

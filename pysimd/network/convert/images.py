@@ -14,7 +14,8 @@ import numpy as np
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of, replaced_at
 from pysimd.network.convert.pointwise import activated
-from pysimd.network.operators import IDENTITY
+from pysimd.network.convert.windows import same_padding
+from pysimd.network.operators import IDENTITY, windows_along
 from pysimd.network.source import SourceNode
 
 
@@ -72,10 +73,7 @@ def window_of(c: Conversion, kernel: Shape) -> Window:
         raise Unsupported("strides, dilations and sizes of the kernel must be at least 1")
     before, after = padding_of(c) if auto == "NOTSET" else ((0,) * len(size),) * 2
     if auto.startswith("SAME"):
-        spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
-        totals = [max((-(-n // s) - 1) * s + span - n, 0) for n, s, span in zip(size, strides, spans)]
-        less, more = tuple(total // 2 for total in totals), tuple(total - total // 2 for total in totals)
-        before, after = (less, more) if auto == "SAME_UPPER" else (more, less)
+        before, after = same_padding(size, [(k - 1) * d + 1 for k, d in zip(kernel, dilations)], strides, auto)
     return Window(kernel, strides, dilations, before, after)
 
 
@@ -278,15 +276,13 @@ def _pooled(c: Conversion, operator: str, x: str, window: Window, **options: obj
 
 @converts("MaxPool", any_type=True)
 def _max_pool(c: Conversion, node: SourceNode) -> None:
-    _require_pixels(c)
+    """With places, of other types, and of bytes with dilations by NumPy."""
     window, ceil = _pool_window(c), c.flag("ceil_mode")
-    if max(window.dilations) == 1:
-        y = _pooled(c, "MaxPool", image(c), window, ceil=ceil)
-    elif c.dtype(0) == "float32":
-        y = _dilated(c, image(c), window, ceil, "maximum")
-    else:
-        raise Unsupported(f"dilations is {list(window.dilations)} for {c.dtype(0)}, supported is 1")
-    c.give(like_input(c, y))
+    dilated = max(window.dilations) > 1
+    if any(node.outputs[1:]) or c.dtype(0) not in (("float32",) if dilated else ("float32", "uint8")):
+        return c.by_numpy()
+    y = _dilated(c, image(c), window, ceil, "maximum") if dilated else _pooled(c, "MaxPool", image(c), window, ceil=ceil)
+    return c.give(like_input(c, y))
 
 
 @converts("AveragePool")
@@ -318,16 +314,12 @@ def _dilated(c: Conversion, x: str, window: Window, ceil: bool, function: str, i
         stride, dilation, before, after = window.strides[i], window.dilations[i], window.before[i], window.after[i]
         shape, axis = c.builder.shape(x), 2 + i
         n, span = shape[axis], (k - 1) * dilation + 1
-        room = n + before + after - span
-        steps = -(-room // stride) if ceil else room // stride
-        steps -= bool(ceil and steps * stride >= n + before)
-        if room < 0:
-            raise Unsupported(f"the window of {span} is larger than the image of {n} with its padding")
-        more = max(steps * stride - room, 0)  # of the last window, behind the padding
+        count = windows_along(n, span, stride, before, after, ceil)
+        more = max((count - 1) * stride + span - (n + before + after), 0)  # of the last window, behind the padding
         if before or after or more:
             pads = tuple((before, after + more) if j == axis else (0, 0) for j in range(len(shape)))
             x = c.add("Pad", x, pads=pads, mode="constant", value=-np.inf if function == "maximum" else 0.0)
-        sizes, y = replaced_at(shape, axis, steps + 1), ""
+        sizes, y = replaced_at(shape, axis, count), ""
         for j in range(k):
             starts, strides = (
                 replaced_at((value,) * len(shape), axis, at) for value, at in ((0, j * dilation), (1, stride))
@@ -335,7 +327,7 @@ def _dilated(c: Conversion, x: str, window: Window, ceil: bool, function: str, i
             part = c.add("Slice", x, starts=starts, steps=strides, sizes=sizes)
             y = c.binary(function, y, part) if y else part
         if function == "add":
-            places = np.arange(steps + 1)[:, None] * stride + np.arange(k) * dilation - before
+            places = np.arange(count)[:, None] * stride + np.arange(k) * dilation - before
             inside = (places >= -before * include) & (places < n + after * include)
             share = 1 / inside.sum(1).astype(np.float32)
             y = c.binary("multiply", y, share.reshape(replaced_at((1,) * len(shape), axis, -1)))
