@@ -134,6 +134,8 @@ REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
     (made("Conv", floats(5, 2, 3, 3), pads=[-1, 0, 0, 0]), (1, 2, 7, 8), "pads are"),
     (made("Conv", floats(5, 2, 9, 3)), (1, 2, 7, 8), "the window of 9 is larger than the image of 7"),
     (made("MaxPool"), (1, 2, 7, 8), "the attribute kernel_shape is missing"),
+    (made("ConvTranspose", floats(2, 1, 1, 1, 1), strides=[1 << 30, 1, 1]), (1, 2, 2, 1, 1), "at a distance of 1073741824"),
+    (made("ConvTranspose", floats(2, 1, 1, 1, 1), pads=[1, 0, 0] * 2), (1, 2, 2, 1, 1), "give 0 planes"),
     (made("Reshape", [5, -1]), (2, 3), "cannot be reshaped to"),
     (made("Reshape", [-1, -1]), (2, 3), "expected one -1 at most"),
     (made("Transpose", perm=[0, 0]), (2, 3), "perm is"),

@@ -23,7 +23,7 @@ def _taps(kernel: Any, a: Any, size: Any) -> Iterator[tuple[Any, tuple[slice, ..
         yield place, tuple(slice(p * d, p * d + (n - 1) * s + 1, s) for p, d, s, n in steps)
 
 
-def _conv(x: Array, w: Array, a: Any) -> Array:
+def _conv(x: Any, w: Any, a: Any) -> Any:
     before, after, g = a["pads"][: x.ndim - 2], a["pads"][x.ndim - 2 :], a["group"]
     x = np.pad(x, [(0, 0), (0, 0), *zip(before, after)]).reshape(len(x), g, -1, *(np.add(x.shape[2:], before) + after))
     spans = [(k - 1) * d + 1 for k, d in zip(w.shape[2:], a["dilations"])]
@@ -35,12 +35,12 @@ def _conv(x: Array, w: Array, a: Any) -> Array:
     return np.asarray(sums).reshape(len(x), -1, *size)
 
 
-def _conv_transpose(x: Array, w: Array, a: Any) -> Array:
+def _conv_transpose(x: Any, w: Any, a: Any) -> Any:
     size, g, more = x.shape[2:], a["group"], a["output_padding"]
     before, after = a["pads"][: len(size)], a["pads"][len(size) :]
     x = x.reshape(len(x), g, -1, *size)
     full = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(size, a["strides"], w.shape[2:], a["dilations"])]
-    sums = np.zeros((len(x), g, w.shape[1], *np.add(full, more)))
+    sums: Any = np.zeros((len(x), g, w.shape[1], *np.add(full, more)))
     for place, met in _taps(w.shape[2:], a, size):
         weight = w[(..., *place)].reshape(g, -1, w.shape[1])
         sums[(..., *met)] += np.einsum("ngc...,gco->ngo...", x, weight)

@@ -175,6 +175,11 @@ TALL, WIDE = np.zeros((1 << 20, 1), np.float32), np.zeros((1, 1 << 20), np.float
         ("GatherND", [np.zeros((1, 1 << 20)), np.zeros((1 << 20, 1), INT64)], {}),
         *((op, [TALL, WIDE], {}) for op in ("Add", "Mul", "Div", "Mod", "Max", "Sum", "Mean", "Less", "MatMul", "Gemm")),
         ("Where", [TALL > 0, WIDE, WIDE], {}),
+        ("Einsum", [TALL, WIDE], {"equation": "ij,kl->il"}),
+        ("MaxPool", [np.zeros((1, 1, 2, 2))], {"kernel_shape": HUGE, "pads": HUGE * 2}),
+        ("MaxPool", [np.zeros((1, 1, 2, 2))], {"kernel_shape": [1, 1], "pads": HUGE * 2}),
+        ("MaxPool", [np.zeros((1, 1, 1 << 12, 1 << 12), np.int8)], {"kernel_shape": [40, 40]}),
+        ("MaxUnpool", [np.zeros((1, 1, 2, 2)), np.zeros((1, 1, 2, 2), INT64)], {"kernel_shape": HUGE}),
     ],
 )  # fmt: skip
 def test_absurd_sizes_are_refused(op: str, inputs: Any, attributes: Any) -> None:

@@ -25,7 +25,7 @@ def _graph(nodes: Sequence[SourceNode], x: Array, *outputs: str, **weights: Arra
 def _largest(x: Array, a: Any) -> tuple[Array, Array]:
     """One window after the other."""
     rank, size = x.ndim - 2, x.shape[2:]
-    order = "F" if a["storage_order"] else "C"
+    order: Any = "F" if a["storage_order"] else "C"
     places = np.arange(np.prod(size)).reshape(size, order=order)
     low, high, dilations, strides = a["pads"][:rank], a["pads"][rank:], a["dilations"], a["strides"]
     counts = []

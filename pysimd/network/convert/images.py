@@ -18,6 +18,8 @@ from pysimd.network.convert.windows import same_padding
 from pysimd.network.operators import IDENTITY, windows_along
 from pysimd.network.source import SourceNode
 
+_MOST_SLICES = 500
+
 
 @dataclass
 class Window:
@@ -172,7 +174,7 @@ def _conv_transpose(c: Conversion, node: SourceNode) -> None:
         return c.give(like_input(c, biased(c, "ConvTranspose", image(c), weight, 2, **options)))
     whole = (size[0] - 1) * strides[0] + (kernel[0] - 1) * dilations[0] + 1
     depths = range(before[0], whole - after[0] + more[0])
-    c.give(_transposed_volumes(c, weight, strides[0], dilations[0], depths, options))
+    return c.give(_transposed_volumes(c, weight, strides[0], dilations[0], depths, options))
 
 
 def _padding_of_result(
@@ -207,8 +209,8 @@ def _transposed_volumes(
     """
     n, channels, depth, h, w = c.shape(0)
     _, part, count, *kernel = c.shape_of(weight)
-    if not depths:
-        raise Unsupported("the output would have no planes")
+    if not depths or count + stride > _MOST_SLICES:
+        raise Unsupported(f"{count} planes of the kernel at a distance of {stride} give {len(depths)} planes")
     planes = c.reshape(c.transpose(c.tensor(0), (0, 2, 1, 3, 4)), (n * depth, channels, h, w))
     weight = _reshaped(c, weight, (channels, part * count, *kernel))
     y = biased(c, "ConvTranspose", planes, weight, len(c.node.inputs), **options)
@@ -298,9 +300,6 @@ def _average_pool(c: Conversion, node: SourceNode) -> None:
 def _require_pixels(c: Conversion) -> None:
     if c.dtype(0) not in ("float32", "uint8"):
         raise Unsupported(f"its input is {c.dtype(0)}, supported are float32 and uint8")
-
-
-_MOST_SLICES = 500
 
 
 def _dilated(c: Conversion, x: str, window: Window, ceil: bool, function: str, include: bool = False) -> str:

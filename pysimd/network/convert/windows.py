@@ -11,6 +11,8 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.operators import windows_along
 
+_MOST_TAPS, _MOST_ELEMENTS = 1 << 16, 1 << 30
+
 
 def same_padding(size: Sequence[int], spans: Sequence[int], strides: Sequence[int], auto_pad: str) -> tuple[Shape, Shape]:
     """Before and after each dimension, for SAME_UPPER and SAME_LOWER."""
@@ -32,8 +34,11 @@ def max_pool(node: Any, x: Array) -> Any:
     ceil = bool(node.get("ceil_mode", 0))
     counts = [windows_along(*each, ceil) for each in zip(size, spans, strides, before, after)]
     steps = [prod(size[:i] if node.get("storage_order", 0) else size[i + 1 :]) for i in range(rank)]  # of places
+    result = node.bounded((*x.shape[:2], *counts), np.int64)
+    if prod(kernel) > _MOST_TAPS or prod(result) * prod(kernel) > _MOST_ELEMENTS:
+        raise ValueError(f"a window of {kernel} is too large for {result} results")
     least = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    values, places = np.full((*x.shape[:2], *counts), least, x.dtype), np.full((*x.shape[:2], *counts), -1, np.int64)
+    values, places = np.full(result, least, x.dtype), np.full(result, -1, np.int64)
     for tap in np.ndindex(*kernel):
         along = [np.arange(n) * s - low + t * d for n, s, low, t, d in zip(counts, strides, before, tap, dilations)]
         inside = _product([(at >= 0) & (at < n) for at, n in zip(along, size)], np.logical_and)
