@@ -1838,7 +1838,8 @@ typedef enum {
     SimdnetBinaryDivide = 3,   /* a / b                                                          */
     SimdnetBinaryMaximum = 4,  /* the larger one; NaN if either is                               */
     SimdnetBinaryMinimum = 5,  /* the smaller one; NaN if either is                              */
-    SimdnetBinaryPower = 6     /* a to the power of b as powf() of C has it; error at most 2 ULP */
+    SimdnetBinaryPower = 6,    /* a to the power of b as powf() of C has it; error at most 2 ULP */
+    SimdnetBinaryReplace = 7   /* b, but a where b is NaN; all bits of a are kept                */
 } SimdnetBinaryOperation;
 
 /* The arguments of SimdnetBinary(). Set all other members to 0, then `size` and what is used. */

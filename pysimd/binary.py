@@ -23,7 +23,7 @@ from pysimd.errors import shown
 _OPERATIONS: dict[Any, int] = {key: int(op) for op in BinaryOperation for key in (op, op.name.lower())}
 _MOST_DIMENSIONS = 8
 Operation = Union[
-    Literal["add", "subtract", "multiply", "divide", "maximum", "minimum", "power"],
+    Literal["add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "replace"],
     BinaryOperation,
 ]
 
@@ -65,11 +65,13 @@ def binary(
 ) -> FloatArray:
     """A function of two arrays with broadcasting, and an activation of its result.
 
-    operation : "add", "subtract", "multiply", "divide", "maximum", "minimum" or "power".
+    operation : "add", "subtract", "multiply", "divide", "maximum", "minimum", "power" or
+        "replace".
     a, b, out : float32, contiguous, or one number as operand; ``out`` may be an operand of its shape.
     activation, params : as of :func:`convolution`, but not "prelu"; it takes the result rounded to float32.
 
-    Maxima and minima are NaN if an operand is. Powers are those of ``powf`` in C, with at most 2 ULP of error.
+    Maxima and minima are NaN if an operand is. Powers are those of ``powf`` in C, with at most 2 ULP of error. The result of
+    "replace" is b, but a where b is NaN: a selection by a mask, if b is NaN where a is kept.
 
     >>> x = np.array([[1, -2, 3]], np.float32)
     >>> pysimd.binary("multiply", x, np.array([[1], [10]], np.float32), activation="relu")

@@ -151,6 +151,7 @@ class BinaryOperation(IntEnum):
     MAXIMUM = lib.SimdnetBinaryMaximum
     MINIMUM = lib.SimdnetBinaryMinimum
     POWER = lib.SimdnetBinaryPower
+    REPLACE = lib.SimdnetBinaryReplace
 
 
 class PixelFormat(IntEnum):

@@ -218,6 +218,7 @@ def _unary(x: _Inputs, a: _Attributes) -> Array:
 
 
 _BINARY = {name: getattr(np, name) for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")}
+_BINARY["replace"] = formulas.replace
 
 
 def _binary(x: _Inputs, a: _Attributes) -> Array:

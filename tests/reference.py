@@ -403,6 +403,11 @@ def relu(x: Array, slope: float) -> Array:
         return (positive + s * negative).astype(np.float32)
 
 
+def replace(a: Array, b: Array) -> Array:
+    """b, but a where b is NaN."""
+    return np.where(np.isnan(b), a, b)
+
+
 def pointwise(name: str, x: Array, *params: float) -> tuple[Array, float]:
     """An activation or a unary operation in float64, and its error in units in the last place; 0 if it is exact.
 

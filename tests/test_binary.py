@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from reference import replace
 from support import Array, assert_refused, floats
 
 import pysimd
@@ -37,6 +39,7 @@ FUNCTIONS = {
     "maximum": (pysimd.maximum, np.maximum),
     "minimum": (pysimd.minimum, np.minimum),
     "power": (pysimd.power, np.power),
+    "replace": (partial(pysimd.binary, "replace"), replace),
 }
 
 
@@ -180,3 +183,13 @@ def test_overlap() -> None:
         pysimd.multiply(memory[1:9], 2, out=memory[:8])
     with pytest.raises(ValueError, match="b has shape"):
         pysimd.add(np.ones((2, 3), np.float32), np.ones((3, 2), np.float32))
+
+
+@pytest.mark.parametrize("count", [5, 70])
+def test_replace_keeps_all_bits(isa: str, count: int) -> None:
+    """NaN with a payload, quiet and signalling, the sign of zeros, denormals; of what is replaced nothing is left."""
+    bits = np.array([0x7FC00000, 0xFFC12345, 0x7F800001, 0x7F800000, 0xFF800000, 0x80000000, 0, 1, 0x80000001, 0x3F800000])
+    x = np.resize(bits.astype(np.uint32), (3, count)).view(np.float32)
+    keep = np.arange(count) % 3 > 0
+    y = pysimd.binary("replace", x, np.where(keep, np.float32(np.nan), np.float32(-0.0)))
+    assert np.array_equal(y.view(np.uint32), np.where(keep, x.view(np.uint32), np.uint32(0x80000000)))

@@ -13,6 +13,7 @@ import pysimd
 from pysimd.network.convert import UnsupportedModel, conversion, fold, graph_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
+from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.source import Source, SourceNode, Value
 
@@ -367,15 +368,62 @@ def test_lengths_of_any_size_are_normalized(size: float, p: int, axis: int) -> N
     np.testing.assert_allclose(actual, expected, 1e-6, 1e-6)
 
 
+#: NaN with a payload, infinities, zeros of both signs, denormals.
+SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-42, -1e-42, 3e38, 1.5], np.float32)
+SPECIAL.view(np.uint32)[0] = 0xFFC12345
+
+
 @pytest.mark.parametrize("swapped", [False, True])
-def test_where_with_a_known_mask(swapped: bool) -> None:
-    """As attention masks: bounds, which need no function of Python."""
-    mask, sides = np.tri(4, dtype=np.bool_), ("v", "x") if swapped else ("x", "v")
-    graph = Made([node("Where", "m", *sides)], {"m": mask, "v": np.float32(-np.inf)}).graph(2, 4, 4)
-    assert operators(graph) == ["minimum", "maximum"]
-    x = floats(2, 4, 4)
-    expected = np.where(mask, -np.inf, x) if swapped else np.where(mask, x, -np.inf)
-    np.testing.assert_array_equal(computed(graph, x), expected.astype(np.float32))
+@pytest.mark.parametrize("mask_shape", [(4, 9), (9,), (2, 1, 9), (2, 4, 1), (3, 2, 4, 9)])
+@pytest.mark.parametrize("other", [-np.inf, 0.0, -0.0, np.inf, 7.0, SPECIAL[1:], np.arange(72).reshape(2, 4, 9)])
+def test_where_with_a_known_mask(swapped: bool, mask_shape: tuple[int, ...], other: Any) -> None:
+    """As attention masks: a selection bit by bit, whatever is on the side that is not taken; no function of Python."""
+    rng = np.random.default_rng(2)
+    other = np.resize(other, 9).astype(np.float32) if np.ndim(other) == 1 else np.float32(other)
+    take, x = rng.random(mask_shape) < 0.6, rng.permutation(np.resize(SPECIAL, 72)).reshape(2, 4, 9)
+    sides = ("v", "x") if swapped else ("x", "v")
+    graph = Made([node("Where", "m", *sides)], {"m": ~take if swapped else take, "v": other}).graph(2, 4, 9)
+    assert operators(graph)[-1] == "replace"
+    found = computed(graph, x)
+    np.testing.assert_array_equal(found.view(np.uint32), np.where(take, x, other).view(np.uint32), strict=True)
+
+
+@pytest.mark.parametrize("other", [np.nan, [np.nan, 2, -0.0]])
+def test_where_that_chooses_nan(other: Any) -> None:
+    other, x = np.asarray(other, np.float32), np.array([[-0.0, 0, np.inf], [np.nan, 1e-42, -np.inf]], np.float32)
+    take = np.array([[True, True, False], [False, True, True]])
+    graph = Made([node("Where", "m", "x", "v")], {"m": take, "v": other}).graph(2, 3)
+    found, expected = computed(graph, x), np.where(take, x, other)
+    np.testing.assert_array_equal(found, expected, strict=True)
+    np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(expected[expected == 0]))
+
+
+@pytest.mark.parametrize("op", ["Max", "Min"])
+@pytest.mark.parametrize("known", [np.nan, [np.nan], [[np.nan, 1, -1] * 3], 0.0, np.inf, -np.inf])
+@pytest.mark.parametrize("first", [False, True])
+def test_extremes_with_constants(op: str, known: Any, first: bool) -> None:
+    """NaN if either is, whichever it is and however the passes write it."""
+    known, x = np.asarray(known, np.float32), SPECIAL.reshape(1, 9)
+    graph = simplified(Made([node(op, *("vx" if first else "xv"))], {"v": known}).graph(1, 9))
+    np.testing.assert_array_equal(computed(graph, x), (np.maximum if op == "Max" else np.minimum)(x, known))
+
+
+@pytest.mark.parametrize("at_run_time", [False, True])
+@pytest.mark.parametrize("bounds", [(np.nan, 6.0), (0.0, np.nan), (np.nan, np.nan), (-1.0, 2.0), (-np.inf, 1.0)])
+def test_a_bound_that_is_nan_is_none(bounds: tuple[float, float], at_run_time: bool) -> None:
+    """As in the definition of Clip, which replaces what is less than a bound, or more than it; also with a Clip after it."""
+    names, given = ("low", "high"), dict(zip(("low", "high"), map(np.float32, bounds)))
+    values = [Value(name, "float32", ()) for name in (names if at_run_time else ())]
+    nodes = [node("Clip", "x", *names, gives="c"), node("Clip", "c", "zero")]
+    weights = {"zero": np.float32(0), **({} if at_run_time else given)}
+    inputs = [Value("x", "float32", None), *values]
+    source = Source("made", 18, inputs, [Value("y", "float32", None)], nodes, {n: np.asarray(a) for n, a in weights.items()})
+    graph = simplified(graph_of(source, {"x": (9,), **{value.name: () for value in values}}))
+    x, (low, high) = SPECIAL, bounds
+    expected = np.where(x < low, np.float32(low), x)
+    expected = np.maximum(np.where(expected > high, np.float32(high), expected), 0)
+    found = Runner(graph)({"x": x, **({name: np.asarray(given[name]) for name in names} if at_run_time else {})})["y"]
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_resizing_of_opset_10_rounds_up_where_it_becomes_smaller() -> None:

@@ -34,7 +34,7 @@ static bool check_activation(const char * function, SimdConvolutionActivationTyp
 /* Sizes of dst, a and b. */
 static bool check(const char * function, const SimdnetBinaryParameters * q, size_t size[3])
 {
-    CHECK((size_t)q->operation < SN_BINARY_OPERATIONS, "operation is %d, expected a SimdnetBinaryOperation, Add to Power",
+    CHECK((size_t)q->operation < SN_BINARY_OPERATIONS, "operation is %d, expected a SimdnetBinaryOperation, Add to Replace",
           (int)q->operation);
     CHECK(q->count <= SN_MOST_DIMENSIONS, "count is %zu, expected at most %d", q->count, (int)SN_MOST_DIMENSIONS);
     if (!check_activation(function, q->activation) || !check_shape(function, "shape", q->shape, q, &size[0]) ||

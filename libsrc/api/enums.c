@@ -56,6 +56,7 @@ SAME(SN_BINARY_DIVIDE, SimdnetBinaryDivide);
 SAME(SN_BINARY_MAXIMUM, SimdnetBinaryMaximum);
 SAME(SN_BINARY_MINIMUM, SimdnetBinaryMinimum);
 SAME(SN_BINARY_POWER, SimdnetBinaryPower);
+SAME(SN_BINARY_REPLACE, SimdnetBinaryReplace);
 
 SAME(SN_PIXEL_GRAY8, SimdPixelFormatGray8);
 SAME(SN_PIXEL_BGR24, SimdPixelFormatBgr24);

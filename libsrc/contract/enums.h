@@ -60,6 +60,7 @@ enum sn_binary_operation {
     SN_BINARY_MAXIMUM,
     SN_BINARY_MINIMUM,
     SN_BINARY_POWER,
+    SN_BINARY_REPLACE,
     SN_BINARY_OPERATIONS /* their number */
 };
 

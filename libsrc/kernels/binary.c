@@ -96,12 +96,15 @@ SN_INLINE struct sn_binary_rows swapped(const struct sn_binary_rows * r)
 SN_INLINE v32f maximum(v32f a, v32f b) { return v_select_32f(v_eq_32f(a, a), v_max_32f(a, b), a); }
 SN_INLINE v32f minimum(v32f a, v32f b) { return v_select_32f(v_eq_32f(a, a), v_min_32f(a, b), a); }
 
+SN_INLINE v32f replace(v32f a, v32f b) { return v_select_32f(v_eq_32f(b, b), b, a); }
+
 COMMUTATIVE(add, v_add_32f)
 ORDERED(subtract, v_sub_32f)
 COMMUTATIVE(multiply, v_mul_32f)
 ORDERED(divide, v_div_32f)
 COMMUTATIVE(maximum, maximum)
 COMMUTATIVE(minimum, minimum)
+ORDERED(replace, replace)
 
 /* Long, and bound by arithmetic: a single instance. */
 static __attribute__((noinline)) v32f power_of(v32f a, v32f b) { return power(a, b); }
@@ -120,4 +123,5 @@ SN_INSTALL(binary, binary)
     slots->run_32f[SN_BINARY_MAXIMUM] = maximum_32f;
     slots->run_32f[SN_BINARY_MINIMUM] = minimum_32f;
     slots->run_32f[SN_BINARY_POWER] = power_32f;
+    slots->run_32f[SN_BINARY_REPLACE] = replace_32f;
 }

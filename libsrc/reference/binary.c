@@ -22,6 +22,7 @@ BINARY(divide, a / b)
 BINARY(maximum, a > b || a != a ? a : b)
 BINARY(minimum, a < b || a != a ? a : b)
 BINARY(power, (float)sn_pow((double)a, (double)b))
+BINARY(replace, b == b ? b : a)
 
 SN_INSTALL(binary, binary)
 {
@@ -32,4 +33,5 @@ SN_INSTALL(binary, binary)
     slots->run_32f[SN_BINARY_MAXIMUM] = maximum_32f;
     slots->run_32f[SN_BINARY_MINIMUM] = minimum_32f;
     slots->run_32f[SN_BINARY_POWER] = power_32f;
+    slots->run_32f[SN_BINARY_REPLACE] = replace_32f;
 }

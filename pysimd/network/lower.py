@@ -280,7 +280,7 @@ def _binary(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     function, (activation, params) = a["function"], a["activation"]
     if all(array.flags.c_contiguous for array in (*x, *y)):
         return prepare(pysimd.binary, function, x[0], x[1], activation=activation, params=params or None, out=y[0])
-    several: dict[str, Any] = {"add": "sum", "multiply": "product", "maximum": "max", "minimum": "min"}
+    several: dict[str, Any] = {"add": "sum", "multiply": "product"}
     return prepare(pysimd.eltwise, list(x), several[function], out=y[0])
 
 

@@ -123,7 +123,7 @@ def accepts_gaps(graph: Graph, node: Node, name: str) -> bool:
         return True
     if node.operator == "Binary":  # by the function of several tensors
         shapes = {graph.shape(each) for each in node.inputs}
-        simple = node.attributes["function"] in ("add", "multiply", "maximum", "minimum")
+        simple = node.attributes["function"] in ("add", "multiply")  # of several, a maximum drops NaN
         return simple and len(shapes) == 1 and node.attributes["activation"][0] == "identity"
     if node.operator not in _PIXELS or (node.operator == "Linear" and len(graph.shape(node.inputs[1])) != 2):
         return False

@@ -96,7 +96,7 @@ UNARY: dict[str, tuple[str, ...]] = {
     "swish": ("slope",),
     "tanh": ("slope",),
 }
-BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")
+BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "replace")
 REDUCE = ("sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "logsumexp", "argmax", "argmin")
 
 #: The functions of UNARY that contexts compute as the activation of their result.

@@ -234,7 +234,7 @@ static void reduce(void)
 static void binary(void)
 {
     SimdnetBinaryParameters p = {.size = sizeof(p)};
-    p.operation = (SimdnetBinaryOperation)fuzz_enum(7);
+    p.operation = (SimdnetBinaryOperation)fuzz_enum(8);
     p.count = some_shape(p.shape, 5);
     for (size_t i = 0; i < known(p.count); ++i) {
         const uint8_t byte = fuzz_byte();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial, reduce
-from math import inf, pi
+from math import inf, isnan, nan, pi
 
 import numpy as np
 
@@ -104,15 +104,21 @@ def _clip(c: Conversion, node: SourceNode) -> None:
         return c.give(clipped(c, x, c.attribute("min", -inf), c.attribute("max", inf)))
     low, high = (c.value(i) for i in (1, 2))
     if isinstance(low, str) or isinstance(high, str):
-        for function, bound in (("maximum", low), ("minimum", high)):
-            x = x if bound is None else c.binary(function, x, bound)
+        for function, bound, none in (("maximum", low, -inf), ("minimum", high, inf)):
+            x = x if bound is None else c.binary(function, x, _bound(c, bound, none))
         return c.give(x)
     bounds = (default if bound is None else float(bound.reshape(-1)[0]) for bound, default in ((low, -inf), (high, inf)))
     return c.give(clipped(c, x, *bounds))
 
 
+def _bound(c: Conversion, bound: Value, none: float) -> Value:
+    """A bound of Clip; one that is NaN is none."""
+    return c.binary("replace", none, bound) if isinstance(bound, str) else np.where(np.isnan(bound), none, bound)
+
+
 def clipped(c: Conversion, x: str, low: float, high: float) -> str:
-    """min(max(low, x), high)"""
+    """min(max(low, x), high). A bound that is NaN is none: in ONNX, what is below or above one is replaced by it."""
+    low, high = -inf if isnan(low) else low, inf if isnan(high) else high
     if low == 0 and high >= np.finfo(np.float32).max:
         return c.unary(x, "relu")
     return c.unary(x, "restrict_range", low, high)
@@ -182,7 +188,7 @@ def _softsign(c: Conversion, node: SourceNode) -> None:
 
 @converts("Where", any_type=True)
 def _where(c: Conversion, node: SourceNode) -> None:
-    """With a known condition and one side that is known: two bounds, which are infinite where the other side is taken."""
+    """With a known condition and one side that is known: the other one, replaced where it is not taken."""
     condition, sides = c.value(0), [c.value(1), c.value(2)]
     runtime = [side for side in sides if isinstance(side, str)]
     if not isinstance(condition, np.ndarray) or len(runtime) != 1 or c.builder.type(runtime[0]).dtype != "float32":
@@ -191,19 +197,22 @@ def _where(c: Conversion, node: SourceNode) -> None:
     take = condition if x is sides[0] else ~condition
     other = sides[1] if x is sides[0] else sides[0]
     assert isinstance(other, np.ndarray)
-    return c.give(_bounded(c, x, take.astype(bool), float32_of(other)))
+    return c.give(_replaced(c, x, take.astype(bool), float32_of(other)))
 
 
-def _bounded(c: Conversion, x: str, take: Array, other: Array) -> str:
+def _replaced(c: Conversion, x: str, take: Array, other: Array) -> str:
+    """x where it is taken, else the other side, in which NaN stands for x.
+
+    If NaN is chosen, it is added afterwards, and -0, which changes nothing, to all other elements.
+    """
     shape = np.broadcast_shapes(take.shape, other.shape)
     if take.all():
         from pysimd.network.convert.moves import expanded
 
         return expanded(c, x, np.broadcast_shapes(shape, c.builder.shape(x)))
-    high, low = (np.where(take, np.float32(bound), other) for bound in (inf, -inf))
-    if not np.isnan(other).any():
-        return c.binary("maximum", c.binary("minimum", x, high), low)
-    raise Unsupported("it chooses a NaN")
+    y = c.binary("replace", x, np.where(take, np.float32(nan), other))
+    chosen = ~take & np.isnan(other)
+    return c.binary("add", y, np.where(chosen, np.float32(nan), np.float32(-0.0))) if chosen.any() else y
 
 
 # ---- for other converters: activations by their names in ONNX

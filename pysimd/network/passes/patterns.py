@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf, isclose
+from math import inf, isclose, isnan
 from typing import Any
 
 from pysimd.annotations import Array, Shape
@@ -119,6 +119,8 @@ def clip_of(graph: Graph, node: Node) -> tuple[str, float, float] | None:
     found = with_number(graph, node)
     if found is not None and node.attributes["function"] in ("maximum", "minimum"):
         x, value, _ = found
+        if isnan(value):  # all results are
+            return None
         return (x, value, inf) if node.attributes["function"] == "maximum" else (x, -inf, value)
     return None
 
