@@ -14,53 +14,50 @@ overlaps another array.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
-from typing import Any, Callable
+from functools import lru_cache
+from typing import Any, Callable, NamedTuple
 
-from pysimd._arrays import NULL, at, coefficients, coefficients_or_null, floats, output, plain, tensor
+from pysimd._arrays import at, coefficients, coefficients_or_null, floats, output, plain, plain_output, tensor
 from pysimd._deprecated import renamed
 from pysimd._geometry import LAYOUTS, NHWC, layout_of, planes_of, with_channels
 from pysimd._library import ffi, lib
 from pysimd._pixels import has_gaps, pixelwise
 from pysimd.annotations import ChannelLayout, Coefficients, FloatArray, Floats, Shape
 from pysimd.calls import call
+from pysimd.copy import copy
 
 _Function = Callable[..., None]
-_Plan = tuple[_Function, int, int, int]
+
+
+class _Plan(NamedTuple):
+    """The numbers that C takes for arrays of a shape."""
+
+    form: int
+    images: int
+    channels: int
+    spatial: int
 
 
 @lru_cache(maxsize=1024)
-def _planes(shape: Shape, layout: ChannelLayout, name: str = "x") -> tuple[int, int, int, int]:
-    """(format, images, channels, spatial) of an array."""
+def _planes(shape: Shape, layout: ChannelLayout, name: str = "x") -> _Plan:
     form = layout_of(layout, "layout", LAYOUTS)
-    return (form, *planes_of(shape, form, name))
+    return _Plan(form, *planes_of(shape, form, name))
 
 
-@lru_cache(maxsize=1024)
-def _plan(function: _Function, shape: Shape, layout: ChannelLayout, name: str = "x", sources: int = 1) -> _Plan:
-    """(function for all images, format, channels, spatial); the function of C is for one image."""
-    form, images, channels, spatial = _planes(shape, layout, name)
-    if images != 1:
-        function = partial(_each, function, images, channels * spatial, sources)
-    return function, form, channels, spatial
-
-
-def _each(function: _Function, images: int, size: int, sources: int, *arguments: Any) -> None:
-    """Calls C once per image. The sources are the first of the arguments, destination and format the last ones."""
-    *terms, dst, form = arguments[sources:]
-    for begin in [image * size for image in range(images)]:
-        function(*[src + begin for src in arguments[:sources]], *terms, dst + begin, form)
+def _each(function: _Function, plan: _Plan, sources: tuple[Any, ...], *arguments: Any) -> None:
+    """Calls C once per image. Destination and format are the last of the arguments."""
+    form, images, channels, spatial = plan
+    if images == 1:
+        call(function, *sources, *arguments, form)
+        return
+    *terms, dst = arguments
+    for begin in [image * channels * spatial for image in range(images)]:
+        call(function, *[at(src, begin) for src in sources], *terms, at(dst, begin), form)
 
 
 def _is_sliced(layout: ChannelLayout, *arrays: Any) -> bool:
     """Whether one of the arrays is some channels of a larger one, which are neighbours in each pixel."""
     return layout_of(layout, "layout", LAYOUTS) == NHWC and has_gaps(*arrays)
-
-
-def _add_bias(src: Any, bias: Any, channels: int, spatial: int, dst: Any, form: int) -> None:
-    if src != dst:
-        ffi.memmove(dst, src, 4 * channels * spatial)
-    lib.SimdSynetAddBias(bias, channels, spatial, dst, form)
 
 
 def add_bias(x: Floats, bias: Coefficients, *, layout: ChannelLayout = "nhwc", out: FloatArray | None = None) -> FloatArray:
@@ -84,10 +81,12 @@ def add_bias(x: Floats, bias: Coefficients, *, layout: ChannelLayout = "nhwc", o
         return pixelwise(lib.SimdnetPixelwiseAddBias, (x,), ("x",), out, bias=bias_)
     array, src = floats(x, "x")
     shape = array.shape
-    function, form, channels, spatial = _plan(_add_bias, shape, layout)
-    bias_ = coefficients(bias, "bias", channels)
+    plan = _planes(shape, layout)
+    bias_ = coefficients(bias, "bias", plan.channels)
     out, dst = output(out, shape, (x, bias), ("x", "bias"), 1)
-    call(function, src, bias_, channels, spatial, dst, form)
+    if src != dst:
+        copy(array.reshape(-1), out=plain_output(out, "out").reshape(-1))
+    _each(lib.SimdSynetAddBias, plan, (), bias_, plan.channels, plan.spatial, dst)
     return out
 
 
@@ -119,10 +118,10 @@ def scale(
         return pixelwise(lib.SimdnetPixelwiseScale, (x,), ("x",), out, scale=scale_, bias=bias_)
     array, src = floats(x, "x")
     shape = array.shape
-    function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, shape, layout)
-    scale_, bias_ = coefficients(scale, "scale", channels), NULL if bias is None else coefficients(bias, "bias", channels)
+    plan = _planes(shape, layout)
+    scale_, bias_ = coefficients(scale, "scale", plan.channels), coefficients_or_null(bias, "bias", plan.channels)
     out, dst = output(out, shape, (x, scale, 0.0 if bias is None else bias), ("x", "scale", "bias"), 1)
-    call(function, src, scale_, bias_, channels, spatial, dst, form)
+    _each(lib.SimdSynetScaleLayerForward, plan, (src,), scale_, bias_, plan.channels, plan.spatial, dst)
     return out
 
 
@@ -147,10 +146,10 @@ def prelu(x: Floats, slope: Coefficients, *, layout: ChannelLayout = "nhwc", out
         return pixelwise(lib.SimdnetPixelwisePrelu, (x,), ("x",), out, scale=slope_)
     array, src = floats(x, "x")
     shape = array.shape
-    function, form, channels, spatial = _plan(lib.SimdSynetPreluLayerForward, shape, layout)
-    slope_ = coefficients(slope, "slope", channels, True)
+    plan = _planes(shape, layout)
+    slope_ = coefficients(slope, "slope", plan.channels, True)
     out, dst = output(out, shape, (x, slope), ("x", "slope"), 1)
-    call(function, src, slope_, channels, spatial, dst, form)
+    _each(lib.SimdSynetPreluLayerForward, plan, (src,), slope_, plan.channels, plan.spatial, dst)
     return out
 
 
@@ -172,10 +171,10 @@ def fused0(
     """
     array, src = floats(x, "x")
     shape = array.shape
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward0, shape, layout)
-    bias_, scale_ = coefficients(bias, "bias", channels), coefficients(scale, "scale", channels)
+    plan = _planes(shape, layout)
+    bias_, scale_ = coefficients(bias, "bias", plan.channels), coefficients(scale, "scale", plan.channels)
     out, dst = output(out, shape, (x, bias, scale), ("x", "bias", "scale"), 1)
-    call(function, src, bias_, scale_, channels, spatial, dst, form)
+    _each(lib.SimdSynetFusedLayerForward0, plan, (src,), bias_, scale_, plan.channels, plan.spatial, dst)
     return out
 
 
@@ -203,14 +202,14 @@ def fused1(
     """
     array, src = floats(x, "x")
     shape = array.shape
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward1, shape, layout)
+    plan = _planes(shape, layout)
     bias0_, scale1_, bias1_ = (
-        coefficients(bias0, "bias0", channels),
-        coefficients(scale1, "scale1", channels),
-        coefficients(bias1, "bias1", channels),
+        coefficients(bias0, "bias0", plan.channels),
+        coefficients(scale1, "scale1", plan.channels),
+        coefficients(bias1, "bias1", plan.channels),
     )
     out, dst = output(out, shape, (x, bias0, scale1, bias1), ("x", "bias0", "scale1", "bias1"), 1)
-    call(function, src, bias0_, scale1_, bias1_, channels, spatial, dst, form)
+    _each(lib.SimdSynetFusedLayerForward1, plan, (src,), bias0_, scale1_, bias1_, plan.channels, plan.spatial, dst)
     return out
 
 
@@ -239,10 +238,10 @@ def fused2(
     """
     array, src = floats(x, "x")
     shape = array.shape
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward2, shape, layout)
-    scale_, bias_ = coefficients(scale, "scale", channels), coefficients(bias, "bias", channels)
+    plan = _planes(shape, layout)
+    scale_, bias_ = coefficients(scale, "scale", plan.channels), coefficients(bias, "bias", plan.channels)
     out, dst = output(out, shape, (x, scale, bias), ("x", "scale", "bias"), 1)
-    call(function, src, scale_, bias_, channels, spatial, (slope,), dst, form)
+    _each(lib.SimdSynetFusedLayerForward2, plan, (src,), scale_, bias_, plan.channels, plan.spatial, (slope,), dst)
     return out
 
 
@@ -266,10 +265,10 @@ def fused3(
     """
     array, src = floats(x, "x")
     shape = array.shape
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward3, shape, layout)
-    slope_, bias_ = coefficients(slope, "slope", channels, True), coefficients(bias, "bias", channels)
+    plan = _planes(shape, layout)
+    slope_, bias_ = coefficients(slope, "slope", plan.channels, True), coefficients(bias, "bias", plan.channels)
     out, dst = output(out, shape, (x, slope, bias), ("x", "slope", "bias"), 1)
-    call(function, src, slope_, bias_, channels, spatial, dst, form)
+    _each(lib.SimdSynetFusedLayerForward3, plan, (src,), slope_, bias_, plan.channels, plan.spatial, dst)
     return out
 
 
@@ -293,10 +292,10 @@ def fused8(
     array, src0 = floats(x0, "x0")
     shape = array.shape
     src1 = tensor(x1, "x1", shape)
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward8, shape, layout, "x0", 2)
-    scale_ = coefficients(scale, "scale", channels)
+    plan = _planes(shape, layout, "x0")
+    scale_ = coefficients(scale, "scale", plan.channels)
     out, dst = output(out, shape, (x0, x1, scale), ("x0", "x1", "scale"), 2)
-    call(function, src0, src1, scale_, channels, spatial, dst, form)
+    _each(lib.SimdSynetFusedLayerForward8, plan, (src0, src1), scale_, plan.channels, plan.spatial, dst)
     return out
 
 
@@ -369,7 +368,7 @@ def fused9(
     first, src0 = floats(x0, "x0")
     second, src1 = floats(x1, "x1")
     form, images, channels0, spatial = _planes(first.shape, layout, "x0")
-    channels1 = _planes(second.shape, layout, "x1")[2]
+    channels1 = _planes(second.shape, layout, "x1").channels
     if second.shape != with_channels(first.shape, form, channels1):
         raise ValueError(f"x1 has shape {second.shape}, expected that of x0, {first.shape}, except for the channels")
     channels = channels0 + channels1

@@ -33,6 +33,7 @@ from pysimd._library import ffi, lib
 from pysimd._pixels import Image, has_gaps, separate
 from pysimd.annotations import Array, ForeignArray, Layout, Padding, Pair, Shape
 from pysimd.calls import call, call_struct
+from pysimd.copy import copy
 
 _EACH = (1, 1, (0, 0))  # channels are pooled separately
 Pooled = TypeVar("Pooled", bound=np.generic)
@@ -341,7 +342,7 @@ def pooling_average(
             raise
         out = _run_pixels(lib.SimdnetPoolingAverage, plan, array, out, element, 1 if exclude else 0)
     for cut in () if exclude else plan.cuts:
-        call(_average_cut, cut, element, array, plain(out, "out"))
+        _average_cut(cut, element, array, plain(out, "out"))
     return out
 
 
@@ -354,7 +355,6 @@ def _run_average(plan: _Plan, element: Element, src: Any, dst: Any, exclude: int
 
 def _average_cut(cut: _Cut, element: Element, x: Array, out: Array) -> None:
     """Computes the outputs of windows that are cut off again, with their own divisor."""
-    src = np.ascontiguousarray(x[cut.src])
-    dst = np.empty(cut.plan.dst_shape, x.dtype)
+    src, dst = copy(x[cut.src]), np.empty(cut.plan.dst_shape, x.dtype)
     _run_average(cut.plan, element, pointer(src, "x", element), pointer(dst, "out", element, True), 0)
-    out[cut.dst] = dst
+    copy(dst, out=out[cut.dst])

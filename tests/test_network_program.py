@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from support import COMPILER, ROOT, Array
 
 import pysimd
-from pysimd.network import c_names, c_templates
+from pysimd._library import ffi
+from pysimd.network import c_names, c_program, c_templates, operators
 from pysimd.network.model import Model
+from pysimd.network.runner import Runner
 from pysimd.network.source import Source, SourceNode, Value
 
 STRICT = "-std=c99 -trigraphs -Wall -Wextra -Wtrigraphs -Werror -pedantic"
@@ -146,6 +148,122 @@ def test_the_example_prints_numbers_of_every_type(tmp_path: Path) -> None:
         expected += f"y_{kind}: {ends[0]} 0 1 {ends[1]}\n"
     done = subprocess.run([program, "net.bin", *_TYPES], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == expected
+
+
+# ---- every operator, of a batch
+
+
+class _Batch:
+    """A model of two images "x" and others, with every operator of graphs but those of Python.
+
+    Its outputs are what no node reads.
+    """
+
+    def __init__(self) -> None:
+        self.random = np.random.default_rng(5)
+        self.nodes: list[SourceNode] = []
+        self.weights: dict[str, Array] = {}
+        self._images()
+        self._others()
+
+    def w(self, *shape: int, dtype: Any = np.float32) -> str:
+        return self.constant(self.random.uniform(0.25, 0.75, shape).astype(dtype))
+
+    def constant(self, values: Any) -> str:
+        name = f"w{len(self.weights)}"
+        self.weights[name] = np.asarray(values)
+        return name
+
+    def add(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
+        names = tuple(f"t{len(self.nodes)}{letter}" for letter in "abc"[:outputs])
+        self.nodes.append(SourceNode(op, inputs, names, attributes))
+        return names[0]
+
+    def _images(self) -> None:
+        w, add = self.w, self.add
+        add("Conv", "x", w(5, 4, 3, 3), w(5), pads=[1, 1, 1, 1])
+        wide = add("Conv", "x", w(8, 4, 1, 1))
+        add("Conv", add("Conv", wide, w(8, 1, 3, 3), pads=[1, 1, 1, 1], group=8), w(4, 8, 1, 1))
+        add("ConvTranspose", "x", w(4, 3, 2, 2), strides=[2, 2])
+        add("MaxPool", "x", kernel_shape=[2, 2], strides=[2, 2])
+        add("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2])
+        add("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 0], ceil_mode=1, count_include_pad=1)
+        add("BatchNormalization", "x", w(4), w(4), w(4), w(4))
+        add("Mul", "x", w(4, 1, 1))
+        add("Add", "x", w(6, 1))
+        add("PRelu", "x", w(4, 1, 1))
+        add("InstanceNormalization", "x", w(4), w(4))
+        add("LpNormalization", "x", axis=1)
+        add("LRN", "x", size=3)
+        add("Resize", "x", "", self.constant(np.array([1, 1, 2, 2], np.float32)), mode="linear")
+        add("GridSample", "x", "grid")
+        scale, zero = w(4), self.constant(np.zeros(4, np.uint8))
+        add("DequantizeLinear", add("QuantizeLinear", "x", scale, zero, axis=1), scale, zero, axis=1)
+
+    def _others(self) -> None:
+        w, add, constant = self.w, self.add, self.constant
+        add("LSTM", "v", w(1, 20, 4), w(1, 20, 5), outputs=3, hidden_size=5)
+        add("GRU", "v", w(1, 15, 4), w(1, 15, 5), outputs=2, hidden_size=5)
+        add("MatMul", "v", w(4, 3))
+        add("MatMul", "v", add("Transpose", "v", perm=[0, 2, 1]))
+        add("PRelu", "v", w(2, 1))
+        for axis in (0, 1, 2):
+            add("Softmax", "x", axis=axis)
+            add("LogSoftmax", "v", axis=axis)
+            add("LayerNormalization", "v", w(*(3, 2, 4)[axis:]), axis=axis)
+            add("ReduceL2", "x", axes=[axis], keepdims=0)
+            add("ArgMax", "v", axis=axis)
+            add("TopK", "x", constant([2]), outputs=2, axis=axis)
+            add("Gather", "x", constant([[1, 0, 1]]), axis=axis)
+            add("GatherElements", "v", constant(np.ones((3, 2, 4), np.int64)), axis=axis)
+        add("Add", add("Sigmoid", "x"), "x")
+        add("Concat", "x", "x", axis=2)
+        add("Slice", "x", constant([1, 4]), constant([2, 0]), constant([1, 2]), constant([1, -2]))
+        add("Pad", "x", constant([0, 0, 1, 0, 0, 0, 0, 2]), mode="reflect")
+        add("Reshape", add("Transpose", "x", perm=[0, 3, 1, 2]), constant([2, -1]))
+        add("Expand", "v", constant([2, 3, 2, 4]))
+
+    def model(self) -> Model:
+        inputs = [
+            Value("x", "float32", (2, 4, 6, 5)),
+            Value("grid", "float32", (2, 3, 3, 2)),
+            Value("v", "float32", (3, 2, 4)),
+        ]
+        read = {name for node in self.nodes for name in node.inputs}
+        outputs = [name for node in self.nodes for name in node.outputs if name not in read]
+        return _model(self.nodes, inputs, outputs, **self.weights)
+
+
+def _inputs_of(runner: Runner) -> dict[str, Array]:
+    random = np.random.default_rng(6)
+    return {name: random.uniform(-1, 1, array.shape).astype(array.dtype) for name, array in runner.inputs.items()}
+
+
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_every_operator_of_a_batch_is_written(layout: str, tmp_path: Path) -> None:
+    """With the same bits."""
+    model = _Batch().model()
+    runner = model.prepare(layout=layout)
+    assert {*operators._RULES} - {step.node.operator for step in runner.steps} <= {"Host"}
+    model.compile(tmp_path, layout=layout, name="net")
+    given = _inputs_of(runner)
+    for name, array in given.items():
+        array.tofile(tmp_path / name)
+    subprocess.run([_built(tmp_path, "net"), "net.bin", *given], cwd=tmp_path, capture_output=True, check=True)
+    for i, (name, expected) in enumerate(runner(given).items()):
+        found = np.fromfile(tmp_path / f"{i}.out", expected.dtype).reshape(expected.shape)
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_models_whose_operators_are_supported_are_written(layout: str) -> None:
+    """What runs without steps of Python consists of calls of C, whatever the shapes."""
+    random_models = pytest.importorskip("random_models", reason="random models need the package onnx")
+    for seed in range(40):
+        runner = pysimd.load(random_models.random_model(seed)).prepare(layout=layout)
+        for step in runner.steps:
+            for function, _, _ in () if step.node.operator == "Host" else c_program._recorded(step.calls):
+                assert isinstance(function, ffi.CData), f"seed {seed}: {step.node.operator} calls {function}"
 
 
 # ---- what cannot be written
