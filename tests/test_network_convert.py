@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pysimd
-from pysimd.network.convert import UnsupportedModel, conversion, fold, graph_of
+from pysimd.network.convert import UnsupportedModel, constants, conversion, fold, graph_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
 from pysimd.network.passes import simplified
@@ -280,6 +280,38 @@ def test_quantization_by_one_element(shape: tuple[int, ...], scale: tuple[int, .
 def test_branches_of_run_time_are_refused() -> None:
     nodes = [node("Cast", "x", gives="c", to=9), node("If", "c")]
     assert reason(Made(nodes, {}), 1) == "the condition is computed at run time"
+
+
+def normalized(array: Any) -> Any:
+    return (array - array.mean(-1, keepdims=True)) / np.sqrt(array.var(-1, keepdims=True) + 1e-5)
+
+
+def test_what_the_library_computes_in_advance_is_known() -> None:
+    """Also to operators that need known inputs."""
+    nodes = [
+        node("LayerNormalization", "w", "s", gives="n"),
+        node("TopK", "n", "k", gives=["t", "i"]),
+        node("Reshape", "x", "i"),
+    ]
+    w = np.array([1, 5, 3], np.float32)
+    graph = Made(nodes, {"w": w, "s": np.ones(3, np.float32), "k": [2]}).graph(1, 2)
+    assert graph.shape("y") == (1, 2) and operators(graph) == ["Reshape"]
+    nodes[2] = node("MatMul", "x", "n")
+    graph = Made(nodes, {"w": w[:, None] + w, "s": np.ones(3, np.float32), "k": [2]}).graph(1, 3)
+    assert operators(graph) == ["Linear"]
+    expected = FLOATS[:3] @ normalized(w[:, None] + w)
+    np.testing.assert_allclose(computed(graph, FLOATS[None, :3])[0], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_large_or_a_function_of_the_user_is_computed_at_run_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [node("LayerNormalization", "w", "s", gives="n"), node("Power", "w", gives="p"), node("Sum", "x", "n", "p")]
+    model = Made(nodes, {"w": np.array([1, 5, 3], np.float32), "s": np.ones(3, np.float32)})
+    graph = model.graph(3, fallback={"Power": _power})
+    assert [each.operator for each in graph.nodes] == ["Host", "Binary", "Binary"]
+    monkeypatch.setattr(constants, "_MOST_BYTES", 11)
+    late = model.graph(3, fallback={"Power": _power})
+    assert [each.operator for each in late.nodes] == ["LayerNorm", "Host", "Binary", "Binary"]
+    np.testing.assert_array_equal(computed(late, FLOATS[:3]), computed(graph, FLOATS[:3]))
 
 
 def test_integers_are_computed_by_numpy() -> None:

@@ -11,7 +11,8 @@ A file becomes calls of the library in these steps, each a function of the resul
 
 * ``onnx_reader``, ``saved``: a file as a :class:`~pysimd.network.source.Source`, which is what the file says.
 * ``convert``: a source and the shapes of its inputs as a :class:`~pysimd.network.graph.Graph`, whose operators are those
-  of ``operators``. What does not depend on inputs is computed here, by ``fold``.
+  of ``operators``. What does not depend on inputs is computed here, by ``fold`` or, where it has no function, by
+  the library itself.
 * ``passes``: graph to graph. Patterns become one node each, neighbours are joined into what one call computes.
 * ``layouts``: the order in which the dimensions of each tensor are stored.
 * ``memory``: a place for each tensor in one block.

@@ -34,6 +34,22 @@ class Builder:
         """All nodes so far; `outputs` are the results."""
         return Graph(self._name, self._nodes, self._inputs, outputs, self._types, self._constants)
 
+    @property
+    def count(self) -> int:
+        """The number of nodes so far."""
+        return len(self._nodes)
+
+    def without_inputs(self, first: int, outputs: Sequence[str]) -> Graph:
+        """The nodes from a number on, as a graph whose tensors depend on constants alone; `outputs` are the results."""
+        nodes = self._nodes[first:]
+        types = {name: self._types[name] for node in nodes for name in (*node.given, *node.outputs)}
+        constants = {name: self._constants[name] for name in types if name in self._constants}
+        return Graph(self._name, nodes, (), outputs, types, constants)
+
+    def drop(self, first: int) -> None:
+        """Removes the nodes from a number on."""
+        del self._nodes[first:]
+
     def type(self, name: str) -> Type:
         """The type of a tensor."""
         return self._types[name]

@@ -22,6 +22,7 @@ from pysimd.annotations import Array, Shape
 from pysimd.cast import CASTS
 from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, REASONS, SHAPE_INPUTS, HostFunction
+from pysimd.network.convert.constants import computed
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.graph import Graph, Type
 from pysimd.network.host import results_of
@@ -375,9 +376,21 @@ class Conversion:
         elif not any(isinstance(value, str) for value in given) and self._fold(node, given):
             pass
         elif entry is not None and (entry.any_type or all(self._is_float(value) for value in given)):
-            entry.convert(self, node)
+            self._by_library(entry, node, all(not isinstance(value, str) for value in given))
         else:
             self.by_numpy()
+
+    def _by_library(self, entry: _Entry, node: SourceNode, known: bool) -> None:
+        """Nodes of the graph; where all inputs are known, they are computed once, and only their results are left."""
+        first = self.builder.count
+        entry.convert(self, node)
+        made = {name: self._values[name] for name in node.outputs if name and isinstance(self._values[name], str)}
+        if not known or not made:
+            return
+        results = computed(self.builder.without_inputs(first, [str(name) for name in made.values()]))
+        if results is not None:
+            self._values.update((name, results[str(value)]) for name, value in made.items())
+            self.builder.drop(first)
 
     def _is_float(self, value: Value | None) -> bool:
         return not isinstance(value, str) or self.builder.type(value).dtype == "float32"
