@@ -1415,7 +1415,7 @@ typedef struct SimdnetResizeParameters {
     SimdnetResizeMethod method;            /* what is computed                                                         */
     SimdnetResizeCoordinates coordinates;  /* where outputs lie in the source; ignored by Area                         */
     SimdnetResizeRounding rounding;        /* of Nearest                                                               */
-    float scaleY, scaleX;                  /* dst over src, of which dstH and dstW are rounded down; 0: exactly that   */
+    float scaleY, scaleX;                  /* dst over src, where dst was rounded down or to nearest; 0: exactly that  */
     float cubic;                           /* of Cubic: the coefficient of the kernel, -16 to 16; 0 is -0.75           */
     SimdBool antialias;                    /* Linear, Cubic: an axis that shrinks has a kernel as much wider           */
     SimdBool excludeOutside;               /* Linear, Cubic: elements outside have no weight, the others more          */
@@ -1432,6 +1432,11 @@ typedef struct SimdnetResizeParameters {
  * s < 1 the kernel is that of d * s, with weights whose sum is 1. Weights are computed in double and rounded to float, sums
  * are computed in float, along rows first; bytes are rounded at the end, to nearest, halves to even, and limited to
  * 0 .. 255. Elements of weight 0 next to those of other weights count: an infinity there gives NaN. Nearest keeps all bits.
+ *
+ * Positions by a scale that is given are computed in float, as ONNX Runtime does: each operation of the formulas of
+ * SimdnetResizeCoordinates is rounded to float, in HalfPixelSymmetric what follows n / 2 * (1 - m / (s * n)) once at the end,
+ * and RoundPreferFloor and RoundPreferCeil take what is within 1e-6 of a half for a half. A scale of 1 gives i itself. On an
+ * axis of more than 2^23 elements, and without a scale, they are computed in double.
  */
 void * SimdnetResizeInit(const SimdnetResizeParameters * parameters);
 

@@ -66,6 +66,7 @@ _CHANNELS = {
     "bfloat16": (BFLOAT16, lib.SimdResizeChannelBf16),
 }
 _MOST_SIZE = 1 << 62  # of an image, so that it fits in C's size_t
+_MOST_SCALE = float(np.finfo(np.float32).max)
 
 
 def _chosen(value: Any, name: str, known: dict[str, Any]) -> Any:
@@ -95,12 +96,14 @@ def _scales(scale: Any, form: int) -> tuple[float, float]:
         y = x = _number(scale, "scale")
     if not (0 < y < np.inf and 0 < x < np.inf):
         raise ValueError(f"scale is {shown(scale)}, expected positive numbers")
+    if max(y, x) > _MOST_SCALE:
+        raise ValueError(f"scale is {shown(scale)}, too large for float32")
     return (1.0, x) if is_signal(form) else (y, x)
 
 
-def _scaled(size: int, scale: float) -> int:
-    """The size rounded down; a product just below an integer, by the rounding of the scale to float32, is that integer."""
-    return int(size * scale * (1 + 1e-6))
+def scaled(size: int, scale: float, rounding: float = 0.0) -> int:
+    """The size of an output: the product, in float32 as in ONNX Runtime, rounded down; with a rounding of 0.5 to nearest."""
+    return int(float(np.float32(size) * np.float32(scale)) + rounding)
 
 
 class Resize(Context):
@@ -108,8 +111,8 @@ class Resize(Context):
 
     src_shape : the shape of the input.
     size : the height and the width of the output, a number or a pair; for signals a number.
-    scale : in its place, the factor of height and width, a number or a pair (y, x); the size is rounded down. Positions are
-        computed from it, as ONNX does.
+    scale : the factor of height and width, a number or a pair (y, x). Positions are computed from it, in float32 as ONNX
+        Runtime does; without it from the sizes, exactly. Without a size, that is the product rounded down.
     mode : "nearest", "linear", "cubic", or "area", the mean of the part of the image that an output covers.
     coordinates : where outputs lie in the input: "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric" or
         "half_pixel_symmetric"; ignored by "area".
@@ -154,16 +157,13 @@ class Resize(Context):
         self._element = element_of_dtype(dtype, "dtype", (FLOAT32, UINT8))
         arguments["dtype"] = self._element.name
         lead, channels, height, width = images_of(self._src_shape, self._form, "src_shape")
-        if (size is None) == (scale is None):
-            raise ValueError(
-                "size and scale are both given, expected one" if scale else "size is missing, expected it or scale"
-            )
-        scales = (0.0, 0.0)
+        if size is None and scale is None:
+            raise ValueError("size is missing, expected it or scale")
+        scales = (0.0, 0.0) if scale is None else _scales(scale, self._form)
+        if max(height * scales[0], width * scales[1]) > _MOST_SIZE:
+            raise ValueError(f"scale is {shown(scale)}, too large for an image of {height} x {width}")
         if size is None:
-            scales = _scales(scale, self._form)
-            if max(height * scales[0], width * scales[1]) > _MOST_SIZE:
-                raise ValueError(f"scale is {shown(scale)}, too large for an image of {height} x {width}")
-            dst_h, dst_w = _scaled(height, scales[0]), _scaled(width, scales[1])
+            dst_h, dst_w = scaled(height, scales[0]), scaled(width, scales[1])
         else:
             dst_h, dst_w = extent(size, "size", 0, self._form)
         self._dst_shape = shape_of_images(lead, channels, dst_h, dst_w, self._form)

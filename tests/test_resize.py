@@ -18,18 +18,36 @@ SIZES = [
 ]  # fmt: skip
 
 
-def position(i: int, n: int, m: int, scale: float | None, coordinates: str) -> Any:
-    """Exactly, so that no rounding decides which element is nearest."""
-    s = Fraction(m, n) if scale is None else Fraction(float(np.float32(scale)))
+def float_positions(n: int, m: int, scale: float, coordinates: str) -> Any:
+    """By a scale that is given: in float32, each operation as it is written."""
+    f, i = np.float32, np.arange(m, dtype=np.float32)
+    s, length, result = f(scale), f(n), f(m)
+    if s == 1:
+        return i
+    if coordinates == "align_corners":
+        return i * (length - f(1)) / (result - f(1)) if m > 1 else i
+    if coordinates == "asymmetric":
+        return i / s
+    if coordinates == "pytorch_half_pixel" and m == 1:
+        return i
+    if coordinates == "half_pixel_symmetric":  # of which the last three operations are not rounded
+        offset = length / f(2) * (f(1) - result / (s * length))
+        return (np.float64(offset) + (i.astype(np.float64) + 0.5) / np.float64(s) - 0.5).astype(f)
+    return (i + f(0.5)) / s - f(0.5)
+
+
+def position(i: int, n: int, m: int, scale: float | None, coordinates: str) -> Fraction:
+    """Without a scale exactly, so that no rounding decides which element is nearest."""
+    if scale is not None:
+        return Fraction(float(float_positions(n, m, scale, coordinates)[i]))
     half = Fraction(1, 2)
     if coordinates == "align_corners":
         return Fraction(i * (n - 1), m - 1) if m > 1 else Fraction(0)
     if coordinates == "asymmetric":
-        return i / s
+        return Fraction(i * n, m)
     if coordinates == "pytorch_half_pixel" and m == 1:
         return Fraction(0)
-    shift = Fraction(n, 2) * (1 - m / (s * n)) if coordinates == "half_pixel_symmetric" else 0
-    return shift + (i + half) / s - half
+    return (i + half) * n / m - half
 
 
 def kernel(d: float, mode: str, a: float) -> float:
@@ -48,7 +66,7 @@ def axis(n: int, m: int, scale: float | None, options: dict[str, Any]) -> Any:
     for i in range(m):
         x = position(i, n, m, scale, options.get("coordinates", "half_pixel"))
         if mode == "nearest":
-            half = Fraction(1, 2)
+            half = Fraction(1, 2) + (Fraction(1, 10**6) if scale else 0)
             rounded = {
                 "round_prefer_floor": ceil(x - half),
                 "round_prefer_ceil": floor(x + half),
@@ -123,9 +141,14 @@ def test_scale(mode: str) -> None:
     x = np.random.default_rng(3).uniform(-1, 1, (2, 7, 11)).astype(np.float32)
     for coordinates in COORDINATES:
         options = {"mode": mode, "coordinates": coordinates}
-        want = expected(x, (4, 24), options, (0.6, 2.2))
-        y = pysimd.resize(x, scale=(0.6, 2.2), layout="nchw", **options)  # type: ignore[arg-type]
-        np.testing.assert_allclose(y, want, rtol=0, atol=2e-6)
+        for size in ((4, 24), (5, 25)):  # rounded down, and not
+            want = expected(x, size, options, (0.65, 2.25))
+            y = pysimd.resize(x, size, scale=(0.65, 2.25), layout="nchw", **options)  # type: ignore[arg-type]
+            np.testing.assert_allclose(y, want, rtol=0, atol=2e-6)
+        np.testing.assert_array_equal(
+            pysimd.resize(x, scale=(0.65, 2.25), layout="nchw", **options),  # type: ignore[arg-type]
+            pysimd.resize(x, (4, 24), scale=(0.65, 2.25), layout="nchw", **options),  # type: ignore[arg-type]
+        )
 
 
 def test_signals_and_slices() -> None:
@@ -297,8 +320,7 @@ def test_a_scale_that_no_image_can_have_is_refused(scale: Any) -> None:
 
 
 def test_position_behind_the_last_element_without_taps(isa: str) -> None:
-    # A size of 2000001 passes as 2000000, rounded down: the last output lies a whole element behind the only one.
     x = np.full((1, 1, 1), 7, np.float32)
-    y = pysimd.resize(x, scale=(1, 2e6), mode="linear", coordinates="asymmetric", exclude_outside=True)
+    y = pysimd.resize(x, (1, 2000001), scale=(1, 2e6), mode="linear", coordinates="asymmetric", exclude_outside=True)
     assert y.shape == (1, 2000001, 1)
     assert np.all(y == 7)

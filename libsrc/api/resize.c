@@ -83,13 +83,13 @@ static bool check_kinds(const char * function, const SimdnetResizeParameters * p
     return check_flag(function, "antialias", p->antialias) && check_flag(function, "excludeOutside", p->excludeOutside);
 }
 
-/* An axis: `letter` as in srcH and scaleY. A factor that gives another size would read far outside of the image. */
+/* An axis: `size` as in srcH, `factor` as in scaleY. A scale of another size would read far outside of the image. */
 static bool check_axis(const char * function, const char * size, const char * factor, size_t src, size_t dst, float scale)
 {
     const double scaled = (double)src * (double)scale;
     CHECK(src > 0 || dst == 0, "src%s is 0, expected at least 1", size);
-    CHECK(scale == 0 || (scaled * 1.00001 >= (double)dst && scaled * 0.99999 < (double)dst + 1),
-          "scale%s is %g, expected 0 or a factor with which src%s, %zu, gives dst%s, %zu, rounded down", factor,
+    CHECK(scale == 0 || (scale > 0 && scaled * 1.00001 + 0.5 >= (double)dst && scaled * 0.99999 < (double)dst + 1),
+          "scale%s is %g, expected 0 or a factor with which src%s, %zu, gives dst%s, %zu, rounded down or to nearest", factor,
           (double)scale, size, src, size, dst);
     return true;
 }

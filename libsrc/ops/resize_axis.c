@@ -31,26 +31,40 @@ static void clear(struct sn_resize_line * line)
 
 /* ---- positions */
 
-/* The position of output i in the source. The quotient of sizes is rounded once: whole positions are exact. */
+/*
+ * Of positions by a given scale each result is rounded to float, as ONNX Runtime and PyTorch compute them: an error of a unit
+ * decides which element is nearest. It is not on axes so long that float does not have all indices and halves.
+ */
+static double rounded(const struct sn_resize_rule * r, double x)
+{
+    const size_t most = (size_t)1 << 23;
+    return r->scale == 0 || r->src > most || r->dst > most ? x : (double)(float)x;
+}
+
+/* The position of output i in the source. Without a scale the quotient of sizes is rounded once: whole positions are exact. */
 static double position(const struct sn_resize_rule * r, size_t i)
 {
-    const double n = (double)r->src, m = (double)r->dst, x = (double)i, scale = r->scale != 0 ? r->scale : m / n;
-    const double center = r->scale != 0 ? (x + 0.5) / scale - 0.5 : (x + 0.5) * n / m - 0.5;
-    switch (r->coordinates) {
-    case SN_RESIZE_ALIGN_CORNERS: return r->dst == 1 ? 0 : x * (n - 1) / (m - 1);
-    case SN_RESIZE_ASYMMETRIC: return r->scale != 0 ? x / scale : x * n / m;
-    case SN_RESIZE_PYTORCH_HALF_PIXEL: return r->dst == 1 ? 0 : center;
-    case SN_RESIZE_HALF_PIXEL_SYMMETRIC: return n / 2 * (1 - m / (scale * n)) + center;
-    default: return center;
-    }
+    const double n = (double)r->src, m = (double)r->dst, x = (double)i, scale = r->scale;
+    if (scale == 1)
+        return x;
+    if (r->coordinates == SN_RESIZE_ALIGN_CORNERS)
+        return r->dst == 1 ? 0 : rounded(r, rounded(r, x * (n - 1)) / (m - 1));
+    if (r->coordinates == SN_RESIZE_ASYMMETRIC)
+        return rounded(r, scale != 0 ? x / scale : x * n / m);
+    if (r->coordinates == SN_RESIZE_PYTORCH_HALF_PIXEL && r->dst == 1)
+        return 0;
+    const double half = scale != 0 ? (x + 0.5) / scale : (x + 0.5) * n / m;
+    if (r->coordinates == SN_RESIZE_HALF_PIXEL_SYMMETRIC && scale != 0)
+        return rounded(r, rounded(r, n / 2 * rounded(r, 1 - rounded(r, m / rounded(r, scale * n)))) + half - 0.5);
+    return rounded(r, rounded(r, half) - 0.5);
 }
 
 static void nearest(const struct sn_resize_rule * r, size_t i, struct sn_resize_line * line)
 {
-    const double x = position(r, i);
+    const double x = position(r, i), half = r->scale != 0 ? 0.5 + 1e-6 : 0.5; /* also halves that were rounded */
     switch (r->rounding) {
-    case SN_RESIZE_ROUND_PREFER_FLOOR: sn_resize_add(line, ceil(x - 0.5), 1); break;
-    case SN_RESIZE_ROUND_PREFER_CEIL: sn_resize_add(line, floor(x + 0.5), 1); break;
+    case SN_RESIZE_ROUND_PREFER_FLOOR: sn_resize_add(line, ceil(x - half), 1); break;
+    case SN_RESIZE_ROUND_PREFER_CEIL: sn_resize_add(line, floor(x + half), 1); break;
     case SN_RESIZE_FLOOR: sn_resize_add(line, floor(x), 1); break;
     default: sn_resize_add(line, ceil(x), 1);
     }

@@ -255,9 +255,20 @@ def _pooled(function: Any) -> _Plain:
 
 
 def _resize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
-    names = ("mode", "coordinates", "rounding", "antialias", "exclude_outside", "cubic", "layout")
-    sides = {"size": a["size"]} if a["scale"] is None else {"scale": a["scale"]}
-    return prepare(pysimd.resize, x[0], out=y[0], **sides, **{name: a[name] for name in names})
+    names = ("mode", "coordinates", "rounding", "antialias", "exclude_outside", "cubic")
+    options = {name: a[name] for name in names}
+    src, dst, layout = x[0], y[0], a["layout"]
+    if src.dtype not in (np.float32, np.uint8):
+        src, dst, layout = _in_parts(src, layout), _in_parts(dst, layout), "nhwc"
+    return prepare(pysimd.resize, src, a["size"], scale=a["scale"], out=dst, layout=layout, **options)
+
+
+def _in_parts(x: Array, layout: str) -> Array:
+    """Images of any type as those in NHWC of floats or bytes, which are copied: each element is some channels."""
+    if layout == "nchw":
+        n, channels, *size = x.shape
+        x = x.reshape(n * channels, *size, 1)
+    return x.view(np.uint8 if x.itemsize % 4 else np.float32)
 
 
 def _grid_sample(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:

@@ -25,7 +25,7 @@ in capitals are constants::
     ChannelNorm(x, [S], [B])      groups: 0 for each channel by itself (instance norm), else as group norm; eps
     L2Norm(x)                     axis; eps, which is added to the sum of squares, or is its least value
     Lrn(x)                        size, alpha, beta, bias
-    Resize(x)                     size, scale (a factor for each of height and width, or None), mode, coordinates, rounding,
+    Resize(x)                     size, scale (a factor for each of height and width), mode, coordinates, rounding,
                                   antialias, exclude_outside, cubic
     GridSample(x, grid)           mode, padding_mode, align_corners
     Lstm(x, W, R, [B], [lengths], [h0], [c0], [P]) -> y, hn, cn

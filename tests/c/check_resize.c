@@ -112,14 +112,15 @@ static void resize_cases(void)
 static void resize_scales(void)
 {
     struct resize r = usual(SimdTensorFormatNchw, 3, 7, 11, 4, 24);
-    r.p.scaleY = 0.6f;
-    r.p.scaleX = 2.2f;
-    for (int method = 0; method < 4; ++method)
-        for (int coordinates = 0; coordinates < 5; ++coordinates) {
-            r.p.method = (SimdnetResizeMethod)method;
-            r.p.coordinates = (SimdnetResizeCoordinates)coordinates;
-            resize_case(&r, CHECK_RANDOM);
-        }
+    r.p.scaleY = 0.65f;
+    r.p.scaleX = 2.25f;
+    for (int k = 0; k < 40; ++k) { /* 4.55 x 24.75, rounded down and to nearest */
+        r.p.dstH = k % 2 ? 5 : 4;
+        r.p.dstW = k % 2 ? 25 : 24;
+        r.p.method = (SimdnetResizeMethod)(k / 10);
+        r.p.coordinates = (SimdnetResizeCoordinates)(k / 2 % 5);
+        resize_case(&r, CHECK_RANDOM);
+    }
 }
 
 #define BAD(member, value, argument)                                                                                        \
@@ -143,8 +144,13 @@ static void resize_refusals(void)
     BAD(dstW, SIZE_MAX / 4, "dstW");
     BAD(dstH, (size_t)1 << 31, "dstH");
     BAD(scaleY, 3, "scaleY");
+    BAD(scaleY, 1, "scaleY");
     BAD(scaleX, -1, "scaleX");
     BAD(scaleX, NAN, "scaleX");
+    bad = good, bad.p.dstW = 0, bad.p.scaleX = -0.01f;
+    check_case("SimdnetResizeInit", "bad scaleX of no columns");
+    check_open(open);
+    check_refused(CHECK_VALUE, "scaleX", NULL, &bad);
     BAD(cubic, INFINITY, "cubic");
     BAD(antialias, (SimdBool)2, "antialias");
     BAD(excludeOutside, (SimdBool)-1, "excludeOutside");

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, prod
+from math import prod
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import same_padding
 from pysimd.network.operators import IDENTITY, windows_along
 from pysimd.network.source import SourceNode
+from pysimd.resize import scaled
 
 _MOST_SLICES = 500
 
@@ -377,15 +378,12 @@ def _global_pool(c: Conversion, node: SourceNode) -> None:
 
 @converts("Resize", "Upsample", any_type=True)
 def _resize(c: Conversion, node: SourceNode) -> None:
-    _require_pixels(c)
     rules = _resize_rules(c, node)
-    factors = _factors(c, node)
-    for axis, (size, scale) in factors.items():
-        whole = size if scale is None else scale * c.shape(0)[axis]
-        if rules["coordinates"] == "align_corners" and abs(whole - size) > 1e-3:
-            raise Unsupported(f"align_corners of a size of {whole:g} is not supported, only of whole sizes")
+    if rules["mode"] != "nearest":  # which copies elements of any type
+        _require_pixels(c)
+    factors = _factors(c, node, rules["coordinates"] == "align_corners")
     x = c.tensor(0)
-    smaller = {axis for axis, (_, scale) in factors.items() if c.opset == 10 and scale is not None and scale < 1}
+    smaller = {axis for axis, (_, scale) in factors.items() if c.opset == 10 and scale < 1}
     for axes, rounding in ((sorted(set(factors) - smaller), rules["rounding"]), (sorted(smaller), "ceil")):
         while axes:  # two dimensions at a time; of opset 10, those that become smaller round up
             x = _resized(c, x, axes[-2:], factors, {**rules, "rounding": rounding})
@@ -408,51 +406,64 @@ def _resize_rules(c: Conversion, node: SourceNode) -> dict[str, object]:
     }
 
 
-def _factors(c: Conversion, node: SourceNode) -> dict[int, tuple[int, float | None]]:
-    """The size of each dimension that is resized, and the factor if that is given."""
+def _factors(c: Conversion, node: SourceNode, corners: bool) -> dict[int, tuple[int, float]]:
+    """The size of each dimension that is resized, and its scale; none if no size changes: ONNX Runtime copies then."""
     shape = c.shape(0)
     axes = [axis % len(shape) for axis in c.attribute("axes", None) or range(len(shape))]
-    old = node.op == "Upsample" or c.opset < 11
-    if node.op == "Upsample" and not c.has(1):
-        scales, sizes = list(c.attribute("scales")), []
-    else:
-        scales = c.numbers(1 if old else 2, "the scale") if c.has(1 if old else 2) else []
-        sizes = c.numbers(3, "the size") if not old and c.has(3) else []
-    given = scales or sizes
-    if len(given) != len(axes):
-        raise Unsupported(f"{len(given)} scales or sizes are given, expected {len(axes)}")
+    before = [shape[axis] for axis in axes]
+    scales, sizes = _scales_or_sizes(c, node)
+    if len(scales or sizes) != len(axes):
+        raise Unsupported(f"{len(scales or sizes)} scales or sizes are given, expected {len(axes)}")
     if scales:
-        found = {
-            axis: (floor(np.float32(scale) * np.float32(shape[axis])), float(scale)) for axis, scale in zip(axes, scales)
-        }
-        return {axis: pair for axis, pair in found.items() if pair[1] != 1}
-    policy = c.option("keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
-    if policy != "stretch":
-        ratio = (min if policy == "not_larger" else max)(size / shape[axis] for axis, size in zip(axes, sizes))
-        sizes = [int(shape[axis] * ratio + 0.5) for axis in axes]
-    return {axis: (int(size), None) for axis, size in zip(axes, sizes) if size != shape[axis]}
+        if not all(scale > 0 and n * scale < _MOST_ROWS for n, scale in zip(before, scales)):
+            raise Unsupported(f"the scales are {scales}, supported are positive ones that give sizes below 2^31")
+        sizes = [scaled(n, scale) for n, scale in zip(before, scales)]
+        for n, scale, size in zip(before, scales, sizes):
+            if corners and scale != 1 and abs(scale * n - size) > 1e-3:
+                raise Unsupported(f"align_corners of a size of {scale * n:g} is not supported, only of whole sizes")
+    else:
+        if not all(size >= 0 and (n or not size) for n, size in zip(before, sizes)):
+            raise Unsupported(f"the sizes are {sizes} for {before}, supported are those of at least 0, 0 for 0")
+        scales = [float(np.float32(max(size, 1)) / np.float32(max(n, 1))) for n, size in zip(before, sizes)]
+        policy = c.option("keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
+        if policy != "stretch":
+            scales = [(min if policy == "not_larger" else max)(scales)] * len(axes)
+            sizes = [scaled(n, scale, 0.5) for n, scale in zip(before, scales)]
+    if sizes == before:
+        return {}
+    return {axis: (int(size), scale) for axis, size, scale in zip(axes, sizes, scales) if scale != 1}
 
 
-def _resized(c: Conversion, x: str, axes: list[int], factors: dict[int, tuple[int, float | None]], rules: object) -> str:
+_MOST_ROWS = 1 << 31
+
+
+def _scales_or_sizes(c: Conversion, node: SourceNode) -> tuple[list[float], list[int]]:
+    """Those that are given; the others are empty."""
+    if node.op == "Upsample" and not c.has(1):
+        return list(c.attribute("scales")), []
+    old = node.op == "Upsample" or c.opset < 11
+    scales = c.numbers(1 if old else 2, "the scale") if c.has(1 if old else 2) else []
+    return scales, c.numbers(3, "the size") if not (old or scales) and c.has(3) else []
+
+
+def _resized(c: Conversion, x: str, axes: list[int], factors: dict[int, tuple[int, float]], rules: object) -> str:
     """One or two dimensions, as height and width of images."""
     shape, factors = c.builder.shape(x), {axis: factors[axis] for axis in axes}
     if len(axes) == 1 and axes[0] > 1 and len(shape) == 4:
         axes = [2, 3]
     others = [axis for axis in range(len(shape)) if axis not in axes]
     perm = [*others, *axes]
-    sides = [factors.get(axis, (shape[axis], None)) for axis in axes]
+    sides = [factors.get(axis, (shape[axis], 1.0)) for axis in axes]
     flat = [shape[axis] for axis in others] if len(others) == 2 else [1, prod(shape[axis] for axis in others)]
     inner = [shape[axis] for axis in axes]
     if len(axes) == 1:
-        inner, sides = [1, *inner], [(1, None), *sides]
+        inner, sides = [1, *inner], [(1, 1.0), *sides]
     y = c.reshape(c.transpose(x, perm), [*flat, *inner])
-    scale = None
-    if any(factor is not None for _, factor in sides):
-        scale = tuple(1.0 if factor is None else factor for _, factor in sides)
-    y = c.add("Resize", y, size=tuple(size for size, _ in sides), scale=scale, **rules)  # type: ignore[arg-type]
+    sizes, scales = zip(*sides)
+    y = c.add("Resize", y, size=sizes, scale=scales, **rules)  # type: ignore[arg-type]
     result = shape
-    for axis in axes:
-        result = replaced_at(result, axis, factors.get(axis, (shape[axis], None))[0])
+    for axis, (size, _) in factors.items():
+        result = replaced_at(result, axis, size)
     return c.transpose(c.reshape(y, [result[axis] for axis in perm]), np.argsort(perm).tolist())
 
 
