@@ -16,6 +16,7 @@ from support import ROOT, Array
 
 import pysimd
 from pysimd.__main__ import main
+from pysimd.network import commands
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.graph import Type
 from pysimd.network.report import multiply_adds
@@ -442,3 +443,60 @@ def test_commands(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "none.onnx" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["run", str(path), "--shape", "x:1,a"])
+
+
+def test_each_output_has_a_file_of_its_own(tmp_path: Path) -> None:
+    names = ["a/b", "a_b", "a%2Fb", "..", "../../c", "a:b", "é", "a\nb"]
+    nodes = [helper.make_node("Mul", ["x", f"w{i}"], [name]) for i, name in enumerate(names)]
+    weights = {f"w{i}": np.full(1, i, np.float32) for i in range(len(names))}
+    model = _model(nodes, weights, (2,))
+    del model.graph.output[:]
+    model.graph.output.extend(helper.make_tensor_value_info(name, FLOAT, None) for name in names)
+    onnx.save(model, tmp_path / "net.onnx")
+    np.save(tmp_path / "x.npy", np.ones(2, np.float32))
+    folder = tmp_path / "out"
+    assert main(["run", str(tmp_path / "net.onnx"), "--input", f"x:{tmp_path / 'x.npy'}", "--save", str(folder)]) == 0
+    files = ["a%2Fb.npy", "a_b.npy", "a%252Fb.npy", "...npy", "..%2F..%2Fc.npy", "a:b.npy", "é.npy", "a%0Ab.npy"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(files)
+    for i, file in enumerate(files):
+        assert np.load(folder / file).tolist() == [i, i]
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [(10, np.float16), (11, np.float64)])
+def test_check_of_models_of_other_types(kind: int, dtype: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is compared with has inputs of the types of the file."""
+    pytest.importorskip("onnxruntime")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Greater", ["x", "x"], ["z"])]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", kind, (2, 4))],
+        [helper.make_tensor_value_info("y", kind, None), helper.make_tensor_value_info("z", 9, None)],
+        [numpy_helper.from_array(np.arange(12, dtype=dtype).reshape(4, 3), "w")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "net.onnx")
+    assert main(["run", str(tmp_path / "net.onnx"), "--random", "--check", "onnxruntime"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" from ")[0] for line in lines[-3:-1]] == ["y: differs", "z: differs"]
+
+
+def test_what_cannot_be_compared_with(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnxruntime")
+    other = path.with_suffix(".simdnet")
+    pysimd.load(path).save(other)
+    assert main(["run", str(other), "--shape", "x:1,3,8,8", "--check", "onnxruntime"]) == 2
+    assert "cannot run the model: " in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_what_counts_as_a_difference() -> None:
+    def difference(ours: list[float], theirs: list[float]) -> float:
+        return commands._difference(np.array(ours, np.float32), np.array(theirs, np.float32))
+
+    assert difference([1, np.inf, np.nan], [1.5, np.inf, np.nan]) == 0.5
+    assert difference([np.inf], [-np.inf]) == difference([1], [1, 1]) == np.inf
+    assert np.isnan(difference([1, 2], [np.nan, 2])) and difference([], []) == 0
+
+
+def test_compile_refuses_a_name(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", str(path), "--shape", "x:1,3,8,8", "-o", str(tmp_path / "c"), "--name", "int"]) == 1
+    assert "name is 'int', which C or the program uses itself" in capsys.readouterr().err
