@@ -20,7 +20,7 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.calls import Created, Prepared
 from pysimd.errors import shown
-from pysimd.network.c_names import checked, identifiers, quoted
+from pysimd.network.c_names import identifiers, quoted
 from pysimd.network.c_templates import HEADER, MAIN, MAKEFILE, SOURCE
 from pysimd.network.runner import Runner
 
@@ -33,11 +33,12 @@ def write(runner: Runner, tape: Sequence[Created], folder: Any, name: str) -> li
     """Writes a program: the model as NAME.c, NAME.h and NAME.bin, an example main.c, and a Makefile.
 
     runner, tape : a runner, and the contexts that were recorded while it was made, see :func:`pysimd.calls.taped`.
+    name : one that :func:`pysimd.network.c_names.checked` accepts.
 
     Returns the paths. Files that exist are overwritten, but nothing is written if a step cannot be expressed in C: then this
     raises ValueError with the step.
     """
-    program = _Program(runner, tape, checked(name))
+    program = _Program(runner, tape, name)
     files = program.files()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)

@@ -135,8 +135,9 @@ class Model:
         node is computed by Python; everything that :meth:`prepare` raises; OSError if the files cannot be written.
         """
         from pysimd.calls import taped
-        from pysimd.network import c_program
+        from pysimd.network import c_names, c_program
 
+        c_names.checked(name)  # first: packing weights takes long
         with released(self.source.weights.values()):
             graph = simplified(graph_of(self.source, self.shapes(shapes), self._fallback))
             with taped() as tape:
