@@ -249,8 +249,8 @@ def coefficients(values: Coefficients, name: str, channels: int, shared: bool = 
         return tensor(np.full(channels, as_float(values, name), np.float32), name, (channels,))
     array = plain(values, name)
     element_of(array, name, (FLOAT32,))
-    if shared and array.size == 1:
-        array = np.full(channels, array.reshape(())[()], np.float32)
+    if shared and array.size == 1:  # in place if it can be, for prepared calls
+        array = array.reshape(1) if channels == 1 else np.full(channels, array.reshape(())[()], np.float32)
     elif array.shape in ((channels, 1, 1), (1, channels, 1, 1)):
         array = array.reshape(channels)
     return tensor(array, name, (channels,))

@@ -231,7 +231,8 @@ def prepare(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> P
     function, args, kwargs : the function, and the arguments of its calls.
 
     Arguments are checked once, here, and nothing is computed yet: a call then takes little more time than the C function.
-    Numbers are read here, too: those that replace coefficients, a shared slope, parameters of activations.
+    Numbers are read here, too: those that replace coefficients, parameters of activations, an array of one element that
+    stands for several channels. All other arrays are read by each call, indices and lengths of sequences among them.
     Without ``out=`` the output is allocated here, and each call writes it again. Errors that only the library detects are
     raised by the calls. :func:`convolution` and :func:`deconvolution` pack their weights here; a context uses the weights
     that it has at the time of the call, and its own instruction set. The limit of instruction sets at the time of

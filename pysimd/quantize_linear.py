@@ -51,7 +51,7 @@ def _zeros(zero: Any, channels: int, element: Element) -> Any:
     if not is_number(zero):
         array = plain(zero, "zero", element)
         if array.ndim == 0 or array.shape == (1,):
-            array = np.full(channels, array.reshape(())[()], array.dtype)
+            array = array.reshape(1) if channels == 1 else np.full(channels, array.reshape(())[()], array.dtype)
         return tensor(array, "zero", (channels,), element, UINT8.ctype)
     limits = np.iinfo(element.dtype)
     if not limits.min <= zero <= limits.max or zero != int(zero):

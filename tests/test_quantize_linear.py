@@ -128,3 +128,15 @@ def test_numbers_that_no_float_can_hold_are_refused(huge: int) -> None:
     for call in calls:
         with pytest.raises(ValueError, match="which is too large for a float"):
             call()
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_prepared_calls_read_scale_and_zero_each_time(shape: tuple[int, ...]) -> None:
+    """Arrays of one element, too, if there is one scale."""
+    x = np.array([0, 1, 2, 3], np.float32)
+    scale, zero = np.ones(shape, np.float32), np.zeros(shape, np.uint8)
+    down = pysimd.prepare(pysimd.quantize_linear, x, scale, zero)
+    up = pysimd.prepare(pysimd.dequantize_linear, down.result, scale, zero)
+    scale[...], zero[...] = 0.5, 7
+    assert down().tolist() == [7, 9, 11, 13]
+    assert up().tolist() == [0, 1, 2, 3]
