@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import weakref
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,28 @@ def test_runners_own_their_contexts() -> None:
         assert [each() for each in contexts] == [None, None] and not model._contexts._made
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("image", [False, True])
+def test_runners_keep_packed_weights_alone(image: bool) -> None:
+    """What a pass has computed is packed, or shared, and forgotten; copies need it as little."""
+    size, pixel = 512, (1, 1) if image else ()
+    nodes = [node("Conv" if image else "Gemm", ["x", "w"], ["m"]), node("Mul", ["m", "s"], ["y"])]
+    weights = {"w": _random(size, size, *pixel), "s": np.full((size, *pixel), 2, np.float32)}
+    model = pysimd.load(_model(nodes, weights, {"x": (1, size, *pixel)}))
+    runners = [model.prepare()]
+    tracemalloc.start()
+    try:
+        runners += [model.prepare() for _ in range(3)]
+        runners += [runner.copy() for runner in runners]
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < size * size * 4
+    finally:
+        tracemalloc.stop()
+    x = _random(1, size, *pixel)
+    expected = np.einsum("nc...,oc->no..." if image else "nc,co->no", x, 2 * weights["w"].reshape(size, size))
+    for runner in runners:
+        np.testing.assert_allclose(runner({"x": x})["y"], expected, rtol=1e-4, atol=1e-4)
 
 
 # ---- programs in C

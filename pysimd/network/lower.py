@@ -57,7 +57,7 @@ def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Con
         if context is None:
             context = kind.create(node.attributes, x)
             (contexts or Contexts()).set_params(context, *kind.params(node.attributes, x))
-            for array in x[1:]:
+            for array in x[kind.packed]:
                 if array is not None:
                     release(array)
         return Step(node, (kind.call(context, node.attributes, x, y),), context)
@@ -74,11 +74,14 @@ class _Weighted(NamedTuple):
     """How an operator uses a context: creates it, what its set_params takes, calls it.
 
     Nothing but constants is read by `create` and `params`; arrays of the latter may have any strides.
+
+    packed : the inputs of which `call` reads no elements.
     """
 
     create: Callable[[Mapping[str, Any], Arrays], Any]
     params: Callable[[Mapping[str, Any], Arrays], Arrays]
     call: Callable[[Any, Mapping[str, Any], Arrays, Arrays], Call]
+    packed: slice
 
 
 def _image(array: Array) -> Array:
@@ -215,13 +218,21 @@ def _call_gru(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 
 
 _WEIGHTED: Mapping[str, _Weighted] = {
-    "Conv": _Weighted(_conv, _params_conv, _call_conv),
-    "ConvTranspose": _Weighted(_deconv, _params_deconv, _call_image),
-    "Gru": _Weighted(_gru, _params_gru, _call_gru),
-    "Linear": _Weighted(_linear, _params_linear, _call_linear),
-    "Lstm": _Weighted(_lstm, _params_lstm, _call_lstm),
-    "MergedConvolution": _Weighted(_merged, _params_merged, _call_image),
+    "Conv": _Weighted(_conv, _params_conv, _call_conv, slice(1, 3)),
+    "ConvTranspose": _Weighted(_deconv, _params_deconv, _call_image, slice(1, 3)),
+    "Gru": _Weighted(_gru, _params_gru, _call_gru, slice(1, 4)),
+    "Linear": _Weighted(_linear, _params_linear, _call_linear, slice(1, 3)),
+    "Lstm": _Weighted(_lstm, _params_lstm, _call_lstm, slice(1, 4)),
+    "MergedConvolution": _Weighted(_merged, _params_merged, _call_image, slice(1, None)),
 }
+
+
+def read_by_calls(node: Node) -> list[str]:
+    """The inputs whose elements are read when the node is computed: all but those that a context has packed."""
+    kind = _WEIGHTED.get(node.operator)
+    packed = () if kind is None else range(len(node.inputs))[kind.packed]
+    return [name for i, name in enumerate(node.inputs) if i not in packed]
+
 
 # ---- all others: functions of the attributes, and of the arrays of inputs and outputs
 

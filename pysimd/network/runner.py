@@ -13,7 +13,7 @@ from pysimd.errors import shown
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
-from pysimd.network.lower import Step, step_of
+from pysimd.network.lower import Step, read_by_calls, step_of
 from pysimd.network.memory import plan_of
 from pysimd.network.operators import refuse_computed_weights
 
@@ -56,6 +56,7 @@ class Runner:
         self.placed = placed(graph, layout)
         self.plan = plan_of(self.placed)
         self._bind({}, Contexts() if contexts is None else contexts, progress)
+        self.graph, self.placed = _without_packed(self.graph), _without_packed(self.placed)
 
     def _bind(
         self, made: Mapping[Node, Any], contexts: Contexts | None, progress: Callable[[float], Any] | None = None
@@ -143,6 +144,16 @@ class Runner:
                 raise ValueError(f"{name} has shape {array.shape}, expected {target.shape}")
         for name, array in given.items():
             np.copyto(self.inputs[name], array)
+
+
+def _without_packed(graph: Graph) -> Graph:
+    """The graph with arrays that have no memory, only a shape, in place of weights that contexts have packed."""
+    read = {*graph.outputs, *(name for node in graph.nodes for name in read_by_calls(node))}
+    constants = {
+        name: array if name in read else np.broadcast_to(np.zeros((), array.dtype), array.shape)
+        for name, array in graph.constants.items()
+    }
+    return Graph(graph.name, graph.nodes, graph.inputs, graph.outputs, graph.types, constants)
 
 
 def _allocated(size: int) -> Array:
