@@ -71,7 +71,7 @@ def inputs_or_attributes(opset: int) -> Iterator[One]:
         yield from (one("Slice", X, starts=[-3, 0], ends=[-1, 100], axes=[3, 1]), one("TopK", X, k=2, outputs=2, axis=2))
     else:
         yield one("TopK", X, ints(2), outputs=2, axis=2)
-        for start, end, step in ((4, -100, -2), (0, 2**62, 3), (5, 0, -1), (-1, -(2**62), -3), (3, 1, 1)):
+        for start, end, step in ((4, -100, -2), (0, 2**62, 3), (5, 0, -1), (-1, -(2**62), -3), (-9, -99, -1), (3, 1, 1)):
             yield one("Slice", X, ints(start), ints(end), ints(3), ints(step))
     if opset < 13:
         yield from (
@@ -138,6 +138,21 @@ def windows(opset: int) -> Iterator[One]:
     )
     yield one("ConvTranspose", X, floats(3, 2, 3, 3), strides=[3, 2], output_shape=[16, 14])
     yield one("Conv", floats(1, 4, 9), floats(6, 2, 3), group=2, pads=[1, 2])
+    yield one("Conv", [X, floats(4, 3, 3, 2), floats(4)], pads=[1, 0, 2, 1], strides=[1, 2])
+    yield one("ConvTranspose", [X, floats(3, 2, 3, 3)], strides=[2, 3])
+    volume, steps = floats(2, 4, 3, 4, 3), {"strides": [2, 3, 1], "dilations": [3, 1, 2], "pads": [1, 0, 1, 2, 1, 0]}
+    yield one("ConvTranspose", volume, floats(4, 3, 3, 2, 2), floats(6), group=2, output_padding=[1, 2, 0], **steps)
+    if opset >= 8:
+        yield from (one("MaxPool", X, outputs=2, storage_order=order, **window, **ceil) for order in (0, 1))
+    if opset >= 12:
+        yield one("MaxPool", (X * 50).astype(np.int8), **window, **ceil)
+
+
+def sums_of_products(opset: int) -> Iterator[One]:
+    if opset >= 12:
+        yield one("Einsum", [floats(1, 3, 4), floats(2, 4, 5)], equation="...ij,...jk->...ik")
+        yield from (one("Einsum", floats(3, 4, 4), equation=equation) for equation in ("...ii->...i", "bii", "bii->bi"))
+        yield one("Einsum", [floats(3, 4).astype(np.float64), floats(5, 4).astype(np.float64)], equation="ij,kj")
 
 
 def layers(opset: int) -> Iterator[One]:
@@ -155,7 +170,7 @@ def layers(opset: int) -> Iterator[One]:
 
 
 @pytest.mark.parametrize("opset", OPSETS)
-@pytest.mark.parametrize("family", [softmaxes, inputs_or_attributes, reductions, resizes, windows, layers])
+@pytest.mark.parametrize("family", [softmaxes, inputs_or_attributes, reductions, resizes, windows, sums_of_products, layers])
 def test_opset(family: Any, opset: int) -> None:
     for each in family(opset):
         assert_as_onnxruntime(each, opset)
