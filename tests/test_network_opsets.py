@@ -140,8 +140,9 @@ def windows(opset: int) -> Iterator[One]:
     yield one("Conv", floats(1, 4, 9), floats(6, 2, 3), group=2, pads=[1, 2])
     yield one("Conv", [X, floats(4, 3, 3, 2), floats(4)], pads=[1, 0, 2, 1], strides=[1, 2])
     yield one("ConvTranspose", [X, floats(3, 2, 3, 3)], strides=[2, 3])
-    volume, steps = floats(2, 4, 3, 4, 3), {"strides": [2, 3, 1], "dilations": [3, 1, 2], "pads": [1, 0, 1, 2, 1, 0]}
-    yield one("ConvTranspose", volume, floats(4, 3, 3, 2, 2), floats(6), group=2, output_padding=[1, 2, 0], **steps)
+    steps: dict[str, Any] = {"strides": [2, 3, 1], "dilations": [3, 1, 2], "pads": [1, 0, 1, 2, 1, 0]}
+    steps.update(output_padding=[1, 2, 0], group=2)
+    yield one("ConvTranspose", floats(2, 4, 3, 4, 3), floats(4, 3, 3, 2, 2), floats(6), **steps)
     if opset >= 8:
         yield from (one("MaxPool", X, outputs=2, storage_order=order, **window, **ceil) for order in (0, 1))
     if opset >= 12:

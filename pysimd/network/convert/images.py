@@ -102,7 +102,7 @@ def weights_of(c: Conversion) -> Value:
 
 
 def _reshaped(c: Conversion, x: Value, shape: Sequence[int]) -> Value:
-    return c.reshape(x, shape) if isinstance(x, str) else np.ascontiguousarray(float32_of(x)).reshape(shape)
+    return c.reshape(x, shape) if isinstance(x, str) else float32_of(x).reshape(shape)
 
 
 def biased(c: Conversion, operator: str, x: str, weight: Value, i: int, **options: object) -> str:
