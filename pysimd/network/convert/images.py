@@ -248,11 +248,13 @@ def _with_zeros(
     grows by as much. Of volumes the first dimension stays as it is."""
     last = range(len(after) - 2, len(after))
     zeros = [max(-(-(more[i] - after[i]) // dilations[i]), 0) if i in last else 0 for i in range(len(after))]
+    if not any(zeros):
+        return weight, after
     after = [n + count * dilation for n, count, dilation in zip(after, zeros, dilations)]
     pads = ((0, 0), (0, 0), *((0, count) for count in zeros))
     if isinstance(weight, np.ndarray):
         return np.pad(weight, pads), after
-    return c.add("Pad", weight, pads=pads, mode="constant", value=0.0) if any(zeros) else weight, after
+    return c.add("Pad", weight, pads=pads, mode="constant", value=0.0), after
 
 
 # ---- pooling
