@@ -210,35 +210,44 @@ def _transposed_volumes(
     """
     n, channels, depth, h, w = c.shape(0)
     _, part, count, *kernel = c.shape_of(weight)
+    group, o = int(c.attribute("group", 1)), int(c.attribute("group", 1)) * part
     if not depths or count + stride > _MOST_SLICES:
         raise Unsupported(f"{count} planes of the kernel at a distance of {stride} give {len(depths)} planes")
     planes = c.reshape(c.transpose(c.tensor(0), (0, 2, 1, 3, 4)), (n * depth, channels, h, w))
-    weight = _reshaped(c, weight, (channels, part * count, *kernel))
+    perm = (0, 2, 1, 3, 4)
+    weight = c.transpose(weight, perm) if isinstance(weight, str) else weight.transpose(perm)
+    weight = _reshaped(c, weight, (channels, count * part, *kernel))
     y = biased(c, "ConvTranspose", planes, weight, len(c.node.inputs), **options)
-    _, o, h, w = c.builder.shape(y)
-    o //= count
-    y = c.reshape(y, (n, depth, o, count, h * w))
-    length = depth + (count - 1) * dilation // stride
-    lanes = []  # the depths by their remainders
-    for remainder in range(stride):
-        lane = ""
-        for i in (i for i in range(count) if i * dilation % stride == remainder):
-            plane = c.reshape(c.slice(y, 3, i, 1), (n, depth, o, h * w))
-            before = i * dilation // stride
-            if length > depth:
-                pads = ((0, 0), (before, length - depth - before), (0, 0), (0, 0))
-                plane = c.add("Pad", plane, pads=pads, mode="constant", value=0.0)
-            lane = c.binary("add", lane, plane) if lane else plane
-        lane = lane or c.add("Expand", c.constant(np.zeros((1, 1, 1, 1), np.float32)), shape=(n, length, o, h * w))
-        lanes.append(c.reshape(lane, (n, length, 1, o, h * w)))
-    y = lanes[0] if stride == 1 else c.add("Concat", *lanes, axis=2)
-    y = c.reshape(y, (n, length * stride, o, h * w))
+    h, w = c.builder.shape(y)[2:]
+    y = _added_planes(c, c.reshape(y, (n, depth, group, count, part, h * w)), stride, dilation)
+    length = c.builder.shape(y)[1]
+    y = c.reshape(c.transpose(y, (0, 1, 3, 2, 4, 5)), (n, length * stride, o, h * w))
     if depths.stop > length * stride:
         pads = ((0, 0), (0, depths.stop - length * stride), (0, 0), (0, 0))
         y = c.add("Pad", y, pads=pads, mode="constant", value=0.0)
     y = c.reshape(c.slice(y, 1, depths.start, len(depths)), (n, len(depths), o, h, w))
     y = c.transpose(y, (0, 2, 1, 3, 4))
     return c.binary("add", y, c.reshape(c.tensor(2), (1, o, 1, 1, 1))) if c.has(2) else y
+
+
+def _added_planes(c: Conversion, y: str, stride: int, dilation: int) -> str:
+    """The planes of a kernel, in axis 3, at their places: from (n, depth, group, planes, ...) to (n, length, group, stride,
+    ...), whose plane i has the depths with the remainder i."""
+    n, depth, group, count, *rest = c.builder.shape(y)
+    if (count, dilation) == (stride, 1):
+        return y
+    length = depth + (count - 1) * dilation // stride
+    lanes = []
+    for remainder in range(stride):
+        lane = ""
+        for i in (i for i in range(count) if i * dilation % stride == remainder):
+            plane, before = c.slice(y, 3, i, 1), i * dilation // stride
+            if length > depth:
+                pads = ((0, 0), (before, length - depth - before), *((0, 0),) * 4)
+                plane = c.add("Pad", plane, pads=pads, mode="constant", value=0.0)
+            lane = c.binary("add", lane, plane) if lane else plane
+        lanes.append(lane or c.add("Expand", c.constant(np.zeros((1,) * 6)), shape=(n, length, group, 1, *rest)))
+    return lanes[0] if stride == 1 else c.add("Concat", *lanes, axis=3)
 
 
 def _with_zeros(
