@@ -38,7 +38,8 @@ class Line:
         if None not in (self.axis, other.axis) and self.axis != other.axis:
             return None
         axis = other.axis if self.axis is None else self.axis
-        return Line(axis, self.scale * other.scale, self.bias * other.scale + other.bias)
+        with np.errstate(all="ignore"):  # what is not finite is not used
+            return Line(axis, self.scale * other.scale, self.bias * other.scale + other.bias)
 
     @property
     def is_finite(self) -> bool:

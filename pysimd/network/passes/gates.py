@@ -131,12 +131,12 @@ def _gelu(graph: Graph, x: str, of: str, factor: float) -> _Function | None:
 
 
 def leaky_relu(graph: Graph, node: Node) -> Change | None:
-    """max(x, a * x)"""
+    """max(x, a * x), but for a = 0, with which it is NaN for infinities"""
     if made(graph, node.output, "Binary", "maximum") is None:
         return None
     for x, other in (node.inputs, node.inputs[::-1]):
         line = linear_to(graph, other, x)
-        if line is not None and other != x and line[2] == 0 and 0 <= line[1] <= 1:
+        if line is not None and other != x and line[2] == 0 and 0 < line[1] <= 1:
             return as_unary(node, x, "leaky_relu", line[1])
     return None
 
