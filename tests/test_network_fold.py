@@ -135,6 +135,19 @@ def test_top_k_compares_elements_as_they_are(x: Any, largest: int, places: list[
     np.testing.assert_array_equal(values, x[places], strict=True)
 
 
+@pytest.mark.parametrize("opset", [11, 17])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_softmax_of_nothing(axis: int, opset: int) -> None:
+    for shape in ((0, 3, 2), (3, 0, 2), (3, 2, 0)):
+        assert folded("Softmax", np.zeros(shape, np.float32), axis=axis, opset=opset).shape == shape
+
+
+def test_a_bound_of_clip_that_is_nan_is_none() -> None:
+    x, nan = np.array([-2, 3, np.nan], np.float32), np.float32(np.nan)
+    np.testing.assert_array_equal(folded("Clip", x, nan, np.float32(1)), np.array([-2, 1, nan], np.float32), strict=True)
+    np.testing.assert_array_equal(folded("Clip", x, np.float32(0), nan), np.array([0, 3, nan], np.float32), strict=True)
+
+
 def test_no_warnings(recwarn: pytest.WarningsRecorder) -> None:
     folded("Div", np.float32(1), np.float32(0))
     folded("Log", np.float32(-1))

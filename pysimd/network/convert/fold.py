@@ -362,11 +362,16 @@ def _mean(node: _Node, *arrays: Array) -> Any:
 def _clip(node: _Node, x: Array, low: Any = None, high: Any = None) -> Any:
     if node.opset < 11:
         low, high = node.get("min"), node.get("max")
-    x = x if low is None else np.maximum(x, np.asarray(low, x.dtype))
-    return x if high is None else np.minimum(x, np.asarray(high, x.dtype))
+    for bound, beyond in ((low, np.less), (high, np.greater)):  # of a bound that is NaN, nothing is
+        if bound is not None:
+            bound = np.asarray(bound, x.dtype)
+            x = np.where(beyond(x, bound), bound, x)
+    return x
 
 
 def _softmax(node: _Node, x: Array) -> Any:
+    if not x.size:
+        return x
     if node.opset < 13:
         axis = int(node.get("axis", 1)) % x.ndim
         flat = x.reshape(math.prod(x.shape[:axis]), -1)
