@@ -1636,7 +1636,8 @@ void SimdnetReduce(const SimdnetReduceParameters * parameters);
 /* The layer that SimdnetRecurrentCompute() computes. */
 typedef enum {
     SimdnetRecurrentLstm = 0, /* long short-term memory */
-    SimdnetRecurrentGru = 1   /* gated recurrent unit   */
+    SimdnetRecurrentGru = 1,  /* gated recurrent unit   */
+    SimdnetRecurrentRnn = 2   /* without gates          */
 } SimdnetRecurrentType;
 
 /* The order of the steps of a sequence. */
@@ -1646,7 +1647,26 @@ typedef enum {
     SimdnetRecurrentBidirectional = 2 /* both, each with weights of its own; forward is the first   */
 } SimdnetRecurrentDirection;
 
-/* The arguments of SimdnetRecurrentInit(). Set all other members to 0, then `size` and what is used. */
+/* An activation of a recurrent layer, with its parameters alpha and beta where it has them. */
+typedef enum {
+    SimdnetRecurrentActivationUsual = 0,           /* sigmoid or tanh, as the formula has it            */
+    SimdnetRecurrentActivationSigmoid = 1,         /* 1 / (1 + exp(-x))                                 */
+    SimdnetRecurrentActivationTanh = 2,            /* tanh(x)                                           */
+    SimdnetRecurrentActivationRelu = 3,            /* max(0, x)                                         */
+    SimdnetRecurrentActivationAffine = 4,          /* alpha * x + beta                                  */
+    SimdnetRecurrentActivationLeakyRelu = 5,       /* x if x >= 0, else alpha * x                       */
+    SimdnetRecurrentActivationThresholdedRelu = 6, /* x if x >= alpha, else 0                           */
+    SimdnetRecurrentActivationScaledTanh = 7,      /* alpha * tanh(beta * x)                            */
+    SimdnetRecurrentActivationHardSigmoid = 8,     /* max(0, min(1, alpha * x + beta))                  */
+    SimdnetRecurrentActivationElu = 9,             /* x if x >= 0, else alpha * (exp(x) - 1)            */
+    SimdnetRecurrentActivationSoftsign = 10,       /* x / (1 + |x|)                                     */
+    SimdnetRecurrentActivationSoftplus = 11        /* log(1 + exp(x))                                   */
+} SimdnetRecurrentActivationType;
+
+/*
+ * The arguments of SimdnetRecurrentInit(). Set all other members to 0, then `size` and what is used. Of activations, alpha
+ * and beta, elements 0, 1, 2 are the functions f, g, h of the first direction, 3, 4, 5 those of the second.
+ */
 typedef struct SimdnetRecurrentParameters {
     size_t size;                         /* sizeof(SimdnetRecurrentParameters)                                         */
     SimdnetRecurrentType type;
@@ -1654,25 +1674,34 @@ typedef struct SimdnetRecurrentParameters {
     size_t steps, batch, input, hidden;  /* at least 1: steps of a sequence, sequences, values of a step, hidden units */
     SimdBool batchFirst;                 /* the batch is the first dimension of arrays, layout 1 of ONNX               */
     SimdBool linearBeforeReset;          /* GRU: the reset gate is applied behind the product, as PyTorch does         */
+    SimdBool inputForget;                /* LSTM: f = 1 - i                                                            */
+    float clip;                          /* the arguments of f and g are bounded to -clip .. clip; 0 for no bounds     */
+    SimdnetRecurrentActivationType activations[6]; /* usual ones for functions that the layer does not have            */
+    float alpha[6], beta[6];             /* their parameters                                                           */
 } SimdnetRecurrentParameters;
 
 /*
- * LSTM (Hochreiter and Schmidhuber, 1997; peepholes: Gers and Schmidhuber, 2000) and GRU (arXiv:1406.1078), as the operators
- * of ONNX with their default activations. For each step, with x the input, h the state, C the cell of an LSTM, and * the
- * product element by element:
+ * LSTM (Hochreiter and Schmidhuber, 1997; peepholes: Gers and Schmidhuber, 2000), GRU (arXiv:1406.1078) and layers without
+ * gates (Elman, 1990), as the operators LSTM, GRU and RNN of ONNX. For each step, with x the input, h the state, C the cell
+ * of an LSTM, and * the product element by element:
  *
- *   LSTM: i = sigmoid(Wi x + Ri h + bi + Pi * C)         GRU: z = sigmoid(Wz x + Rz h + bz)
- *         f = sigmoid(Wf x + Rf h + bf + Pf * C)              r = sigmoid(Wr x + Rr h + br)
- *         C = f * C + i * tanh(Wc x + Rc h + bc)              n = tanh(Wh x + Rh (r * h) + bh)
- *         o = sigmoid(Wo x + Ro h + bo + Po * C)              h = (1 - z) * n + z * h
- *         h = o * tanh(C)
+ *   LSTM: i = f(Wi x + Ri h + bi + Pi * C)         GRU: z = f(Wz x + Rz h + bz)
+ *         f = f(Wf x + Rf h + bf + Pf * C)              r = f(Wr x + Rr h + br)
+ *         C = f * C + i * g(Wc x + Rc h + bc)           n = g(Wh x + Rh (r * h) + bh)
+ *         o = f(Wo x + Ro h + bo + Po * C)              h = (1 - z) * n + z * h
+ *         h = o * h(C)                             RNN: h = f(W x + R h + b)
  *
- * where b is the sum of W's and R's bias. With linearBeforeReset, n = tanh(Wh x + bWh + r * (Rh h + bRh)). Sums are computed
- * in float32: the error of a sum of n products is at most (n + 3) * 2^-23 * (sum of |product|), that of sigmoid and tanh 2
- * units in the last place; errors of the state are carried from step to step.
+ * where b is the sum of W's and R's bias. With linearBeforeReset, n = g(Wh x + bWh + r * (Rh h + bRh)); with inputForget,
+ * the forget gate f of an LSTM is 1 - i. The usual activations are f = sigmoid, g = h = tanh, for RNN f = tanh. `clip` bounds
+ * the sums that are arguments of f and g; C is not bounded, as in ONNX Runtime.
+ *
+ * Sums are computed in float32: the error of a sum of n products is at most (n + 3) * 2^-23 * (sum of |product|), that of an
+ * activation 2 units in the last place of its terms; errors of the state are carried from step to step. Other activations
+ * than the usual ones take more time.
  *
  * Returns NULL on error. Then SetParams(), then SimdnetRecurrentCompute() any number of times, then SimdRelease().
- * SimdnetShareParams() accepts contexts that differ in steps, batch and batchFirst.
+ * SimdnetShareParams() accepts contexts that differ in anything but type, direction, input, hidden and linearBeforeReset. A
+ * struct of version 0.2.0, which ends with linearBeforeReset, is accepted.
  */
 void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters);
 
@@ -1680,13 +1709,13 @@ void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters);
 size_t SimdnetRecurrentInternalBufferSize(const void * context);
 
 /*
- * Sets the weights, which are copied. With gates = 4 for LSTM, in the order i, o, f, C, and 3 for GRU, in the order z, r, h;
- * and directions = 2 for Bidirectional, else 1:
+ * Sets the weights, which are copied. With gates = 4 for LSTM, in the order i, o, f, C, 3 for GRU, in the order z, r, h, and
+ * 1 for RNN; and directions = 2 for Bidirectional, else 1:
  *
  *   W         [directions][gates][hidden][input]
  *   R         [directions][gates][hidden][hidden]
  *   bias      [directions][2][gates][hidden], W's and R's; NULL for zeros
- *   peephole  LSTM: [directions][3][hidden], Pi, Po, Pf; NULL for zeros. GRU: NULL
+ *   peephole  LSTM: [directions][3][hidden], Pi, Po, Pf; NULL for zeros. Else NULL
  *
  * It may be called again, but not while SimdnetRecurrentCompute() runs. On error the context is unchanged.
  */
@@ -1704,7 +1733,7 @@ typedef struct SimdnetRecurrentArrays {
 } SimdnetRecurrentArrays;
 
 /*
- * Computes `batch` sequences. c0 and cn are of LSTM; for GRU they must be NULL.
+ * Computes `batch` sequences. c0 and cn are of LSTM; for others they must be NULL.
  *
  *                    batchFirst is SimdFalse               batchFirst is SimdTrue
  *   src              [steps][batch][input]                 [batch][steps][input]

@@ -85,7 +85,7 @@ from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.quantize_linear import dequantize_linear, quantize_linear
-from pysimd.recurrent import GRU, LSTM, gru, lstm
+from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.resize import Resize, Resizer, resize
 from pysimd.set_input import set_input
@@ -101,6 +101,7 @@ from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 __all__ = [
     "GRU",
     "LSTM",
+    "RNN",
     "Activation",
     "Add16b",
     "BinaryOperation",
@@ -222,6 +223,7 @@ __all__ = [
     "resize",
     "restrict_range",
     "rint",
+    "rnn",
     "rsqrt",
     "scale",
     "set_input",

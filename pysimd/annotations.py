@@ -17,6 +17,7 @@ Layout : "nhwc" or "nchw" for images, "nwc" or "ncw" for signals of one dimensio
 ImageLayout, ChannelLayout, FilterLayout : the layouts of functions that accept fewer or others.
 ActivationLike : a name, or a :class:`pysimd.Activation`.
 Direction : the order of the steps of a sequence: "forward", "reverse" or "bidirectional".
+RecurrentActivation : of a recurrent layer: a name, or a tuple of a name and the numbers alpha and beta, as many as it has.
 Lengths : a sequence of int, or an array of any integer type.
 Params : the parameters of an activation: a number, a sequence of numbers, a mapping by name, or Floats.
 
@@ -77,6 +78,25 @@ ChannelLayout = Union[Literal["nhwc", "nchw", "nwc", "ncw", "nchw4c", "nchw8c", 
 FilterLayout = Union[Literal["oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"], TensorFormat]
 
 Direction = Literal["forward", "reverse", "bidirectional"]
+RecurrentActivationName = Literal[
+    "sigmoid",
+    "tanh",
+    "relu",
+    "affine",
+    "leaky_relu",
+    "thresholded_relu",
+    "scaled_tanh",
+    "hard_sigmoid",
+    "elu",
+    "softsign",
+    "softplus",
+]
+RecurrentActivation = Union[
+    RecurrentActivationName,
+    tuple[RecurrentActivationName],
+    tuple[RecurrentActivationName, float],
+    tuple[RecurrentActivationName, float, float],
+]
 Lengths = Union[Sequence[int], NDArray[np.integer[Any]]]
 
 ActivationName = Literal[

@@ -132,7 +132,7 @@ class SharingContext(Context):
         """Uses the parameters of another context, in place of :meth:`set_params`, without a copy of the packed weights.
 
         other : a context of the same class with parameters, whose shape differs in the number and size of images, padding,
-            stride and dilation only; of an LSTM or a GRU in the number and the length of sequences.
+            stride and dilation only; of a recurrent layer in the number and the length of sequences, and in activations.
 
         For a network that runs with images of several sizes. Results have the same bits as with :meth:`set_params`. Weights
         are packed for an algorithm, which may depend on the size of images: if the other context packs them in another way,

@@ -1,8 +1,10 @@
-"""Recurrent layers: LSTM and GRU."""
+"""Recurrent layers: LSTM, GRU and RNN."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,10 +12,10 @@ from pysimd import calls
 from pysimd._arrays import INT64, NULL, floats, is_array, output, plain, pointer, tensor
 from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
-from pysimd.annotations import Array, Direction, FloatArray, Floats, Lengths, Shape
+from pysimd.annotations import Array, Direction, FloatArray, Floats, Lengths, RecurrentActivation, Shape
 from pysimd.calls import call_struct, create
 from pysimd.context import SharingContext
-from pysimd.errors import NO_WEIGHTS, StateError
+from pysimd.errors import NO_WEIGHTS, StateError, shown
 
 _DIRECTIONS = {
     "forward": lib.SimdnetRecurrentForward,
@@ -30,14 +32,72 @@ def _direction(name: Direction) -> int:
         raise ValueError(f"direction is {name!r}, expected one of {', '.join(_DIRECTIONS)}") from None
 
 
+class _Kind(NamedTuple):
+    """An activation of the library, and the numbers alpha and beta that it has if none are given."""
+
+    activation: int
+    defaults: tuple[float, ...] = ()
+
+
+#: The defaults are those of the operators of ONNX.
+_ACTIVATIONS: dict[str, _Kind] = {
+    "sigmoid": _Kind(lib.SimdnetRecurrentActivationSigmoid),
+    "tanh": _Kind(lib.SimdnetRecurrentActivationTanh),
+    "relu": _Kind(lib.SimdnetRecurrentActivationRelu),
+    "affine": _Kind(lib.SimdnetRecurrentActivationAffine, (1.0, 0.0)),
+    "leaky_relu": _Kind(lib.SimdnetRecurrentActivationLeakyRelu, (0.01,)),
+    "thresholded_relu": _Kind(lib.SimdnetRecurrentActivationThresholdedRelu, (1.0,)),
+    "scaled_tanh": _Kind(lib.SimdnetRecurrentActivationScaledTanh, (1.0, 1.0)),
+    "hard_sigmoid": _Kind(lib.SimdnetRecurrentActivationHardSigmoid, (0.2, 0.5)),
+    "elu": _Kind(lib.SimdnetRecurrentActivationElu, (1.0,)),
+    "softsign": _Kind(lib.SimdnetRecurrentActivationSoftsign),
+    "softplus": _Kind(lib.SimdnetRecurrentActivationSoftplus),
+}
+
+
+def activation_of(given: Any) -> tuple[Any, ...]:
+    """The name of an activation and all its numbers."""
+    name, *numbers = given if isinstance(given, (tuple, list)) and given else (given,)
+    if not isinstance(name, str) or name not in _ACTIVATIONS:
+        raise ValueError(f"activation is {shown(name)}, expected one of {', '.join(_ACTIVATIONS)}")
+    defaults = _ACTIVATIONS[name].defaults
+    if len(numbers) > len(defaults):
+        raise ValueError(f"the activation {name} has {len(numbers)} numbers, expected at most {len(defaults)}")
+    return (name, *(float(number) for number in numbers), *defaults[len(numbers) :])
+
+
+def _activations_of(given: Any, places: int, directions: int) -> tuple[tuple[Any, ...], ...] | None:
+    """Those of all directions, which have `places` functions each; None for the usual ones."""
+    if given is None:
+        return None
+    found = tuple(map(activation_of, [given] if isinstance(given, str) else given))
+    if len(found) == places:
+        found *= directions
+    if len(found) != places * directions:
+        several = f" or {places * directions}" if directions > 1 else ""
+        raise ValueError(f"activations has length {len(found)}, expected {places}{several}")
+    return found
+
+
 class Recurrent(SharingContext):
-    """What LSTM and GRU have in common; see there."""
+    """What recurrent layers have in common; see :class:`LSTM`."""
 
     _type: ClassVar[int]
     _gates: ClassVar[int]
+    _places: ClassVar[int]  # activations of a direction
     _linear: bool = False
+    _input_forget: bool = False
 
-    def __init__(self, src_shape: Shape, hidden: int, direction: Direction, batch_first: bool, **more: Any) -> None:
+    def __init__(
+        self,
+        src_shape: Shape,
+        hidden: int,
+        direction: Direction,
+        batch_first: bool,
+        activations: Sequence[RecurrentActivation] | None,
+        clip: float | None,
+        **more: Any,
+    ) -> None:
         self._src_shape = shape = shape_of(src_shape, "src_shape")
         if len(shape) not in (2, 3):
             axes = "(batch, steps, input)" if batch_first else "(steps, batch, input)"
@@ -70,9 +130,21 @@ class Recurrent(SharingContext):
                 "hidden": self._hidden,
                 "batchFirst": batch_first,
                 "linearBeforeReset": self._linear,
+                "inputForget": self._input_forget,
             },
         )
+        chosen = _activations_of(activations, self._places, self._directions)
+        for i, (name, *numbers) in enumerate(chosen or ()):
+            at = i // self._places * 3 + i % self._places
+            parameters.activations[at] = _ACTIVATIONS[name].activation
+            parameters.alpha[at], parameters.beta[at] = (*numbers, 0.0, 0.0)[:2]
+        if clip is not None:
+            clip = float(clip)
+            if not (clip > 0 and isfinite(clip)):
+                raise ValueError(f"clip is {clip}, expected None or a number above 0")
+            parameters.clip = clip
         arguments = {"src_shape": shape, "hidden": self._hidden, "direction": str(direction), "batch_first": batch_first}
+        arguments |= {"activations": chosen, "clip": clip}
         super().__init__(create(lib.SimdnetRecurrentInit, parameters), arguments | more)
 
     def _described(self) -> str:
@@ -152,12 +224,19 @@ class Recurrent(SharingContext):
 
 
 class LSTM(Recurrent):
-    """Long short-term memory, as LSTM of ONNX with its default activations.
+    """Long short-term memory, as LSTM of ONNX.
 
     src_shape : (steps, batch, input), or (batch, steps, input) with `batch_first`; or (steps, input).
     hidden : the number of hidden units.
     direction : "forward", "reverse" or "bidirectional", with `directions` of 1, 1 and 2.
     batch_first : whether the batch is the first axis of all arrays.
+    activations : f, of the gates, g, of the candidate, and h, of the cell; for both directions, or those of the first and
+        then those of the second; None for sigmoid, tanh and tanh, which take less time than others. Each is a name, or a
+        tuple of a name and its numbers alpha and beta: "sigmoid", "tanh", "relu", "affine", "leaky_relu",
+        "thresholded_relu", "scaled_tanh", "hard_sigmoid", "elu", "softsign" or "softplus". Without numbers it has those of
+        the operator of ONNX: ``("hard_sigmoid", 0.2, 0.5)``, ``("leaky_relu", 0.01)``, ``("elu", 1)``.
+    clip : bounds the sums, the arguments of f and g, to ``-clip`` and ``clip``; None for no bounds.
+    input_forget : whether the forget gate is 1 less the input gate.
 
     The output has the shape (steps, directions, batch, hidden), a state (directions, batch, hidden); with `batch_first`
     (batch, steps, directions, hidden) and (batch, directions, hidden); without a batch that axis is missing. Raises
@@ -173,11 +252,22 @@ class LSTM(Recurrent):
 
     _type = lib.SimdnetRecurrentLstm
     _gates = 4
+    _places = 3
 
     def __init__(
-        self, src_shape: Shape, hidden: int, *, direction: Direction = "forward", batch_first: bool = False
+        self,
+        src_shape: Shape,
+        hidden: int,
+        *,
+        direction: Direction = "forward",
+        batch_first: bool = False,
+        activations: Sequence[RecurrentActivation] | None = None,
+        clip: float | None = None,
+        input_forget: bool = False,
     ) -> None:
-        super().__init__(src_shape, hidden, direction, batch_first)
+        self._input_forget = bool(input_forget)
+        more = {"input_forget": self._input_forget}
+        super().__init__(src_shape, hidden, direction, batch_first, activations, clip, **more)
 
     def set_params(
         self, weight: Floats, recurrent: Floats, bias: Floats | None = None, peephole: Floats | None = None
@@ -225,10 +315,12 @@ class LSTM(Recurrent):
 
 
 class GRU(Recurrent):
-    """Gated recurrent unit, as GRU of ONNX with its default activations.
+    """Gated recurrent unit, as GRU of ONNX.
 
     src_shape, hidden, direction, batch_first : as of :class:`LSTM`, with the same shapes of outputs and states.
     linear_before_reset : whether the reset gate is applied behind the product with the state, as in PyTorch and cuDNN.
+    activations : f, of the gates, and g, of the candidate, as of :class:`LSTM`; None for sigmoid and tanh.
+    clip : as of :class:`LSTM`.
 
     >>> layer = pysimd.GRU((5, 1, 3), hidden=2)
     >>> layer.set_params(np.ones((1, 6, 3), np.float32), np.ones((1, 6, 2), np.float32))
@@ -240,6 +332,7 @@ class GRU(Recurrent):
 
     _type = lib.SimdnetRecurrentGru
     _gates = 3
+    _places = 2
 
     def __init__(
         self,
@@ -249,9 +342,12 @@ class GRU(Recurrent):
         direction: Direction = "forward",
         linear_before_reset: bool = False,
         batch_first: bool = False,
+        activations: Sequence[RecurrentActivation] | None = None,
+        clip: float | None = None,
     ) -> None:
         self._linear = bool(linear_before_reset)
-        super().__init__(src_shape, hidden, direction, batch_first, linear_before_reset=self._linear)
+        more = {"linear_before_reset": self._linear}
+        super().__init__(src_shape, hidden, direction, batch_first, activations, clip, **more)
 
     def set_params(self, weight: Floats, recurrent: Floats, bias: Floats | None = None) -> None:
         """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
@@ -263,6 +359,64 @@ class GRU(Recurrent):
         PyTorch has the gates in another order: ``w.reshape(3, hidden, -1)[[1, 0, 2]].reshape(1, 3 * hidden, -1)`` are the
         numbers of its ``weight_ih_l0`` and ``weight_hh_l0`` in this one, and its biases are reordered likewise. The context
         copies the numbers. Raises TypeError for another dtype, ValueError for another shape.
+        """
+        self._set_params(weight, recurrent, bias, None)
+        self._given = weight, recurrent, bias
+
+    def forward(
+        self,
+        x: Floats,
+        h0: Floats | None = None,
+        *,
+        lengths: Lengths | None = None,
+        hn: FloatArray | None = None,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Computes the states after all steps; see :meth:`LSTM.forward`."""
+        return self._compute(x, lengths, out, {"h0": h0}, {"hn": hn})
+
+    __call__ = forward
+
+
+class RNN(Recurrent):
+    """A recurrent layer without gates, as RNN of ONNX: the state is ``f(W x + R h + b)``.
+
+    src_shape, hidden, direction, batch_first : as of :class:`LSTM`, with the same shapes of outputs and states.
+    activations : f, as of :class:`LSTM`; None for tanh.
+    clip : as of :class:`LSTM`.
+
+    >>> layer = pysimd.RNN((5, 1, 3), hidden=2)
+    >>> layer.set_params(np.ones((1, 2, 3), np.float32), np.ones((1, 2, 2), np.float32))
+    >>> layer(np.full((5, 1, 3), 0.1, np.float32))[-1].round(2)
+    array([[[0.97, 0.97]]], dtype=float32)
+
+    Formula: SimdnetRecurrentInit.
+    """
+
+    _type = lib.SimdnetRecurrentRnn
+    _gates = 1
+    _places = 1
+
+    def __init__(
+        self,
+        src_shape: Shape,
+        hidden: int,
+        *,
+        direction: Direction = "forward",
+        batch_first: bool = False,
+        activations: Sequence[RecurrentActivation] | None = None,
+        clip: float | None = None,
+    ) -> None:
+        super().__init__(src_shape, hidden, direction, batch_first, activations, clip)
+
+    def set_params(self, weight: Floats, recurrent: Floats, bias: Floats | None = None) -> None:
+        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : float32 (directions, hidden, input).
+        recurrent : float32 (directions, hidden, hidden).
+        bias : float32 (directions, 2 * hidden), that of `weight` and then that of `recurrent`; None for zeros.
+
+        The context copies the numbers. Raises TypeError for another dtype, ValueError for another shape.
         """
         self._set_params(weight, recurrent, bias, None)
         self._given = weight, recurrent, bias
@@ -301,6 +455,9 @@ def lstm(
     lengths: Lengths | None = None,
     direction: Direction = "forward",
     batch_first: bool = False,
+    activations: Sequence[RecurrentActivation] | None = None,
+    clip: float | None = None,
+    input_forget: bool = False,
     hn: FloatArray | None = None,
     cn: FloatArray | None = None,
     out: FloatArray | None = None,
@@ -310,7 +467,7 @@ def lstm(
     x : float32, contiguous: (steps, batch, input), or (batch, steps, input) with `batch_first`; or (steps, input).
     weight, recurrent, bias, peephole : as of :meth:`LSTM.set_params`.
     h0, c0, lengths, hn, cn, out : as of :meth:`LSTM.forward`.
-    direction, batch_first : as of :class:`LSTM`.
+    direction, batch_first, activations, clip, input_forget : as of :class:`LSTM`.
 
     The weights are packed in every call; an :class:`LSTM` packs them once. Raises TypeError for another dtype, ValueError
     for shapes that do not fit.
@@ -320,7 +477,9 @@ def lstm(
     array([0.61, 0.87, 0.94], dtype=float32)
     """
     array, _ = floats(x, "x")
-    with LSTM(array.shape, _hidden_of(recurrent), direction=direction, batch_first=batch_first) as layer:
+    options: dict[str, Any] = {"activations": activations, "clip": clip, "input_forget": input_forget}
+    hidden = _hidden_of(recurrent)
+    with LSTM(array.shape, hidden, direction=direction, batch_first=batch_first, **options) as layer:
         layer.set_params(weight, recurrent, bias, peephole)
         return layer.forward(x, h0, c0, lengths=lengths, hn=hn, cn=cn, out=out)
 
@@ -336,6 +495,8 @@ def gru(
     direction: Direction = "forward",
     linear_before_reset: bool = False,
     batch_first: bool = False,
+    activations: Sequence[RecurrentActivation] | None = None,
+    clip: float | None = None,
     hn: FloatArray | None = None,
     out: FloatArray | None = None,
 ) -> FloatArray:
@@ -344,7 +505,7 @@ def gru(
     x : float32, contiguous: (steps, batch, input), or (batch, steps, input) with `batch_first`; or (steps, input).
     weight, recurrent, bias : as of :meth:`GRU.set_params`.
     h0, lengths, hn, out : as of :meth:`LSTM.forward`.
-    direction, linear_before_reset, batch_first : as of :class:`GRU`.
+    direction, linear_before_reset, batch_first, activations, clip : as of :class:`GRU`.
 
     The weights are packed in every call; a :class:`GRU` packs them once. Raises TypeError for another dtype, ValueError for
     shapes that do not fit.
@@ -356,6 +517,44 @@ def gru(
     array, _ = floats(x, "x")
     hidden = _hidden_of(recurrent)
     options: dict[str, Any] = {"direction": direction, "linear_before_reset": linear_before_reset}
+    options |= {"activations": activations, "clip": clip}
     with GRU(array.shape, hidden, batch_first=batch_first, **options) as layer:
+        layer.set_params(weight, recurrent, bias)
+        return layer.forward(x, h0, lengths=lengths, hn=hn, out=out)
+
+
+def rnn(
+    x: Floats,
+    weight: Floats,
+    recurrent: Floats,
+    bias: Floats | None = None,
+    *,
+    h0: Floats | None = None,
+    lengths: Lengths | None = None,
+    direction: Direction = "forward",
+    batch_first: bool = False,
+    activations: Sequence[RecurrentActivation] | None = None,
+    clip: float | None = None,
+    hn: FloatArray | None = None,
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """A recurrent layer without gates: the states after all steps.
+
+    x : float32, contiguous: (steps, batch, input), or (batch, steps, input) with `batch_first`; or (steps, input).
+    weight, recurrent, bias : as of :meth:`RNN.set_params`.
+    h0, lengths, hn, out : as of :meth:`LSTM.forward`.
+    direction, batch_first, activations, clip : as of :class:`RNN`.
+
+    The weights are packed in every call; an :class:`RNN` packs them once. Raises TypeError for another dtype, ValueError for
+    shapes that do not fit.
+
+    >>> x = np.ones((3, 2), np.float32)
+    >>> pysimd.rnn(x, np.ones((1, 1, 2), np.float32), np.ones((1, 1, 1), np.float32), activations=["relu"])[:, 0, 0]
+    array([2., 4., 6.], dtype=float32)
+    """
+    array, _ = floats(x, "x")
+    hidden = _hidden_of(recurrent)
+    options: dict[str, Any] = {"direction": direction, "activations": activations, "clip": clip}
+    with RNN(array.shape, hidden, batch_first=batch_first, **options) as layer:
         layer.set_params(weight, recurrent, bias)
         return layer.forward(x, h0, lengths=lengths, hn=hn, out=out)

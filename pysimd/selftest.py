@@ -182,8 +182,8 @@ def recurrent(rng: np.random.Generator) -> Iterator[Case]:
     x = _floats(rng, 5, 19)
     w = _floats(rng, 1, 4 * 21, 19) * np.float32(0.2)
     r = _floats(rng, 1, 4 * 21, 21) * np.float32(0.2)
-    states: dict[str, list[Array]] = {"LSTM": [], "GRU": []}
-    h = c = n = np.zeros(21)
+    states: dict[str, list[Array]] = {"LSTM": [], "GRU": [], "RNN": []}
+    h = c = n = s = np.zeros(21)
     for step in x.astype(np.float64):
         i, o, f, g = np.split(w[0] @ step + r[0] @ h, 4)
         c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
@@ -192,13 +192,18 @@ def recurrent(rng: np.random.Generator) -> Iterator[Case]:
         z, reset = np.split(1 / (1 + np.exp(-w[0, :42] @ step - r[0, :42] @ n)), 2)
         n = (1 - z) * np.tanh(w[0, 42:63] @ step + r[0, 42:63] @ (reset * n)) + z * n
         states["GRU"].append(n)
-    memory, gated = pysimd.LSTM(x.shape, 21), pysimd.GRU(x.shape, 21)
+        s = np.tanh(w[0, :21] @ step + r[0, :21] @ s)
+        states["RNN"].append(s)
+    memory, gated, simple = pysimd.LSTM(x.shape, 21), pysimd.GRU(x.shape, 21), pysimd.RNN(x.shape, 21)
     memory.set_params(w, r)
     gated.set_params(w[:, :63].copy(), r[:, :63].copy())
+    simple.set_params(w[:, :21].copy(), r[:, :21].copy())
     yield "LSTM", memory(x)[:, 0], np.stack(states["LSTM"]), _SUMMED
     yield "lstm", pysimd.lstm(x, w, r), memory(x), 0
     yield "GRU", gated(x)[:, 0], np.stack(states["GRU"]), _SUMMED
     yield "gru", pysimd.gru(x, w[:, :63].copy(), r[:, :63].copy()), gated(x), 0
+    yield "RNN", simple(x)[:, 0], np.stack(states["RNN"]), _SUMMED
+    yield "rnn", pysimd.rnn(x, w[:, :21].copy(), r[:, :21].copy()), simple(x), 0
 
 
 def layout(rng: np.random.Generator) -> Iterator[Case]:

@@ -229,7 +229,11 @@ class Arguments:
     def _recurrent(self) -> dict[str, Any]:
         random = self._random
         p = {field: random.randint(1, 5) for field in ("steps", "batch", "input", "hidden")}
-        p.update(type=random.randint(0, 1), direction=random.randint(0, 2), batchFirst=random.randint(0, 1))
+        p.update(type=random.randint(0, 2), direction=random.randint(0, 2), batchFirst=random.randint(0, 1))
+        if random.random() < 0.5:
+            p["activations"] = [random.choice((0, 0, 1, 3, 7, 11, 12, 99)) for _ in range(6)]
+            p["alpha"], p["beta"] = ([random.choice((0.0, 0.5, -1.0, float("nan"))) for _ in range(6)] for _ in range(2))
+            p["clip"], p["inputForget"] = random.choice((0.0, 0.5, -1.0)), random.randint(0, 1)
         if random.random() < 0.3:
             p[random.choice(("steps", "batch", "input", "hidden"))] = random.choice((0, *ABSURD))
         return p

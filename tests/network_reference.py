@@ -196,14 +196,23 @@ def _states(arrays: Sequence[Any], a: _Attributes) -> list[Any]:
 def _lstm(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
     src, w, r, b, lengths, h0, c0, p = (*x, *[None] * 8)[:8]
     src, h0, c0 = _states((src, h0, c0), a)
-    return _turned(formulas.lstm(src, w, r, b, p, a["direction"], h0, c0, lengths), a["batch_first"])
+    more = {name: a[name] for name in ("activations", "clip", "input_forget") if name in a}
+    return _turned(formulas.lstm(src, w, r, b, p, a["direction"], h0, c0, lengths, **more), a["batch_first"])
 
 
 def _gru(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
     src, w, r, b, lengths, h0 = (*x, *[None] * 6)[:6]
     src, h0 = _states((src, h0), a)
-    found = formulas.gru(src, w, r, b, a["direction"], a["linear_before_reset"], h0, lengths)
+    more = {name: a[name] for name in ("activations", "clip") if name in a}
+    found = formulas.gru(src, w, r, b, a["direction"], a["linear_before_reset"], h0, lengths, **more)
     return _turned(found, a["batch_first"])
+
+
+def _rnn(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
+    src, w, r, b, lengths, h0 = (*x, *[None] * 6)[:6]
+    src, h0 = _states((src, h0), a)
+    more = {name: a[name] for name in ("activations", "clip") if name in a}
+    return _turned(formulas.rnn(src, w, r, b, a["direction"], h0, lengths, **more), a["batch_first"])
 
 
 # ---- functions of elements, and along axes
@@ -337,6 +346,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Reduce": _reduce,
     "Reshape": lambda x, a: x[0].reshape(a["shape"]),
     "Resize": _resize,
+    "Rnn": _rnn,
     "Scale": _scale,
     "Slice": _slice,
     "Softmax": _softmax,

@@ -266,6 +266,20 @@ def _gru(
     return pysimd.gru(x, weight, recurrent, bias, h0=h0, lengths=lengths, hn=hn, **options), hn
 
 
+def _rnn(
+    node: Node,
+    x: Array,
+    weight: Array,
+    recurrent: Array,
+    bias: Array | None = None,
+    lengths: Array | None = None,
+    h0: Array | None = None,
+) -> tuple[Array, ...]:
+    options, state = _recurrent(node, x, recurrent)
+    hn = np.empty(state, np.float32)
+    return pysimd.rnn(x, weight, recurrent, bias, h0=h0, lengths=lengths, hn=hn, **options), hn
+
+
 # ---- normalization, functions of every element
 
 
@@ -526,6 +540,7 @@ OPERATORS = {
     "MatMul": _of_two(pysimd.matmul),
     "LSTM": Operator(_lstm),
     "GRU": Operator(_gru),
+    "RNN": Operator(_rnn),
     "BatchNormalization": Operator(_batch_norm, images=True),
     "MaxPool": Operator(_max_pool, ("float32", "uint8"), images=True),
     "GlobalMaxPool": Operator(partial(_global, pysimd.pooling_max), images=True),

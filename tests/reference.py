@@ -867,21 +867,52 @@ def _sigmoid(x: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
-def _lstm_step(x: Array, h: Array, c: Array, w: Array, r: Array, b: Array, p: Array) -> tuple[Array, Array]:
+#: The activations of recurrent layers, as functions of an array and their numbers.
+RECURRENT: dict[str, Any] = {
+    "affine": lambda x, alpha, beta: alpha * x + beta,
+    "elu": lambda x, alpha: np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0))),
+    "hard_sigmoid": lambda x, alpha, beta: np.clip(alpha * x + beta, 0, 1),
+    "leaky_relu": lambda x, alpha: np.where(x >= 0, x, alpha * x),
+    "relu": lambda x: np.maximum(x, 0),
+    "scaled_tanh": lambda x, alpha, beta: alpha * np.tanh(beta * x),
+    "sigmoid": _sigmoid,
+    "softplus": lambda x: np.logaddexp(0, x),
+    "softsign": lambda x: x / (1 + np.abs(x)),
+    "tanh": np.tanh,
+    "thresholded_relu": lambda x, alpha: np.where(x >= alpha, x, 0),
+}
+
+
+def _functions(given: Any, usual: tuple[str, ...], clip: float | None, directions: int) -> list[list[Any]]:
+    """The activations f, g and h of each direction; given : a name and numbers for each, or None."""
+
+    def function(place: int, name: str, *numbers: float) -> Any:
+        bound = np.inf if clip is None or place == 2 else clip
+        return lambda x: RECURRENT[name](np.clip(x, -bound, bound), *numbers)
+
+    chosen = [(name,) for name in usual] * directions if given is None else list(given)
+    places = len(usual)
+    return [[function(i, *chosen[d * places + i]) for i in range(places)] for d in range(directions)]
+
+
+def _lstm_step(x: Array, h: Array, c: Array, w: Array, r: Array, b: Array, p: Array, functions: Any, forget: bool) -> Any:
+    f_of, g_of, h_of = functions
     i, o, f, g = np.split(w @ x + r @ h + b[0] + b[1], 4)
     p_i, p_o, p_f = np.split(p, 3)
-    i, f = _sigmoid(i + p_i * c), _sigmoid(f + p_f * c)
-    c = f * c + i * np.tanh(g)
-    return _sigmoid(o + p_o * c) * np.tanh(c), c
+    i = f_of(i + p_i * c)
+    f = 1 - i if forget else f_of(f + p_f * c)
+    c = f * c + i * g_of(g)
+    return f_of(o + p_o * c) * h_of(c), c
 
 
-def _gru_step(x: Array, h: Array, w: Array, r: Array, b: Array, linear: bool) -> Array:
+def _gru_step(x: Array, h: Array, w: Array, r: Array, b: Array, linear: bool, functions: Any) -> Array:
+    f_of, g_of = functions
     (w_z, w_r, w_h), (r_z, r_r, r_h) = np.split(w, 3), np.split(r, 3)
     (a_z, a_r, a_h), (b_z, b_r, b_h) = np.split(b[0], 3), np.split(b[1], 3)
-    z = _sigmoid(w_z @ x + r_z @ h + a_z + b_z)
-    reset = _sigmoid(w_r @ x + r_r @ h + a_r + b_r)
+    z = f_of(w_z @ x + r_z @ h + a_z + b_z)
+    reset = f_of(w_r @ x + r_r @ h + a_r + b_r)
     inner = reset * (r_h @ h + b_h) if linear else r_h @ (reset * h) + b_h
-    return np.asarray((1 - z) * np.tanh(w_h @ x + a_h + inner) + z * h)
+    return np.asarray((1 - z) * g_of(w_h @ x + a_h + inner) + z * h)
 
 
 def _recurrent(
@@ -902,30 +933,80 @@ def _recurrent(
     return y, last
 
 
+def _bias(b: Any, directions: int, rows: int) -> Array:
+    return np.zeros((directions, 2, rows)) if b is None else b.reshape(directions, 2, -1).astype(np.float64)
+
+
 def lstm(
-    x: Array, w: Array, r: Array, b: Any, p: Any, direction: str, h0: Any = None, c0: Any = None, lengths: Any = None
+    x: Array,
+    w: Array,
+    r: Array,
+    b: Any,
+    p: Any,
+    direction: str,
+    h0: Any = None,
+    c0: Any = None,
+    lengths: Any = None,
+    activations: Any = None,
+    clip: float | None = None,
+    input_forget: bool = False,
 ) -> tuple[Array, ...]:
     """(Y, Y_h, Y_c) of LSTM of ONNX."""
     hidden = r.shape[-1]
-    both = np.zeros((len(w), 2, 4 * hidden)) if b is None else b.reshape(len(w), 2, -1).astype(np.float64)
+    both = _bias(b, len(w), 4 * hidden)
     peephole = np.zeros((len(w), 3 * hidden)) if p is None else p.astype(np.float64)
+    functions = _functions(activations, ("sigmoid", "tanh", "tanh"), clip, len(w))
 
     def step(d: int, x: Array, h: Array, c: Array) -> Any:
-        return _lstm_step(x, h, c, w[d].astype(np.float64), r[d].astype(np.float64), both[d], peephole[d])
+        weights = w[d].astype(np.float64), r[d].astype(np.float64), both[d], peephole[d]
+        return _lstm_step(x, h, c, *weights, functions[d], input_forget)
 
     y, last = _recurrent(x, direction, hidden, lengths, [h0, c0], step)
     return (y, *last)
 
 
 def gru(
-    x: Array, w: Array, r: Array, b: Any, direction: str, linear: bool, h0: Any = None, lengths: Any = None
+    x: Array,
+    w: Array,
+    r: Array,
+    b: Any,
+    direction: str,
+    linear: bool,
+    h0: Any = None,
+    lengths: Any = None,
+    activations: Any = None,
+    clip: float | None = None,
 ) -> tuple[Array, ...]:
     """(Y, Y_h) of GRU of ONNX."""
     hidden = r.shape[-1]
-    both = np.zeros((len(w), 2, 3 * hidden)) if b is None else b.reshape(len(w), 2, -1).astype(np.float64)
+    both = _bias(b, len(w), 3 * hidden)
+    functions = _functions(activations, ("sigmoid", "tanh"), clip, len(w))
 
     def step(d: int, x: Array, h: Array) -> Any:
-        return [_gru_step(x, h, w[d].astype(np.float64), r[d].astype(np.float64), both[d], linear)]
+        return [_gru_step(x, h, w[d].astype(np.float64), r[d].astype(np.float64), both[d], linear, functions[d])]
+
+    y, last = _recurrent(x, direction, hidden, lengths, [h0], step)
+    return (y, *last)
+
+
+def rnn(
+    x: Array,
+    w: Array,
+    r: Array,
+    b: Any,
+    direction: str,
+    h0: Any = None,
+    lengths: Any = None,
+    activations: Any = None,
+    clip: float | None = None,
+) -> tuple[Array, ...]:
+    """(Y, Y_h) of RNN of ONNX."""
+    hidden = r.shape[-1]
+    both = _bias(b, len(w), hidden)
+    functions = _functions(activations, ("tanh",), clip, len(w))
+
+    def step(d: int, x: Array, h: Array) -> Any:
+        return [functions[d][0](w[d].astype(np.float64) @ x + r[d].astype(np.float64) @ h + both[d].sum(0))]
 
     y, last = _recurrent(x, direction, hidden, lengths, [h0], step)
     return (y, *last)

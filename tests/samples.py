@@ -101,6 +101,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "group_norm weight": ((planes, 2, a, b), nchw),
         "gru": ((floats(rng, 3, 2, 5), floats(rng, 2, 9, 5), floats(rng, 2, 9, 3)), {"direction": "bidirectional"}),
         "gru states": ((floats(rng, 3, 5), floats(rng, 1, 9, 5), floats(rng, 1, 9, 3)), {"h0": floats(rng, 1, 3)}),
+        "rnn": ((floats(rng, 3, 2, 5), floats(rng, 1, 3, 5), floats(rng, 1, 3, 3)), {"activations": ["relu"]}),
         "gemm transpose_a": ((matrix, floats(rng, 7, 9)), {"transpose_a": True}),
         "hardswish": ((x,), {"scale": 0.25}),
         "inner_product": ((a, matrix), {}),
@@ -189,6 +190,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     memory, gated = pysimd.LSTM(sequences.shape, 6, batch_first=True), pysimd.GRU(sequences.shape, 6, batch_first=True)
     memory.set_params(floats(rng, 1, 24, 8), floats(rng, 1, 24, 6), floats(rng, 1, 48), floats(rng, 1, 18))
     gated.set_params(floats(rng, 1, 18, 8), floats(rng, 1, 18, 6))
+    simple = pysimd.RNN(sequences.shape, 6, batch_first=True, activations=[("leaky_relu", 0.3)], clip=0.5)
+    simple.set_params(floats(rng, 1, 6, 8), floats(rng, 1, 6, 6))
     grid, places = floats(rng, 2, 4, 7, 2), rng.integers(-9, 9, (2, 5, 10, 8))
     product = pysimd.InnerProduct32f(x.shape, 16, activation="prelu")
     product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
@@ -200,6 +203,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "Deconvolution32f": (backward, (x,)),
         "GRU": (gated, (sequences,)),
         "LSTM": (memory, (sequences,)),
+        "RNN": (simple, (sequences,)),
         "GatherElements": (pysimd.GatherElements(x.shape, 5, axis=1), (x, places)),
         "GridSample2d": (pysimd.GridSample2d(x.shape, (4, 7), padding_mode="border"), (x, grid)),
         "InnerProduct32f": (product, (x,)),

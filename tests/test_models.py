@@ -186,10 +186,11 @@ def _single(op: str, weight: tuple[int, ...], shape: tuple[int, ...], **attribut
         (_model([helper.make_node("MatMul", ["x", "x"], ["y"])], {}, (3, 6, 6)), 3 * 6 * 6 * 6),
         (_recurrent("LSTM", 4), 5 * 2 * 2 * 16 * (3 + 4)),
         (_recurrent("GRU", 3), 5 * 2 * 2 * 12 * (3 + 4)),
+        (_recurrent("RNN", 1), 5 * 2 * 2 * 4 * (3 + 4)),
         (_merged(), 36 * 4 * 8 + 9 * 8 * 9 + 9 * 8 * 4),
         (_model([helper.make_node("Relu", ["x"], ["y"])], {}, (1, 3, 4, 4)), 0),
     ],
-    ids=["Conv", "ConvTranspose", "Linear", "MatMul", "Lstm", "Gru", "merged", "Relu"],
+    ids=["Conv", "ConvTranspose", "Linear", "MatMul", "Lstm", "Gru", "Rnn", "merged", "Relu"],
 )
 def test_multiply_adds_are_counted(model: Any, count: int, tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "net.onnx")

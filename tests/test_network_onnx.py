@@ -52,7 +52,6 @@ REFUSED: Mapping[str, str] = {
     "NonMaxSuppression": "the number of boxes depends on the values of its inputs",
     "NonZero": _AT_RUN_TIME,
     "QuantizeLinear": f"block_size is 2|the zero point has type {_TYPES}|the scale is computed at run time",
-    "RNN": "recurrent layers without gates",
     "Range": _AT_RUN_TIME,
     "ReduceLogSum": "its inputs are int64",
     "ReduceLogSumExp": "its inputs are (float64 and )?int64",

@@ -167,6 +167,13 @@ def layers(opset: int) -> Iterator[One]:
         lstm = floats(count, 4 * hidden, 3), floats(count, 4 * hidden, hidden), floats(count, 8 * hidden)
         gru = floats(count, 3 * hidden, 3), floats(count, 3 * hidden, hidden), floats(count, 6 * hidden)
         yield one("LSTM", x, *lstm, outputs=3, **some)
+        rnn = floats(count, hidden, 3), floats(count, hidden, hidden), floats(count, 2 * hidden)
+        yield one("RNN", x, *rnn, lengths, outputs=2, **some)
+        others: dict[str, Any] = {"clip": 0.4, "activation_alpha": [0.3, 0.7] * count, "activation_beta": [0.4] * count}
+        names = ["HardSigmoid", "LeakyRelu", "Softsign"] * count
+        yield one("LSTM", x, *lstm, outputs=3, activations=names, input_forget=1, **others, **some)
+        names = ["HardSigmoid", "Elu"] * count
+        yield one("GRU", x, *gru, outputs=2, activations=names, **others, **some)
         yield one("GRU", x, *gru, lengths, outputs=2, linear_before_reset=1, **some)
 
 

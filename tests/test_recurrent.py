@@ -1,4 +1,4 @@
-"""LSTM and GRU against the formulas in float64; how arrays are laid out, and what is refused."""
+"""LSTM, GRU and RNN against the formulas in float64; how arrays are laid out, and what is refused."""
 
 from __future__ import annotations
 
@@ -63,6 +63,72 @@ def test_gru(
             y = pysimd.gru(x, w, r, bias, **more, direction=direction, linear_before_reset=linear, hn=hn)
             for actual, wanted in zip((y, hn), reference.gru(x, w, r, bias, direction, linear, **more)):
                 assert_near(actual, wanted)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("steps", "batch", "inputs", "hidden"), SIZES)
+def test_rnn(isa: str, rng: np.random.Generator, direction: Any, steps: int, batch: int, inputs: int, hidden: int) -> None:
+    x, (w, r, b), (h0, _) = case(rng, 1, direction, steps, batch, inputs, hidden)
+    r *= np.float32(0.5)  # without gates, what is carried grows
+    lengths = rng.integers(0, steps + 1, batch)
+    for bias in (None, b):
+        for more in ({}, {"lengths": lengths}, {"h0": h0}, {"lengths": lengths, "h0": h0}):
+            hn = np.empty_like(h0)
+            y = pysimd.rnn(x, w, r, bias, **more, direction=direction, hn=hn)
+            for actual, wanted in zip((y, hn), reference.rnn(x, w, r, bias, direction, **more)):
+                assert_near(actual, wanted)
+
+
+#: With numbers of their own, and the numbers that those have for which none are given.
+ACTIVATIONS: list[Any] = [
+    ("affine", 0.5, 0.25), ("elu", 0.7), ("hard_sigmoid", 0.3, 0.4), ("leaky_relu", 0.2), ("relu",), ("scaled_tanh", 0.8, 0.6),
+    ("sigmoid",), ("softplus",), ("softsign",), ("tanh",), ("thresholded_relu", 0.3),
+    ("affine", 1.0, 0.0), ("elu", 1.0), ("hard_sigmoid", 0.2, 0.5), ("leaky_relu", 0.01), ("scaled_tanh", 1.0, 1.0),
+    ("thresholded_relu", 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("clip", [None, 0.6])
+@pytest.mark.parametrize("first", range(len(ACTIVATIONS)))
+def test_activations(isa: str, rng: np.random.Generator, first: int, clip: float | None) -> None:
+    """Each in every place, other ones in each direction, and by its name alone."""
+    count = len(ACTIVATIONS)
+    for layer, gates, places in ((pysimd.lstm, 4, 3), (pysimd.gru, 3, 2), (pysimd.rnn, 1, 1)):
+        x, parameters, _ = case(rng, gates, "bidirectional", 2, 2, 5, 21)
+        parameters = [array * np.float32(0.5) for array in parameters]  # gates that are not bounded multiply errors
+        chosen = [ACTIVATIONS[(first + 4 * k) % count] for k in range(2 * places)]
+        given = [one[0] if (first + 4 * k) % count >= 11 or len(one) == 1 else one for k, one in enumerate(chosen)]
+        options: list[dict[str, Any]] = [{}]
+        if layer is not pysimd.rnn:
+            options.append({"input_forget": True} if layer is pysimd.lstm else {"linear_before_reset": True})
+        for more in options:
+            y = layer(x, *parameters, direction="bidirectional", activations=given, clip=clip, **more)
+            if layer is pysimd.gru:
+                more = {"linear": more.get("linear_before_reset", False)}
+            formula = getattr(reference, layer.__name__)
+            wanted = formula(x, *parameters, direction="bidirectional", activations=chosen, clip=clip, **more)[0]
+            np.testing.assert_allclose(y, wanted, rtol=4 * BOUND, atol=4 * BOUND)
+
+
+def test_usual_activations_have_the_same_bits(isa: str, rng: np.random.Generator) -> None:
+    """By their names, and for one direction or for each; a bound that nothing reaches takes other instructions."""
+    x, (w, r, b, p), _ = case(rng, 4, "bidirectional", 5, 2, 4, 19)
+    y = pysimd.lstm(x, w, r, b, p, direction="bidirectional")
+    for names in (["sigmoid", "tanh", "tanh"], ["sigmoid", "tanh", "tanh"] * 2):
+        assert np.array_equal(pysimd.lstm(x, w, r, b, p, direction="bidirectional", activations=names), y)
+    assert_near(pysimd.lstm(x, w, r, b, p, direction="bidirectional", clip=100), y)
+
+
+def test_finite_rows_are_multiplied(isa: str, rng: np.random.Generator) -> None:
+    """Of sequences that have not begun, or have no steps, even where the workspace has held infinite numbers before."""
+    x, (w, r, b), (h0, _) = case(rng, 3, "reverse", 4, 3, 8, 19)
+    with pysimd.GRU(x.shape, 19, direction="reverse") as layer:
+        layer.set_params(w, np.abs(r), b)
+        with np.errstate(all="ignore"):
+            layer(x, np.full_like(h0, np.inf))
+        y = layer(x, h0, lengths=[4, 2, 0])
+    wanted, _ = reference.gru(x, w, np.abs(r), b, "reverse", False, h0, [4, 2, 0])
+    assert_near(y, wanted)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -169,6 +235,24 @@ def test_refusals(change: dict[str, Any], sentence: str) -> None:
     }
     out = np.full((5, 1, 4, 2), 7, np.float32)
     assert_refused(pysimd.lstm, ValueError, sentence, out, **{**arguments, **change})
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"activations": ["tanh"]}, "activations has length 1, expected 2"),
+        ({"activations": ["tanh"] * 4}, "activations has length 4, expected 2"),
+        ({"activations": ["cos", "tanh"]}, "activation is 'cos', expected one of sigmoid, tanh, relu"),
+        ({"activations": ["tanh", ("relu", 2)]}, "the activation relu has 1 numbers, expected at most 0"),
+        ({"activations": ["tanh", ("elu", np.nan)]}, r"alpha\[1\] is nan, expected a finite number"),
+        ({"activations": [3, "tanh"]}, "activation is 3, expected one of"),
+        ({"clip": 0}, "clip is 0.0, expected None or a number above 0"),
+        ({"clip": np.inf}, "clip is inf, expected None or a number above 0"),
+    ],
+)
+def test_refusals_of_activations(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        pysimd.GRU((5, 3), 2, **options)
 
 
 def test_refusals_of_contexts() -> None:

@@ -9,16 +9,32 @@
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
-bool sn_is_known(const char * function, const void * parameters, size_t known)
+static bool is_struct(const char * function, const void * parameters, size_t least, size_t known)
 {
     const char * more = parameters;
     size_t size;
     CHECK(parameters, "parameters is NULL, expected a struct");
     memcpy(&size, parameters, sizeof(size));
-    CHECK(size >= known && size <= MOST, "parameters->size is %zu, expected at least %zu and at most %d", size, known, MOST);
+    CHECK(size >= least && size <= MOST, "parameters->size is %zu, expected at least %zu and at most %d", size, least, MOST);
     for (size_t i = known; i < size; ++i)
         CHECK(more[i] == 0, "byte %zu of parameters is not 0, expected zeros after the %zu bytes that this version uses", i,
               known);
+    return true;
+}
+
+bool sn_is_known(const char * function, const void * parameters, size_t known)
+{
+    return is_struct(function, parameters, known, known);
+}
+
+bool sn_take_known(const char * function, const void * parameters, size_t least, void * own, size_t known)
+{
+    size_t size;
+    if (!is_struct(function, parameters, least, known))
+        return false;
+    memcpy(&size, parameters, sizeof(size));
+    memset(own, 0, known);
+    memcpy(own, parameters, sn_min(size, known));
     return true;
 }
 

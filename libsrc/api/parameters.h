@@ -9,6 +9,10 @@
  * Members that a later version has appended, and this one does not know, must have no effect. */
 bool sn_is_known(const char * function, const void * parameters, size_t known);
 
+/* The same for a struct to which this version has appended members: copies it to `own`, of `known` bytes. A struct that ends
+ * after `least` bytes or behind them has zeros for what it lacks. */
+bool sn_take_known(const char * function, const void * parameters, size_t least, void * own, size_t known);
+
 /* An array of pixels, and the name of its distance in messages. */
 struct sn_pixel_array {
     const char * name;

@@ -1,5 +1,7 @@
 #include "ops/recurrent.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "api/call.h"
@@ -12,7 +14,8 @@ struct context {
     struct sn_recurrent plan;
 };
 
-static const char * const types[] = {"LSTM", "GRU"}, * const directions[] = {"forward", "reverse", "bidirectional"};
+static const char * const types[] = {"LSTM", "GRU", "RNN"}, * const short_types[] = {"lstm", "gru", "rnn"};
+static const char * const directions[] = {"forward", "reverse", "bidirectional"};
 
 static void destroy(void * context) { sn_recurrent_free(&((struct context *)context)->plan); }
 
@@ -56,9 +59,35 @@ static const struct sn_context_kind kind = {.name = "Recurrent", .destroy = dest
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
+/* The activations that a direction of a layer has. */
+static int places_of(SimdnetRecurrentType type)
+{
+    return type == SimdnetRecurrentLstm ? SN_RECURRENT_PLACES : type == SimdnetRecurrentGru ? 2 : 1;
+}
+
+static bool check_activations(const char * function, const SimdnetRecurrentParameters * p)
+{
+    const int last = p->direction == SimdnetRecurrentBidirectional ? 2 : 1;
+    for (int i = 0; i < 2 * SN_RECURRENT_PLACES; ++i) {
+        const bool has = i / SN_RECURRENT_PLACES < last && i % SN_RECURRENT_PLACES < places_of(p->type);
+        CHECK((unsigned)p->activations[i] <= SimdnetRecurrentActivationSoftplus,
+              "activations[%d] is %d, expected a SimdnetRecurrentActivationType, Usual to Softplus", i,
+              (int)p->activations[i]);
+        CHECK(has || p->activations[i] == SimdnetRecurrentActivationUsual,
+              "activations[%d] is %d, expected Usual, since the layer does not have this function", i,
+              (int)p->activations[i]);
+        CHECK(isfinite(p->alpha[i]), "alpha[%d] is %g, expected a finite number", i, (double)p->alpha[i]);
+        CHECK(isfinite(p->beta[i]), "beta[%d] is %g, expected a finite number", i, (double)p->beta[i]);
+    }
+    CHECK(p->clip >= 0 && isfinite(p->clip), "clip is %g, expected a finite number of at least 0", (double)p->clip);
+    CHECK(p->type == SimdnetRecurrentLstm || !p->inputForget, "inputForget is %d, expected SimdFalse for a %s",
+          (int)p->inputForget, types[p->type]);
+    return true;
+}
+
 static bool check_parameters(const char * function, const SimdnetRecurrentParameters * p)
 {
-    CHECK((unsigned)p->type <= SimdnetRecurrentGru, "type is %d, expected a SimdnetRecurrentType, Lstm or Gru",
+    CHECK((unsigned)p->type <= SimdnetRecurrentRnn, "type is %d, expected a SimdnetRecurrentType, Lstm to Rnn",
           (int)p->type);
     CHECK((unsigned)p->direction <= SimdnetRecurrentBidirectional,
           "direction is %d, expected a SimdnetRecurrentDirection, Forward to Bidirectional", (int)p->direction);
@@ -67,8 +96,8 @@ static bool check_parameters(const char * function, const SimdnetRecurrentParame
     CHECK(p->input > 0, "input is 0, expected at least 1");
     CHECK(p->hidden > 0, "hidden is 0, expected at least 1");
     CHECK(p->type == SimdnetRecurrentGru || !p->linearBeforeReset,
-          "linearBeforeReset is %d, expected SimdFalse for an LSTM", (int)p->linearBeforeReset);
-    return true;
+          "linearBeforeReset is %d, expected SimdFalse for an LSTM or RNN", (int)p->linearBeforeReset);
+    return check_activations(function, p);
 }
 
 static void describe(struct context * c)
@@ -80,15 +109,29 @@ static void describe(struct context * c)
         snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
     sn_context_describe(&c->head, "%s %s%s", types[r->type], directions[r->direction], shape);
     snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu->%zu,%s,%s%s", r->steps, r->batch, r->input, r->hidden,
-             r->type == SN_RECURRENT_LSTM ? "lstm" : "gru", directions[r->direction],
-             r->linearBeforeReset ? ",linear" : "");
+             short_types[r->type], directions[r->direction], r->linearBeforeReset ? ",linear" : "");
+}
+
+static void set_activations(struct sn_recurrent * r, const SimdnetRecurrentParameters * p)
+{
+    for (int i = 0; i < 2 * SN_RECURRENT_PLACES; ++i) {
+        const enum sn_recurrent_place place = (enum sn_recurrent_place)(i % SN_RECURRENT_PLACES);
+        const bool usual = p->activations[i] == SimdnetRecurrentActivationUsual;
+        r->activation[i / SN_RECURRENT_PLACES][place] = (struct sn_recurrent_activation){
+            usual ? sn_recurrent_usual(r->type, place) : (enum sn_recurrent_function)(p->activations[i] - 1), p->alpha[i],
+            p->beta[i]};
+    }
+    r->clip = p->clip > 0 ? p->clip : INFINITY;
+    r->inputForget = p->inputForget != SimdFalse;
 }
 
 void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters)
 {
     SN_BEGIN();
-    const SimdnetRecurrentParameters * p = parameters;
-    if (!sn_is_known(__func__, parameters, sizeof(*parameters)) || !check_parameters(__func__, p))
+    SimdnetRecurrentParameters own;
+    const SimdnetRecurrentParameters * p = &own;
+    if (!sn_take_known(__func__, parameters, offsetof(SimdnetRecurrentParameters, inputForget), &own, sizeof(own)) ||
+        !check_parameters(__func__, p))
         return NULL;
     struct context * c = sn_context_new(&kind, sizeof(*c), __func__);
     if (!c)
@@ -97,6 +140,7 @@ void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters)
         .direction = (enum sn_recurrent_direction)p->direction, .steps = p->steps, .batch = p->batch, .input = p->input,
         .hidden = p->hidden, .batchFirst = p->batchFirst != SimdFalse,
         .linearBeforeReset = p->linearBeforeReset != SimdFalse};
+    set_activations(&c->plan, p);
     if (!sn_recurrent_plan(&c->plan)) {
         sn_context_free(c);
         SN_CHECK(false, NULL, "steps %zu, batch %zu, input %zu and hidden %zu describe an array that is too large",
@@ -123,7 +167,8 @@ void SimdnetRecurrentSetParams(void * context, const sn_32f * W, const sn_32f * 
     struct sn_recurrent * plan = &((struct context *)context)->plan;
     SN_CHECK_POINTER(W, SN_VOID);
     SN_CHECK_POINTER(R, SN_VOID);
-    SN_CHECK(!peephole || plan->type == SN_RECURRENT_LSTM, SN_VOID, "peephole is not NULL, expected NULL for a GRU");
+    SN_CHECK(!peephole || plan->type == SN_RECURRENT_LSTM, SN_VOID, "peephole is not NULL, expected NULL for a %s",
+             types[plan->type]);
     if (!sn_recurrent_set(plan, &(struct sn_recurrent_given){W, R, bias, peephole}))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
 }
@@ -133,8 +178,8 @@ void SimdnetRecurrentSetParams(void * context, const sn_32f * W, const sn_32f * 
 static bool check_arrays(const char * function, const struct sn_recurrent * r, const SimdnetRecurrentArrays * a)
 {
     CHECK(a->src, "src is NULL, expected an array");
-    CHECK(!a->c0 || r->type == SN_RECURRENT_LSTM, "c0 is not NULL, expected NULL for a GRU");
-    CHECK(!a->cn || r->type == SN_RECURRENT_LSTM, "cn is not NULL, expected NULL for a GRU");
+    CHECK(!a->c0 || r->type == SN_RECURRENT_LSTM, "c0 is not NULL, expected NULL for a %s", types[r->type]);
+    CHECK(!a->cn || r->type == SN_RECURRENT_LSTM, "cn is not NULL, expected NULL for a %s", types[r->type]);
     for (size_t i = 0; a->lengths && i < r->batch; ++i)
         CHECK(a->lengths[i] <= r->steps, "lengths[%zu] is %zu, expected at most %zu, the steps", i, a->lengths[i], r->steps);
     return true;

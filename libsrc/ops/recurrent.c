@@ -14,6 +14,7 @@
  */
 #include "ops/recurrent.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ops/cache_sets.h"
@@ -99,15 +100,32 @@ bool sn_recurrent_sizes(const struct sn_recurrent * r, struct sn_recurrent_sizes
            sn_product(&sizes->state, r->directions, r->batch, r->hidden) && sn_product(&sizes->dst, r->steps, sizes->state);
 }
 
+enum sn_recurrent_function sn_recurrent_usual(enum sn_recurrent_type type, enum sn_recurrent_place place)
+{
+    return place == SN_RECURRENT_GATE && type != SN_RECURRENT_RNN ? SN_RECURRENT_SIGMOID : SN_RECURRENT_TANH;
+}
+
+/* The activations of a layer: those of places that it does not have are usual ones. */
+static bool is_usual(const struct sn_recurrent * r)
+{
+    bool usual = isinf(r->clip) && !r->inputForget;
+    for (size_t d = 0; d < r->directions; ++d)
+        for (int place = 0; place < SN_RECURRENT_PLACES; ++place)
+            usual &= r->activation[d][place].function == sn_recurrent_usual(r->type, (enum sn_recurrent_place)place);
+    return usual;
+}
+
 bool sn_recurrent_plan(struct sn_recurrent * r)
 {
+    static const size_t gates[] = {SN_LSTM_GATES, SN_GRU_GATES, SN_RNN_GATES};
     enum { MARGIN = 64 }; /* floats that panels and rows may be longer */
     struct sn_recurrent_sizes sizes;
     struct parameters p;
     struct workspace w;
     size_t columns, most;
-    r->gates = r->type == SN_RECURRENT_LSTM ? SN_LSTM_GATES : SN_GRU_GATES;
+    r->gates = gates[r->type];
     r->directions = r->direction == SN_RECURRENT_BIDIRECTIONAL ? 2 : 1;
+    r->kernel = is_usual(r) ? SN_RECURRENT_USUAL : SN_RECURRENT_ANY;
     if (!sn_recurrent_sizes(r, &sizes) || !sn_product(&columns, r->gates, r->hidden) ||
         !sn_product(&most, 4 * MARGIN, columns + MARGIN, sn_max(r->input, r->hidden) + MARGIN))
         return false;
@@ -292,15 +310,17 @@ static void multiply_inputs(const struct side * s, size_t i, size_t count)
 }
 
 /* A kernel for all sequences that have this step. */
-static void compute_gates(const struct side * s, sn_recurrent_gates_fn kernel, const sn_32f * x, size_t step)
+static void compute_gates(const struct side * s, const sn_recurrent_gates_fn * kernels, const sn_32f * x, size_t step)
 {
+    const struct sn_recurrent * r = s->r;
     const struct workspace * w = &s->w;
     for (size_t row = 0; row < s->rows; ++row) {
         const size_t state = row * w->statePitch, gates = row * w->gatesPitch;
         if (step < length_of(s, row))
-            kernel(&(struct sn_recurrent_gates){.hidden = s->r->hidden, .x = x + gates, .g = w->g + gates,
-                .peephole = s->r->peephole ? s->p.peephole : NULL, .c = w->c + state, .h = w->h + state,
-                .reset = w->reset + state, .dst = s->a->dst ? dst_at(s, row, step) : NULL});
+            kernels[r->kernel](&(struct sn_recurrent_gates){.hidden = r->hidden, .x = x + gates, .g = w->g + gates,
+                .peephole = r->peephole ? s->p.peephole : NULL, .c = w->c + state, .h = w->h + state,
+                .reset = w->reset + state, .dst = s->a->dst ? dst_at(s, row, step) : NULL,
+                .activation = r->activation[s->direction], .clip = r->clip, .inputForget = r->inputForget});
     }
 }
 
@@ -313,6 +333,8 @@ static void compute_step(const struct side * s, const sn_32f * x, size_t step)
                            s->alone);
     if (s->r->type == SN_RECURRENT_LSTM) {
         compute_gates(s, kernels->lstm_32f, x, step);
+    } else if (s->r->type == SN_RECURRENT_RNN) {
+        compute_gates(s, kernels->rnn_32f, x, step);
     } else if (!is_split(s->r)) {
         compute_gates(s, kernels->gru_linear_32f, x, step);
     } else {

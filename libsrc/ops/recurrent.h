@@ -1,10 +1,10 @@
-/* Recurrent layers: LSTM and GRU. */
+/* Recurrent layers: LSTM, GRU and RNN. */
 #ifndef SN_OPS_RECURRENT_H
 #define SN_OPS_RECURRENT_H
 
 #include "contract/table.h"
 
-enum sn_recurrent_type { SN_RECURRENT_LSTM, SN_RECURRENT_GRU };
+enum sn_recurrent_type { SN_RECURRENT_LSTM, SN_RECURRENT_GRU, SN_RECURRENT_RNN };
 enum sn_recurrent_direction { SN_RECURRENT_FORWARD, SN_RECURRENT_REVERSE, SN_RECURRENT_BIDIRECTIONAL };
 
 struct sn_recurrent {
@@ -12,9 +12,12 @@ struct sn_recurrent {
     enum sn_recurrent_type type;
     enum sn_recurrent_direction direction;
     size_t steps, batch, input, hidden;
-    bool batchFirst, linearBeforeReset;
+    bool batchFirst, linearBeforeReset, inputForget;
+    float clip;              /* as in contract/recurrent.h */
+    struct sn_recurrent_activation activation[2][SN_RECURRENT_PLACES]; /* of each direction */
 
     size_t gates, directions; /* from here on set by sn_recurrent_plan() */
+    int kernel;               /* SN_RECURRENT_USUAL or SN_RECURRENT_ANY */
     size_t workSize;          /* bytes for a thread */
     size_t sideSize;          /* floats of the parameters of a direction */
     void * packed;            /* the parameters; NULL before they are set */
@@ -34,6 +37,9 @@ struct sn_recurrent_arrays {
     sn_32f * dst, * hn, * cn;
 };
 
+/* The usual activation of a place. */
+enum sn_recurrent_function sn_recurrent_usual(enum sn_recurrent_type type, enum sn_recurrent_place place);
+
 /* The elements of src, of dst and of a state; false if an array is too large. */
 struct sn_recurrent_sizes {
     size_t src, dst, state;
@@ -46,7 +52,7 @@ bool sn_recurrent_plan(struct sn_recurrent * r);
 /* Packs parameters; false, and nothing has changed, if there is no memory. */
 bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given * given);
 
-/* Takes the parameters of another plan, which differs in steps, batch and batchFirst only. */
+/* Takes the parameters of another plan, which has W and R of the same sizes. */
 void sn_recurrent_share(struct sn_recurrent * r, const struct sn_recurrent * from);
 
 void sn_recurrent_free(struct sn_recurrent * r);

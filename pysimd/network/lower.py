@@ -41,7 +41,7 @@ class Step:
         if self.context is None:
             return 0
         size = int(self.context.internal_buffer_size)  # of recurrent layers in bytes, else in floats
-        return size if self.node.operator in ("Lstm", "Gru") else size * 4
+        return size if self.node.operator in ("Lstm", "Gru", "Rnn") else size * 4
 
 
 def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Contexts | None = None) -> Step:
@@ -189,8 +189,13 @@ def _call_linear(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Ca
     return _forward(context, a, _rows(x), _given(x, 4)[3], y[0])
 
 
-def _lstm(a: Mapping[str, Any], x: Arrays) -> Any:
-    return pysimd.LSTM(x[0].shape, a["hidden"], direction=a["direction"], batch_first=a["batch_first"])
+def _recurrent(kind: Any, *more: str) -> Callable[[Mapping[str, Any], Arrays], Any]:
+    names = ("direction", "batch_first", "activations", "clip", *more)
+
+    def create(a: Mapping[str, Any], x: Arrays) -> Any:
+        return kind(x[0].shape, a["hidden"], **{name: a[name] for name in names if name in a})
+
+    return create
 
 
 def _params_lstm(a: Mapping[str, Any], x: Arrays) -> Arrays:
@@ -201,11 +206,6 @@ def _params_lstm(a: Mapping[str, Any], x: Arrays) -> Arrays:
 def _call_lstm(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     src, _, _, _, lengths, h0, c0, _ = _given(x, 8)
     return prepare(context.forward, src, h0, c0, lengths=lengths, hn=y[1], cn=y[2], out=y[0])
-
-
-def _gru(a: Mapping[str, Any], x: Arrays) -> Any:
-    names = ("direction", "batch_first", "linear_before_reset")
-    return pysimd.GRU(x[0].shape, a["hidden"], **{name: a[name] for name in names})
 
 
 def _params_gru(a: Mapping[str, Any], x: Arrays) -> Arrays:
@@ -220,10 +220,11 @@ def _call_gru(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 _WEIGHTED: Mapping[str, _Weighted] = {
     "Conv": _Weighted(_conv, _params_conv, _call_conv, slice(1, 3)),
     "ConvTranspose": _Weighted(_deconv, _params_deconv, _call_image, slice(1, 3)),
-    "Gru": _Weighted(_gru, _params_gru, _call_gru, slice(1, 4)),
+    "Gru": _Weighted(_recurrent(pysimd.GRU, "linear_before_reset"), _params_gru, _call_gru, slice(1, 4)),
     "Linear": _Weighted(_linear, _params_linear, _call_linear, slice(1, 3)),
-    "Lstm": _Weighted(_lstm, _params_lstm, _call_lstm, slice(1, 4)),
+    "Lstm": _Weighted(_recurrent(pysimd.LSTM, "input_forget"), _params_lstm, _call_lstm, slice(1, 4)),
     "MergedConvolution": _Weighted(_merged, _params_merged, _call_image, slice(1, None)),
+    "Rnn": _Weighted(_recurrent(pysimd.RNN), _params_gru, _call_gru, slice(1, 4)),
 }
 
 

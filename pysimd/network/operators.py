@@ -29,9 +29,11 @@ in capitals are constants::
                                   antialias, exclude_outside, cubic
     GridSample(x, grid)           mode, padding_mode, align_corners
     Lstm(x, W, R, [B], [lengths], [h0], [c0], [P]) -> y, hn, cn
-                                  hidden, direction, batch_first
+                                  hidden, direction, batch_first; [input_forget]
     Gru(x, W, R, [B], [lengths], [h0]) -> y, hn
                                   hidden, direction, batch_first, linear_before_reset
+    Rnn(x, W, R, [B], [lengths], [h0]) -> y, hn
+                                  hidden, direction, batch_first; of these three also [activations], [clip]: as of pysimd
     Cast(x)                       dtype
     Concat(x, ...)                axis
     Slice(x)                      starts, steps, sizes: for each axis
@@ -388,6 +390,7 @@ _RULES: dict[str, _Rule] = {
     "Reduce": _reduce,
     "Reshape": _reshape,
     "Resize": _resize,
+    "Rnn": lambda inputs, attributes: _recurrent(inputs, attributes)[:2],
     "Scale": _along_axis,
     "Slice": _slice,
     "Softmax": _along_axis,

@@ -149,6 +149,7 @@ _COUNTS = {
     "Lstm": _of_recurrent,
     "MatMul": _of_matmul,
     "MergedConvolution": _of_merged,
+    "Rnn": _of_recurrent,
 }
 
 

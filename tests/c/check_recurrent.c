@@ -4,6 +4,7 @@
  */
 #include "check.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #define INIT "SimdnetRecurrentInit"
@@ -24,7 +25,8 @@ struct layer {
 
 static size_t directions_of(const struct layer * l) { return l->p.direction == SimdnetRecurrentBidirectional ? 2 : 1; }
 static bool is_lstm(const struct layer * l) { return l->p.type == SimdnetRecurrentLstm; }
-static size_t columns_of(const struct layer * l) { return (is_lstm(l) ? 4 : 3) * l->p.hidden * directions_of(l); }
+static size_t gates_of(const struct layer * l) { return (const size_t[]){4, 3, 1}[l->p.type]; }
+static size_t columns_of(const struct layer * l) { return gates_of(l) * l->p.hidden * directions_of(l); }
 static size_t state_of(const struct layer * l) { return directions_of(l) * l->p.batch * l->p.hidden; }
 
 /* An array of the case, NULL if the layer has none. */
@@ -111,17 +113,35 @@ static void scale(float * weight, size_t count, size_t terms)
         weight[i] *= 1.0f / (float)terms;
 }
 
+/* What is unusual in a layer; "" for nothing. */
+static const char * options_of(const SimdnetRecurrentParameters * p, char text[static 100])
+{
+    int n = 0;
+    text[0] = '\0';
+    for (int i = 0; i < 6; ++i)
+        if (p->activations[i])
+            n += snprintf(text + n, 100 - (size_t)n, " %d=%d(%g,%g)", i, (int)p->activations[i], (double)p->alpha[i],
+                          (double)p->beta[i]);
+    if (p->clip > 0)
+        n += snprintf(text + n, 100 - (size_t)n, " clip=%g", (double)p->clip);
+    if (p->inputForget)
+        snprintf(text + n, 100 - (size_t)n, " input forget");
+    return text;
+}
+
 static bool declare(const struct layer * l, enum check_fill fill)
 {
+    char options[100];
+    static const char * const types[] = {"lstm", "gru", "rnn"};
     static const char * const ways[] = {"forward", "reverse", "bidirectional"};
     const SimdnetRecurrentParameters * p = &l->p;
-    if (!check_case(COMPUTE, "%s%s %s steps=%zu batch=%zu input=%zu hidden=%zu%s%s%s%s %s", is_lstm(l) ? "lstm" : "gru",
-                    p->linearBeforeReset ? " linear" : "", ways[p->direction], p->steps, p->batch, p->input, p->hidden,
-                    p->batchFirst ? " batch first" : "", l->lengths ? " lengths" : "", l->plain ? " plain" : "",
-                    l->in_place ? " in place" : "", check_fill_name(fill)))
+    if (!check_case(COMPUTE, "%s%s%s %s steps=%zu batch=%zu input=%zu hidden=%zu%s%s%s%s %s", types[p->type],
+                    p->linearBeforeReset ? " linear" : "", options_of(p, options), ways[p->direction], p->steps, p->batch,
+                    p->input, p->hidden, p->batchFirst ? " batch first" : "", l->lengths ? " lengths" : "",
+                    l->plain ? " plain" : "", l->in_place ? " in place" : "", check_fill_name(fill)))
         return false;
     const size_t columns = columns_of(l), state = state_of(l), dst = p->steps * state;
-    const double bound = 16 * (double)(p->input + p->hidden + 16) * FLT_EPSILON;
+    const double bound = (options[0] ? 64 : 16) * (double)(p->input + p->hidden + 16) * FLT_EPSILON;
     const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
     check_in("src", CHECK_32F, p->steps * p->batch * p->input, fill);
     scale(check_in("W", CHECK_32F, columns * p->input, wild ? CHECK_RANDOM : fill), columns * p->input, p->input);
@@ -166,6 +186,36 @@ static struct layer numbered(size_t i, size_t steps, size_t batch, size_t input,
     return l;
 }
 
+static bool is_bounded(SimdnetRecurrentActivationType a)
+{
+    return a <= SimdnetRecurrentActivationTanh || a == SimdnetRecurrentActivationScaledTanh ||
+           a == SimdnetRecurrentActivationHardSigmoid || a == SimdnetRecurrentActivationSoftsign;
+}
+
+/* Another layer: of any type, with an activation in all places that it has and others behind it; sums are not near the limit
+ * of ThresholdedRelu, where it has a step. Gates are bounded, if need be by `clip`: an LSTM would add errors up. */
+static struct layer unusual(size_t i, SimdnetRecurrentActivationType first)
+{
+    static const float limits[] = {0, 8, -8};
+    static const size_t places[] = {3, 2, 1};
+    struct layer l = numbered(i, 4, 1 + i % 4, 3 + i % 7, 5 + i % 31);
+    l.p.type = (SimdnetRecurrentType)(i % 3);
+    l.p.linearBeforeReset = (SimdBool)(l.p.type == SimdnetRecurrentGru && i / 3 % 2);
+    l.p.inputForget = (SimdBool)(l.p.type == SimdnetRecurrentLstm && i / 3 % 2);
+    l.p.clip = i % 4 ? 0 : 0.5f;
+    for (size_t k = 0; k < 6; ++k) {
+        if (k / 3 >= directions_of(&l) || k % 3 >= places[l.p.type])
+            continue;
+        l.p.activations[k] = (SimdnetRecurrentActivationType)((first + k) % 12);
+        if (l.p.type != SimdnetRecurrentRnn && k % 3 == 0 && !is_bounded(l.p.activations[k]))
+            l.p.clip = 0.5f;
+        const bool has_step = l.p.activations[k] == SimdnetRecurrentActivationThresholdedRelu;
+        l.p.alpha[k] = has_step ? limits[(i + k) % 3] : 0.25f + 0.1f * (float)(k % 3);
+        l.p.beta[k] = 0.5f - 0.2f * (float)(k % 2);
+    }
+    return l;
+}
+
 static void run(struct layer l, enum check_fill fill)
 {
     size_t lengths[80];
@@ -206,7 +256,9 @@ static void compute_alone(const void * layer, void * context, void * const * a)
 static void alone(size_t i)
 {
     static const size_t lengths[] = {6, 4, 0};
-    struct layer l = numbered(i, 6, 3, 19, 37);
+    struct layer l = i < 24 ? numbered(i, 6, 3, 19, 37) : unusual(i, (SimdnetRecurrentActivationType)(i % 12));
+    l.p.steps = 6;
+    l.p.batch = 3;
     l.p.batchFirst = SimdTrue;
     l.in_place = false;
     l.lengths = lengths;
@@ -233,8 +285,8 @@ static void refuse_init(const struct layer * l, const char * argument)
 
 static void refuse_parameters(void)
 {
-    REFUSE("size", l.p.size -= 1);
-    REFUSE("type", l.p.type = (SimdnetRecurrentType)2);
+    REFUSE("size", l.p.size = offsetof(SimdnetRecurrentParameters, inputForget) - 1);
+    REFUSE("type", l.p.type = (SimdnetRecurrentType)3);
     REFUSE("type", l.p.type = (SimdnetRecurrentType)-1);
     REFUSE("direction", l.p.direction = (SimdnetRecurrentDirection)3);
     REFUSE("steps", l.p.steps = 0);
@@ -242,12 +294,41 @@ static void refuse_parameters(void)
     REFUSE("input", l.p.input = 0);
     REFUSE("hidden", l.p.hidden = 0);
     REFUSE("linearBeforeReset", l.p.linearBeforeReset = SimdTrue);
+    REFUSE("inputForget", (l.p.type = SimdnetRecurrentGru, l.p.inputForget = SimdTrue));
+    REFUSE("clip", l.p.clip = -1);
+    REFUSE("clip", l.p.clip = NAN);
+    REFUSE("clip", l.p.clip = INFINITY);
+    REFUSE("activations[2]", l.p.activations[2] = (SimdnetRecurrentActivationType)12);
+    REFUSE("activations[0]", l.p.activations[0] = (SimdnetRecurrentActivationType)-1);
+    REFUSE("activations[3]", l.p.activations[3] = SimdnetRecurrentActivationTanh);
+    REFUSE("activations[2]", (l.p.type = SimdnetRecurrentGru, l.p.activations[2] = SimdnetRecurrentActivationTanh));
+    REFUSE("activations[1]", (l.p.type = SimdnetRecurrentRnn, l.p.activations[1] = SimdnetRecurrentActivationTanh));
+    REFUSE("alpha[5]", l.p.alpha[5] = NAN);
+    REFUSE("beta[0]", l.p.beta[0] = INFINITY);
     REFUSE("steps", l.p.steps = SIZE_MAX / 16);
     REFUSE("hidden", l.p.hidden = (size_t)1 << 40);
     REFUSE("input", l.p.input = (size_t)1 << 58);
     REFUSE("batch", l.p.batch = SIZE_MAX / 2);
     check_that(SimdnetRecurrentInit(NULL) == NULL, INIT, "accepts NULL");
     check_that(SimdnetRecurrentInternalBufferSize(NULL) == 0, "SimdnetRecurrentInternalBufferSize", "is not 0 for NULL");
+}
+
+/* Programs of version 0.2.0 know no members behind linearBeforeReset: what lies there is not read. */
+static void earlier_struct(void)
+{
+    static const float weight[400] = {0.5f, -0.25f, 1};
+    struct layer l = layer_of(SimdnetRecurrentLstm, SimdnetRecurrentForward, 2, 1, 3, 5);
+    float usual[10], earlier[10];
+    for (int i = 0; i < 2; ++i) {
+        void * context = SimdnetRecurrentInit(&l.p);
+        SimdnetRecurrentSetParams(context, weight, weight, NULL, NULL);
+        SimdnetRecurrentCompute(context, &(SimdnetRecurrentArrays){.size = sizeof(SimdnetRecurrentArrays), .src = weight,
+            .dst = i ? earlier : usual});
+        SimdRelease(context);
+        l.p.size = offsetof(SimdnetRecurrentParameters, inputForget);
+        memset((char *)&l.p + l.p.size, 1, sizeof(l.p) - l.p.size);
+    }
+    check_that(check_same(CHECK_32F, usual, earlier, 10), INIT, "a struct without activations is another layer");
 }
 
 static void set_missing(const void * layer, void * context, void * const * a) { set_params(layer, context, a); }
@@ -394,6 +475,7 @@ CHECK_FAMILY(recurrent)
     for (size_t i = 0; i < 24; ++i) {
         run(numbered(i, 4, 2 + i % 2, 3 + i % 5, 7 + i), CHECK_RANDOM);
         alone(i);
+        alone(24 + i);
     }
     for (size_t hidden = 1; hidden <= 70; hidden += 1 + hidden / 20)
         run(numbered(hidden, 3, 1 + hidden % 3, 1 + hidden % 37, hidden), CHECK_RANDOM);
@@ -406,6 +488,10 @@ CHECK_FAMILY(recurrent)
     for (size_t i = 0; i < check_count(60); ++i)
         run(numbered(check_random(0, 23), check_random(1, 9), check_random(1, 7), check_random(1, 90), check_random(1, 90)),
             CHECK_RANDOM);
+    static const enum check_fill fills[] = {CHECK_DENORMAL, CHECK_INF, CHECK_TIES, CHECK_NAN, CHECK_EQUAL};
+    for (size_t i = 0; i < 72; ++i)
+        run(unusual(i, (SimdnetRecurrentActivationType)(i / 6)), i % 5 ? CHECK_RANDOM : fills[i / 5 % 5]);
+    earlier_struct();
     refuse_parameters();
     refuse_set("W", SimdnetRecurrentLstm, W, set_missing);
     refuse_set("R", SimdnetRecurrentLstm, R, set_missing);

@@ -186,12 +186,12 @@ static void merged_convolution_32f_after_a_failure(void)
         }
 }
 
-/* A single sequence, and two; hidden units of both kinds of layers. */
+/* A single sequence, and two; hidden units of all kinds of layers. */
 static void recurrent(size_t from, size_t to)
 {
-    for (size_t i = 0; i < 4; ++i) {
-        const SimdnetRecurrentParameters p = {.size = sizeof(p), .type = (SimdnetRecurrentType)(i % 2), .steps = 2,
-            .batch = 1 + i / 2, .input = from, .hidden = to};
+    for (size_t i = 0; i < 6; ++i) {
+        const SimdnetRecurrentParameters p = {.size = sizeof(p), .type = (SimdnetRecurrentType)(i % 3), .steps = 2,
+            .batch = 1 + i / 3, .input = from, .hidden = to};
         snprintf(text, sizeof(text), "recurrent layer %zu, %zu to %zu on %s", i, from, to, SimdnetActiveIsa());
         void * c = SimdnetRecurrentInit(&p);
         SimdnetRecurrentSetParams(c, weight, weight, NULL, NULL);

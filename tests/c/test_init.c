@@ -99,7 +99,7 @@ static void * add_16b(void)
 
 static void * recurrent(void)
 {
-    const SimdnetRecurrentParameters p = {.size = sizeof(p), .type = (SimdnetRecurrentType)(shape->padY % 2),
+    const SimdnetRecurrentParameters p = {.size = sizeof(p), .type = (SimdnetRecurrentType)(shape->padY % 3),
         .direction = (SimdnetRecurrentDirection)(shape->padX % 3), .steps = shape->srcH, .batch = batch,
         .input = shape->srcC, .hidden = shape->dstC, .batchFirst = shape->padH ? SimdTrue : SimdFalse};
     return SimdnetRecurrentInit(&p);

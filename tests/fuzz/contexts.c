@@ -506,14 +506,19 @@ static void recurrent(void)
 {
     static const size_t lengths_of[] = {1, 0, 3, 2, 5, 1};
     SimdnetRecurrentParameters p = {.size = sizeof(p)};
-    p.type = (SimdnetRecurrentType)fuzz_enum(2), p.direction = (SimdnetRecurrentDirection)fuzz_enum(3);
+    p.type = (SimdnetRecurrentType)fuzz_enum(3), p.direction = (SimdnetRecurrentDirection)fuzz_enum(3);
     p.steps = fuzz_size(5), p.batch = fuzz_size(5), p.input = fuzz_size(12), p.hidden = fuzz_size(12);
     p.batchFirst = (SimdBool)fuzz_enum(2), p.linearBeforeReset = (SimdBool)fuzz_enum(2);
+    for (size_t i = 0; i < 6 && fuzz_chance(); ++i) {
+        p.activations[i] = (SimdnetRecurrentActivationType)fuzz_enum(12);
+        p.alpha[i] = (float)fuzz_pick(0, 4) - 2, p.beta[i] = (float)fuzz_pick(0, 4) / 4;
+    }
+    p.clip = fuzz_chance() ? 0 : (float)fuzz_pick(0, 3) / 2, p.inputForget = (SimdBool)fuzz_chance();
     void * context;
     OPEN(context, SimdnetRecurrentInit, &p);
     if (!context)
         return;
-    const size_t gates = p.type == SimdnetRecurrentLstm ? 4 : 3;
+    const size_t gates = p.type == SimdnetRecurrentLstm ? 4 : p.type == SimdnetRecurrentGru ? 3 : 1;
     const size_t directions = p.direction == SimdnetRecurrentBidirectional ? 2 : 1;
     const size_t state = CELLS(directions, p.batch, p.hidden);
     fuzz_near(0x1p-5);

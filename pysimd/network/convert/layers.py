@@ -12,6 +12,7 @@ from pysimd.network.convert.conversion import Conversion, Unsupported, Value, co
 from pysimd.network.convert.equations import indices_of
 from pysimd.network.operators import IDENTITY
 from pysimd.network.source import SourceNode
+from pysimd.recurrent import activation_of
 
 
 @converts("Gemm")
@@ -148,25 +149,52 @@ def _summed(c: Conversion, x: str, letters: str, needed: set[str]) -> tuple[str,
 # ---- recurrent layers
 
 
-def _recurrent(c: Conversion, activations: Sequence[str]) -> tuple[dict[str, object], list[str]]:
+#: The activations of recurrent layers: their names in ONNX and in pysimd.
+_ACTIVATIONS = {
+    "affine": "affine",
+    "elu": "elu",
+    "hardsigmoid": "hard_sigmoid",
+    "leakyrelu": "leaky_relu",
+    "relu": "relu",
+    "scaledtanh": "scaled_tanh",
+    "sigmoid": "sigmoid",
+    "softplus": "softplus",
+    "softsign": "softsign",
+    "tanh": "tanh",
+    "thresholdedrelu": "thresholded_relu",
+}
+
+
+def _activations(c: Conversion, usual: Sequence[str], count: int) -> dict[str, object]:
+    """The activations of all directions, if they are not the usual ones. Each takes its numbers from the lists in turn."""
+    names, own = [str(name).lower() for name in c.attribute("activations", None) or usual], [name.lower() for name in usual]
+    if names in (own, own * 2):
+        return {}
+    if len(names) != len(usual) * count or not set(names) <= set(_ACTIVATIONS):
+        raise Unsupported(f"activations are {names}, supported are {len(usual) * count} of {', '.join(_ACTIVATIONS)}")
+    lists = [iter(c.attribute(name, None) or ()) for name in ("activation_alpha", "activation_beta")]
+    found = []
+    for name in names:
+        known, *defaults = activation_of(_ACTIVATIONS[name])
+        found.append((known, *(float(next(given, value)) for given, value in zip(lists, defaults))))
+    return {"activations": tuple(found)}
+
+
+def _recurrent(c: Conversion, usual: Sequence[str], gates: int) -> tuple[dict[str, object], list[str]]:
     """The attributes of a recurrent layer, and its inputs up to the states."""
     direction = c.option("direction", "forward", ("forward", "reverse", "bidirectional"))
     count = 2 if direction == "bidirectional" else 1
-    names = [str(name) for name in c.attribute("activations", None) or activations]
-    if [name.lower() for name in names] not in ([n.lower() for n in activations], [n.lower() for n in activations] * 2):
-        raise Unsupported(f"activations are {names}, supported are {list(activations)}")
+    more = _activations(c, usual, count)
     if c.attribute("clip", None):
-        raise Unsupported(f"clip is {c.attribute('clip')}, supported is none")
-    c.require(input_forget=0)
+        more["clip"] = float(c.attribute("clip"))
     weight, recurrent = (float32_of(c.known(i, what)) for i, what in ((1, "the weight"), (2, "the recurrent weight")))
     hidden = recurrent.shape[-1]
-    gates = len(activations) + 1 if len(activations) > 1 else 1
     if recurrent.shape != (count, gates * hidden, hidden) or weight.shape[:2] != (count, gates * hidden):
         raise Unsupported(f"the weights have shapes {weight.shape} and {recurrent.shape}")
     first = c.flag("layout")
     bias = c.constant(c.known(3, "the bias")) if c.has(3) else ""
     inputs = [c.tensor(0), c.constant(weight), c.constant(recurrent), bias, _lengths(c, c.shape(0)[1 if first else 0])]
-    return {"hidden": hidden, "direction": direction, "batch_first": first}, inputs
+    return {"hidden": hidden, "direction": direction, "batch_first": first, **more}, inputs
 
 
 def _lengths(c: Conversion, steps: int) -> str:
@@ -189,7 +217,9 @@ def _state(c: Conversion, i: int) -> str:
 
 @converts("LSTM", any_type=True)
 def _lstm(c: Conversion, node: SourceNode) -> None:
-    options, inputs = _recurrent(c, ("Sigmoid", "Tanh", "Tanh"))
+    options, inputs = _recurrent(c, ("Sigmoid", "Tanh", "Tanh"), 4)
+    if c.flag("input_forget"):
+        options["input_forget"] = True
     if not c.has(7) or c.is_known(7):
         peephole = c.constant(c.known(7)) if c.has(7) and c.known(7).any() else ""
     else:
@@ -199,11 +229,12 @@ def _lstm(c: Conversion, node: SourceNode) -> None:
 
 @converts("GRU", any_type=True)
 def _gru(c: Conversion, node: SourceNode) -> None:
-    options, inputs = _recurrent(c, ("Sigmoid", "Tanh"))
+    options, inputs = _recurrent(c, ("Sigmoid", "Tanh"), 3)
     before = c.flag("linear_before_reset")
     c.give(*c.add_all("Gru", *inputs, _state(c, 5), linear_before_reset=before, **options))
 
 
 @converts("RNN", any_type=True)
 def _rnn(c: Conversion, node: SourceNode) -> None:
-    raise Unsupported("recurrent layers without gates are not supported, LSTM and GRU are")
+    options, inputs = _recurrent(c, ("Tanh",), 1)
+    c.give(*c.add_all("Rnn", *inputs, _state(c, 5), **options))
