@@ -185,6 +185,8 @@ class _Batch:
         wide = add("Conv", "x", w(8, 4, 1, 1))
         add("Conv", add("Conv", wide, w(8, 1, 3, 3), pads=[1, 1, 1, 1], group=8), w(4, 8, 1, 1))
         add("ConvTranspose", "x", w(4, 3, 2, 2), strides=[2, 2])
+        add("Conv", "x", add("Abs", "x"))
+        add("ConvTranspose", "x", add("Transpose", "x", perm=[1, 0, 2, 3]))
         add("MaxPool", "x", kernel_shape=[2, 2], strides=[2, 2])
         add("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2])
         add("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 0], ceil_mode=1, count_include_pad=1)
@@ -204,6 +206,8 @@ class _Batch:
         w, add, constant = self.w, self.add, self.constant
         add("LSTM", "v", w(1, 20, 4), w(1, 20, 5), outputs=3, hidden_size=5)
         add("GRU", "v", w(1, 15, 4), w(1, 15, 5), outputs=2, hidden_size=5)
+        add("RNN", "v", w(1, 5, 4), w(1, 5, 5), outputs=2, hidden_size=5)
+        add("Cast", "v", to=7)
         add("MatMul", "v", w(4, 3))
         add("MatMul", "v", add("Transpose", "v", perm=[0, 2, 1]))
         add("PRelu", "v", w(2, 1))

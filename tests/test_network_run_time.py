@@ -62,17 +62,21 @@ def _cases() -> list[Case]:
     lengths, state = Integers(6, (3,)), (1, 3, 2)
     weighted = [weights(8, 4, 3, 3), weights(8)]
     merged = [weights(8, 4, 1, 1), weights(8), weights(8, 1, 3, 3), weights(8)]
-    lstm, gru = ([weights(1, gates * 2, 4), weights(1, gates * 2, 2), weights(1, gates * 4)] for gates in (4, 3))
+    lstm, gru, rnn = ([weights(1, gates * 2, 4), weights(1, gates * 2, 2), weights(1, gates * 4)] for gates in (4, 3, 1))
     return [
         *(case("Conv", IMAGE, *weighted, (2, 8, 4, 3), order=order, **LAYER) for order in ("add", "activation")),
         case("ConvTranspose", IMAGE, weights(4, 3, 2, 2), weights(3), output_padding=(0, 0), **LAYER),
+        case("DynamicConv", IMAGE, (8, 4, 3, 3), (8,), order="add", **LAYER),
+        case("DynamicConvTranspose", IMAGE, (4, 3, 2, 2), (3,), output_padding=(0, 0), **LAYER),
         case("MergedConvolution", IMAGE, *merged, stages=STAGES, residual=False),
         case("MaxPool", IMAGE, **POOL),
         case("AveragePool", IMAGE, count_include_pad=True, **POOL),
         case("Linear", (3, 4), weights(4, 5), weights(5), (3, 5), activation=IDENTITY, order="add"),
         case("MatMul", (2, 3, 4), (2, 4, 5)),
         *(case("Unary", (40,), function=name, params=PARAMETERS.get(name, (0.5,) * len(UNARY[name]))) for name in UNARY),
-        *(case("Binary", ROWS, (1, 4, 1), function=name, activation=IDENTITY) for name in BINARY),
+        *(case("Binary", ROWS, (1, 4, 1), function=name, activation=IDENTITY) for name in BINARY if name != "replace"),
+        case("Binary", ROWS, np.full((1, 4, 1), np.nan, np.float32), function="replace", activation=IDENTITY),
+        case("Binary", weights(1, 4, 1), ROWS, function="replace", activation=IDENTITY),
         case("Binary", ROWS, (1, 1, 1), function="multiply", activation=("relu", ())),
         case("Binary", (), (), function="subtract", activation=IDENTITY),
         case("Scale", (1, 4, 5), weights(4), weights(4), axis=1),
@@ -88,6 +92,7 @@ def _cases() -> list[Case]:
         case("GridSample", IMAGE, (2, 3, 3, 2), mode="bilinear", padding_mode="border", align_corners=False),
         case("Lstm", (5, 3, 4), *lstm, lengths, state, state, weights(1, 6), **RECURRENT),
         *(case("Gru", (5, 3, 4), *gru, lengths, state, linear_before_reset=before, **RECURRENT) for before in (False, True)),
+        case("Rnn", (5, 3, 4), *rnn, lengths, state, **RECURRENT),
         case("Cast", ROWS, dtype="int64"),
         *(case("Cast", Integers(100, ROWS, dtype), dtype="float32") for dtype in ("int32", "uint8", "int64")),
         case("Concat", ROWS, ROWS, axis=1),

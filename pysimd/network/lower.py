@@ -21,7 +21,7 @@ from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Node
 from pysimd.network.host import HostCall
 from pysimd.network.mapped import release
-from pysimd.network.operators import UNARY
+from pysimd.network.operators import UNARY, constant_places
 
 Call = Callable[[], Any]
 Arrays = Sequence[Any]  # those of the inputs, None for missing ones, or those of the outputs
@@ -57,9 +57,9 @@ def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Con
         if context is None:
             context = kind.create(node.attributes, x)
             (contexts or Contexts()).set_params(context, *kind.params(node.attributes, x))
-            for array in x[kind.packed]:
-                if array is not None:
-                    release(array)
+            for i in constant_places(node.operator, len(x)):
+                if x[i] is not None:
+                    release(x[i])
         return Step(node, (kind.call(context, node.attributes, x, y),), context)
     if node.operator not in _PLAIN:
         raise ValueError(f"the operator {node.operator} is not known")
@@ -73,15 +73,13 @@ def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Con
 class _Weighted(NamedTuple):
     """How an operator uses a context: creates it, what its set_params takes, calls it.
 
-    Nothing but constants is read by `create` and `params`; arrays of the latter may have any strides.
-
-    packed : the inputs of which `call` reads no elements.
+    Nothing but constants is read by `create` and `params`; arrays of the latter may have any strides. All constant inputs are
+    parameters, so `call` reads none of their elements.
     """
 
     create: Callable[[Mapping[str, Any], Arrays], Any]
     params: Callable[[Mapping[str, Any], Arrays], Arrays]
     call: Callable[[Any, Mapping[str, Any], Arrays, Arrays], Call]
-    packed: slice
 
 
 def _image(array: Array) -> Array:
@@ -218,20 +216,19 @@ def _call_gru(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 
 
 _WEIGHTED: Mapping[str, _Weighted] = {
-    "Conv": _Weighted(_conv, _params_conv, _call_conv, slice(1, 3)),
-    "ConvTranspose": _Weighted(_deconv, _params_deconv, _call_image, slice(1, 3)),
-    "Gru": _Weighted(_recurrent(pysimd.GRU, "linear_before_reset"), _params_gru, _call_gru, slice(1, 4)),
-    "Linear": _Weighted(_linear, _params_linear, _call_linear, slice(1, 3)),
-    "Lstm": _Weighted(_recurrent(pysimd.LSTM, "input_forget"), _params_lstm, _call_lstm, slice(1, 4)),
-    "MergedConvolution": _Weighted(_merged, _params_merged, _call_image, slice(1, None)),
-    "Rnn": _Weighted(_recurrent(pysimd.RNN), _params_gru, _call_gru, slice(1, 4)),
+    "Conv": _Weighted(_conv, _params_conv, _call_conv),
+    "ConvTranspose": _Weighted(_deconv, _params_deconv, _call_image),
+    "Gru": _Weighted(_recurrent(pysimd.GRU, "linear_before_reset"), _params_gru, _call_gru),
+    "Linear": _Weighted(_linear, _params_linear, _call_linear),
+    "Lstm": _Weighted(_recurrent(pysimd.LSTM, "input_forget"), _params_lstm, _call_lstm),
+    "MergedConvolution": _Weighted(_merged, _params_merged, _call_image),
+    "Rnn": _Weighted(_recurrent(pysimd.RNN), _params_gru, _call_gru),
 }
 
 
 def read_by_calls(node: Node) -> list[str]:
     """The inputs whose elements are read when the node is computed: all but those that a context has packed."""
-    kind = _WEIGHTED.get(node.operator)
-    packed = () if kind is None else range(len(node.inputs))[kind.packed]
+    packed = constant_places(node.operator, len(node.inputs)) if node.operator in _WEIGHTED else ()
     return [name for i, name in enumerate(node.inputs) if i not in packed]
 
 

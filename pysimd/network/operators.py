@@ -126,14 +126,20 @@ _CONSTANT: Mapping[str, Sequence[int]] = {
     "Lstm": (1, 2, 3, 7),
     "Prelu": (1,),
     "Quantize": (1, 2),
+    "Rnn": (1, 2, 3),
     "Scale": (1, 2),
 }
 
 
+def constant_places(operator: str, count: int) -> tuple[int, ...]:
+    """Which of `count` inputs must be constants."""
+    places = range(1, count) if operator == "MergedConvolution" else _CONSTANT.get(operator, ())
+    return tuple(i for i in places if i < count)
+
+
 def constant_inputs(operator: str, inputs: Sequence[str]) -> tuple[str, ...]:
     """Those of the inputs that must be constants."""
-    places = range(1, len(inputs)) if operator == "MergedConvolution" else _CONSTANT.get(operator, ())
-    return tuple(inputs[i] for i in places if i < len(inputs) and inputs[i])
+    return tuple(inputs[i] for i in constant_places(operator, len(inputs)) if inputs[i])
 
 
 def refuse_computed_weights(graph: Graph) -> None:
