@@ -38,7 +38,7 @@ def test_cast(source: str, target: str, isa: str) -> None:
 @pytest.mark.parametrize("target", TYPES)
 def test_cast_is_that_of_numpy(target: str) -> None:
     """Where the result is defined."""
-    x = np.arange(0, 127, 0.25, np.float32)
+    x = np.arange(0, 127, 0.25).astype(np.float32)
     for given in (x, _values("int64")):
         assert np.array_equal(pysimd.cast(given, target), given.astype(target))
 

@@ -105,8 +105,8 @@ def _cases() -> list[Case]:
         case("GatherElements", ROWS, Integers(5, (3, 4, 2)), axis=2),
         case("TopK", ROWS, k=2, axis=1, largest=True, sorted=True),
         case("Quantize", ROWS, np.float32(0.01), axis=None, dtype="uint8"),
-        case("Quantize", ROWS, np.float32([0.01] * 4), np.int8([1, 2, 3, 4]), axis=1, dtype="int8"),
-        case("Dequantize", Integers(256, ROWS, "uint8"), weights(5), np.uint8([1, 2, 3, 4, 5]), axis=2),
+        case("Quantize", ROWS, np.array([0.01] * 4, np.float32), np.array([1, 2, 3, 4], np.int8), axis=1, dtype="int8"),
+        case("Dequantize", Integers(256, ROWS, "uint8"), weights(5), np.array([1, 2, 3, 4, 5], np.uint8), axis=2),
         case("Host", ROWS, ROWS, function=np.hypot, types=(Type(ROWS),)),
     ]
 
@@ -156,9 +156,9 @@ def test_inputs_change_between_runs(one: Case) -> None:
         found = bits(runner(changed))
         assert found == bits(Runner(made.graph)(changed))
         assert found != first
-    found = runner(after)
+    results = runner(after)
     for name, expected in computed(made.graph, after).items():
-        np.testing.assert_allclose(found[name], expected, 1e-4, 1e-4)
+        np.testing.assert_allclose(results[name], expected, 1e-4, 1e-4)
 
 
 def test_every_operator_is_here() -> None:
