@@ -172,7 +172,7 @@ def test_most_node_cases_are_converted() -> None:
 
 
 def assert_computed_in_advance(case: Case) -> bool:
-    """Whether it is supported; with all inputs known, only copies to outputs are left, and the bits are those of run time."""
+    """Whether it is supported; of known inputs, only copies to outputs are left, and the bits are those of run time."""
     source = onnx_reader.read(case.model)
     given = dict(zip([value.name for value in source.inputs], case.inputs))
     try:

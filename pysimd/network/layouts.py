@@ -94,9 +94,10 @@ class _Placement:
         for node in graph.nodes:
             self._origin = node.origin
             _RULES.get(node.operator, _plain)(self, node)
-        self._origin = ()
         outputs: list[str] = []
         for name in graph.outputs:
+            producer = graph.producer(name)
+            self._origin = producer.origin if producer else ()
             outputs.append(self._own(self.stored(name, self._outside(name)), name, outputs))
         inputs = [self._first[name][0] for name in graph.inputs]
         made = Graph(graph.name, self._nodes, inputs, outputs, self._types, self._constants)

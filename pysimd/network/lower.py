@@ -22,6 +22,7 @@ from pysimd.network.graph import Node
 from pysimd.network.host import HostCall
 from pysimd.network.mapped import release
 from pysimd.network.operators import UNARY, constant_places
+from pysimd.network.ranks import around, groups_of, merged, packed
 
 Call = Callable[[], Any]
 Arrays = Sequence[Any]  # those of the inputs, None for missing ones, or those of the outputs
@@ -65,6 +66,14 @@ def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Con
         raise ValueError(f"the operator {node.operator} is not known")
     calls = _PLAIN[node.operator](node.attributes, x, y)
     return Step(node, calls if isinstance(calls, list) else [calls])
+
+
+def check(node: Node, x: Arrays, y: Arrays) -> None:
+    """Raises what :func:`step_of` would raise, without packing weights."""
+    if node.operator in _WEIGHTED:
+        _WEIGHTED[node.operator].create(node.attributes, x)
+    else:
+        step_of(node, x, y)
 
 
 # ---- operators with weights, which are packed in contexts
@@ -299,7 +308,9 @@ def _unary(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 def _binary(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     function, (activation, params) = a["function"], a["activation"]
     if all(array.flags.c_contiguous for array in (*x, *y)):
-        return prepare(pysimd.binary, function, x[0], x[1], activation=activation, params=params or None, out=y[0])
+        groups = groups_of([(a == n, b == n) for a, b, n in zip(x[0].shape, x[1].shape, y[0].shape)])
+        left, right, out = (array.reshape(merged(array.shape, groups)) for array in (*x, y[0]))
+        return prepare(pysimd.binary, function, left, right, activation=activation, params=params or None, out=out)
     several: dict[str, Any] = {"add": "sum", "multiply": "product"}
     return prepare(pysimd.eltwise, list(x), several[function], out=y[0])
 
@@ -328,11 +339,13 @@ def _softmax(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
 
 
 def _reduce(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
-    function, axes = a["function"], a["axes"]
+    function, reduced = a["function"], [axis in a["axes"] for axis in range(x[0].ndim)]
+    groups = groups_of(reduced)
+    src, axes = x[0].reshape(merged(x[0].shape, groups)), tuple(i for i, group in enumerate(groups) if reduced[group[0]])
+    dst = y[0].reshape([1 if i in axes else n for i, n in enumerate(src.shape)])
     if function in ("argmax", "argmin"):
-        options = {"keepdims": a["keepdims"], "last": a.get("last", False)}
-        return prepare(getattr(pysimd, function), x[0], axes[0], out=y[0], **options)
-    return prepare(pysimd.reduce, x[0], function, axes, keepdims=a["keepdims"], out=y[0])
+        return prepare(getattr(pysimd, function), src, axes[0], out=dst, keepdims=True, last=a.get("last", False))
+    return prepare(pysimd.reduce, src, function, axes, keepdims=True, out=dst)
 
 
 def _layer_norm(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
@@ -377,8 +390,13 @@ def _concat(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
         target = y[0][(slice(None),) * axis + (slice(begin, begin + part.shape[axis]),)]
         begin += part.shape[axis]
         if part.size and part.ctypes.data != target.ctypes.data:
-            calls.append(prepare(pysimd.copy, part, out=target))
+            calls.append(_copied(part, target))
     return calls
+
+
+def _copied(src: Array, dst: Array) -> Call:
+    src, dst = packed(src, dst)
+    return prepare(pysimd.copy, src, out=dst)
 
 
 def _slice(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
@@ -386,23 +404,27 @@ def _slice(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
         slice(start, end if (end := start + size * step) >= 0 else None, step)
         for start, step, size in zip(a["starts"], a["steps"], a["sizes"])
     )
-    return prepare(pysimd.copy, x[0][index], out=y[0])
+    return _copied(x[0][index], y[0])
 
 
 def _pad(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
-    return prepare(pysimd.pad, x[0], a["pads"], a["mode"], constant_values=a["value"], out=y[0])
+    groups = groups_of([True if tuple(width) == (0, 0) else i for i, width in enumerate(a["pads"], 2)])
+    src, dst = (array.reshape(merged(array.shape, groups)) for array in (x[0], y[0]))
+    return prepare(
+        pysimd.pad, src, [a["pads"][group[0]] for group in groups], a["mode"], constant_values=a["value"], out=dst
+    )
 
 
 def _transpose(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
-    return prepare(pysimd.copy, x[0].transpose(a["perm"]), out=y[0])
+    return _copied(x[0].transpose(a["perm"]), y[0])
 
 
 def _reshape(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
-    return prepare(pysimd.copy, x[0], out=y[0].reshape(x[0].shape))
+    return _copied(x[0], y[0].reshape(x[0].shape))
 
 
 def _expand(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
-    return prepare(pysimd.copy, np.broadcast_to(x[0], y[0].shape), out=y[0])
+    return _copied(np.broadcast_to(x[0], y[0].shape), y[0])
 
 
 #: A type of each size, for functions that move elements whatever they are.
@@ -426,12 +448,21 @@ def _top_k(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 def _quantize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     src, scale, zero = (*x, None)[:3]
     zero = np.zeros((), a["dtype"]) if zero is None else zero
-    return prepare(pysimd.quantize_linear, src, scale, zero, axis=a["axis"], out=y[0])
+    src, dst, axis = _by_axis(src, y[0], a["axis"])
+    return prepare(pysimd.quantize_linear, src, scale, zero, axis=axis, out=dst)
 
 
 def _dequantize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     src, scale, zero = (*x, None)[:3]
-    return prepare(pysimd.dequantize_linear, src, scale, 0 if zero is None else zero, axis=a["axis"], out=y[0])
+    src, dst, axis = _by_axis(src, y[0], a["axis"])
+    return prepare(pysimd.dequantize_linear, src, scale, 0 if zero is None else zero, axis=axis, out=dst)
+
+
+def _by_axis(src: Array, dst: Array, axis: int | None) -> tuple[Array, Array, int | None]:
+    """Arrays of one shape, with a dimension before the axis and one behind it if they have too many."""
+    shape = around(src.shape, axis or 0)
+    moved = axis if axis is None or shape == src.shape else 1
+    return src.reshape(shape), dst.reshape(shape), moved
 
 
 def _host(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:

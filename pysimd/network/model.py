@@ -9,6 +9,7 @@ from typing import Any
 from pysimd.annotations import Shape
 from pysimd.errors import shown
 from pysimd.network import saved
+from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.mapped import released
@@ -99,7 +100,10 @@ class Model:
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         with released(self.source.weights.values()):
             graph = graph_of(self.source, self.shapes(shapes), self._fallback)
-            runner = Runner(simplified(graph), layout, self._contexts, progress, self.outputs)
+            try:
+                runner = Runner(simplified(graph), layout, self._contexts, progress, self.outputs)
+            except ValueError as error:
+                raise (self.unsupported(shapes) or error) from error
         runner.operators = tuple(node.op for node in self.source.nodes)
         return runner
 
@@ -107,10 +111,11 @@ class Model:
         """What is not supported; None if everything is."""
         try:
             with released(self.source.weights.values()):
-                graph_of(self.source, self.shapes(shapes), self._fallback)
+                graph = graph_of(self.source, self.shapes(shapes), self._fallback)
         except UnsupportedModel as error:
             return error
-        return None
+        found = refused(graph)
+        return UnsupportedModel(self.name, found) if found else None
 
     def save(self, path: Any) -> None:
         """Writes the model to a ".simdnet" file, which :func:`pysimd.load` reads without the package ``onnx``.

@@ -60,6 +60,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from pysimd._geometry import output_size
 from pysimd.annotations import Shape
 from pysimd.network.graph import Graph, Type
 
@@ -188,9 +189,7 @@ def windows_along(n: int, span: int, stride: int, before: int, after: int, ceil:
     """The number of sliding windows along a dimension; with ceil, the last one may extend beyond the padding."""
     room = n + before + after - span
     _need(room >= 0, f"the window of {span} is larger than the image of {n} with its padding")
-    steps = -(-room // stride) if ceil else room // stride
-    # the last window must begin in the image or in the padding before it
-    return steps + 1 - (ceil and steps * stride >= n + before)
+    return output_size(n, span, stride, before, after, ceil, "image")
 
 
 def _conv(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
@@ -325,6 +324,8 @@ def _slice(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 
 
 def _pad(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    for n, widths in zip(inputs[0].shape, attributes["pads"]):
+        _need(n > 0 or attributes["mode"] == "constant" or not any(widths), f"{inputs[0].shape} has no element to repeat")
     sizes = [n + before + after for n, (before, after) in zip(inputs[0].shape, attributes["pads"])]
     return [Type(tuple(sizes), inputs[0].dtype)]
 
@@ -354,6 +355,9 @@ def _gather(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 
 
 def _gather_elements(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    x, indices, axis = inputs[0].shape, inputs[1].shape, attributes["axis"]
+    rest = [(*shape[:axis], *shape[axis + 1 :]) for shape in (x, indices)]
+    _need(rest[0] == rest[1], f"the indices have shape {indices}, expected {x} except for axis {axis}")
     return [Type(inputs[1].shape, inputs[0].dtype)]
 
 
@@ -365,6 +369,25 @@ def _top_k(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     return [Type(found), Type(found, "int64")]
 
 
+def _by_scale(x: Type, parameters: Sequence[Type], attributes: Attributes, dtype: str) -> None:
+    """The scale and the zero point fit the axis, and the zero point is of the type of the bytes."""
+    axis = attributes["axis"]
+    expected = () if axis is None else (x.shape[axis],)
+    for of in parameters:
+        _need(of.shape == expected, f"the scale or the zero point has shape {of.shape}, expected {expected}")
+    _need(all(of.dtype == dtype for of in parameters[1:]), f"the zero point is not of type {dtype}")
+
+
+def _quantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    _by_scale(inputs[0], inputs[1:], attributes, attributes["dtype"])
+    return [Type(inputs[0].shape, attributes["dtype"])]
+
+
+def _dequantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    _by_scale(inputs[0], inputs[1:], attributes, inputs[0].dtype)
+    return [Type(inputs[0].shape)]
+
+
 _RULES: dict[str, _Rule] = {
     "AveragePool": _pool,
     "Binary": _binary,
@@ -373,7 +396,7 @@ _RULES: dict[str, _Rule] = {
     "Concat": _concat,
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
-    "Dequantize": lambda inputs, attributes: [Type(inputs[0].shape)],
+    "Dequantize": _dequantize,
     "DynamicConv": _conv,
     "DynamicConvTranspose": _conv_transpose,
     "Expand": _expand,
@@ -392,7 +415,7 @@ _RULES: dict[str, _Rule] = {
     "MergedConvolution": _merged,
     "Pad": _pad,
     "Prelu": _along_axis,
-    "Quantize": lambda inputs, attributes: [Type(inputs[0].shape, attributes["dtype"])],
+    "Quantize": _quantize,
     "Reduce": _reduce,
     "Reshape": _reshape,
     "Resize": _resize,

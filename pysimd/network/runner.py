@@ -71,13 +71,11 @@ class Runner:
         weights = [sum(stored.constants[name].nbytes for name in node.inputs if name in stored.constants) for node in nodes]
         self.steps: list[Step] = []
         for i, node in enumerate(nodes):
-            step = step_of(
-                node,
-                [arrays[name] if name else None for name in node.inputs],
-                [arrays[name] for name in node.outputs],
-                made.get(node),
-                contexts,
-            )
+            x, y = [arrays[name] if name else None for name in node.inputs], [arrays[name] for name in node.outputs]
+            try:
+                step = step_of(node, x, y, made.get(node), contexts)
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"the node {', '.join(node.origin)!r} ({node.operator}): {error}") from error
             if step.calls:
                 self.steps.append(step)
             if progress is not None:

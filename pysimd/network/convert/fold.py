@@ -261,7 +261,9 @@ def _gather(node: _Node, x: Array, indices: Array) -> Any:
 
 def _gather_elements(node: _Node, x: Array, indices: Array) -> Any:
     axis = node.axis(0, x.ndim)
-    return np.take_along_axis(x, np.where(indices < 0, indices + x.shape[axis], indices), axis)
+    places = np.where(indices < 0, indices + x.shape[axis], indices)  # which may be fewer along the other dimensions
+    x = x[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
+    return np.take_along_axis(x, places, axis)
 
 
 def _gather_nd(node: _Node, x: Array, indices: Array) -> Any:

@@ -12,6 +12,7 @@ from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, Unsupported, converts
 from pysimd.network.convert.fold import DTYPES, slices
 from pysimd.network.operators import axis_within
+from pysimd.network.ranks import MOST
 from pysimd.network.source import SourceNode
 
 
@@ -63,6 +64,8 @@ def _unsqueeze(c: Conversion, node: SourceNode) -> None:
     shape = c.shape(0)
     count = len(c.numbers(1, "the axes") if c.has(1) else c.attribute("axes"))
     axes, rest = _axes(c, 1, len(shape) + count) or [], iter(shape)
+    if len(set(axes)) < count:
+        raise Unsupported(f"the axes are {axes}, expected different ones")
     c.give(c.reshape(c.tensor(0), [1 if axis in axes else next(rest) for axis in range(len(shape) + count)]))
 
 
@@ -252,17 +255,26 @@ def _expand(c: Conversion, node: SourceNode) -> None:
 
 @converts("Tile", any_type=True)
 def _tile(c: Conversion, node: SourceNode) -> None:
-    """With a dimension of its own for each number of repetitions."""
+    """With a dimension of its own for each number of repetitions; one by one if these are too many for the library."""
     shape, times = c.shape(0), [int(n) for n in c.numbers(1, "the number of repetitions")]
     if len(times) != len(shape) or min(times, default=0) < 0:
         raise Unsupported(f"repeats is {times}, the shape {shape}")
+    x, every = c.tensor(0), range(len(shape))
+    together = len(shape) + sum(count != 1 for count in times) <= MOST
+    for axes in [every] if together else [range(axis, axis + 1) for axis in every]:
+        x = _repeated(c, x, [times[axis] if axis in axes else 1 for axis in every])
+    c.give(x)
+
+
+def _repeated(c: Conversion, x: str, times: Sequence[int]) -> str:
     split: list[int] = []
     whole: list[int] = []
+    shape = c.builder.shape(x)
     for n, count in zip(shape, times):
         split += [n] if count == 1 else [1, n]
         whole += [n] if count == 1 else [count, n]
-    x = expanded(c, c.reshape(c.tensor(0), split), whole)
-    c.give(c.reshape(x, [n * count for n, count in zip(shape, times)]))
+    x = expanded(c, c.reshape(x, split), whole)
+    return c.reshape(x, [n * count for n, count in zip(shape, times)])
 
 
 # ---- by indices
@@ -295,4 +307,7 @@ def _gather_elements(c: Conversion, node: SourceNode) -> None:
     axis = axis_within(int(c.attribute("axis", 0)), len(c.shape(0)))
     if c.dtype(0) not in ("float32", "uint8"):
         return c.by_numpy()
-    return c.give(c.add("GatherElements", c.tensor(0), c.indices(1), axis=axis))
+    x = c.tensor(0)
+    for i, n in enumerate(c.shape(1)):  # indices may be fewer along the other dimensions
+        x = x if i == axis else c.slice(x, i, 0, n)
+    return c.give(c.add("GatherElements", x, c.indices(1), axis=axis))

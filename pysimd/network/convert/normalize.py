@@ -167,4 +167,20 @@ def _lrn(c: Conversion, node: SourceNode) -> None:
         raise Unsupported(f"the shape is {shape}, expected (N, C, ...)")
     x = c.tensor(0) if len(shape) == 4 else c.reshape(c.tensor(0), (*shape[:2], 1, prod(shape[2:])))
     numbers = {name: float(c.attribute(name, default)) for name, default in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0))}
-    c.give(c.reshape(c.add("Lrn", x, size=int(c.attribute("size")), **numbers), shape))
+    size = int(c.attribute("size"))
+    if size < 1:
+        raise Unsupported(f"size is {size}, expected at least 1")
+    y = c.add("Lrn", x, size=size, **numbers) if size % 2 else _even_lrn(c, x, size, **numbers)
+    c.give(c.reshape(y, shape))
+
+
+def _even_lrn(c: Conversion, x: str, size: int, alpha: float, beta: float, bias: float) -> str:
+    """By the mean of squares of a window of channels, one more of which are behind the channel than before it."""
+    n, channels, h, w = c.builder.shape(x)
+    squares = c.reshape(c.binary("multiply", x, x), (n, 1, channels, h * w))
+    pads = tuple((((size - 1) // 2, size // 2) if axis == 2 else (0, 0)) for axis in range(4))
+    padded = c.add("Pad", squares, pads=pads, mode="constant", value=0.0)
+    window = {"kernel": (size, 1), "strides": (1, 1), "pads": (0, 0, 0, 0), "ceil": False, "count_include_pad": True}
+    mean = c.reshape(c.add("AveragePool", padded, **window), (n, channels, h, w))
+    total = c.binary("add", c.binary("multiply", mean, alpha), bias)
+    return c.binary("divide", x, c.binary("power", total, beta))
