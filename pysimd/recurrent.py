@@ -388,7 +388,7 @@ class RNN(Recurrent):
     >>> layer = pysimd.RNN((5, 1, 3), hidden=2)
     >>> layer.set_params(np.ones((1, 2, 3), np.float32), np.ones((1, 2, 2), np.float32))
     >>> layer(np.full((5, 1, 3), 0.1, np.float32))[-1].round(2)
-    array([[[0.97, 0.97]]], dtype=float32)
+    array([[[0.98, 0.98]]], dtype=float32)
 
     Formula: SimdnetRecurrentInit.
     """
