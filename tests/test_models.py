@@ -392,6 +392,7 @@ def test_the_functions_of_a_program(path: Path, tmp_path: Path) -> None:
 
 def test_a_program_in_c_of_many_operators(tmp_path: Path) -> None:
     """Functions that take structs, contexts that are created for a call, recurrent layers, weights that are computed."""
+    alpha = {"activation_alpha": [0.3]}
     nodes = [
         helper.make_node("ReduceMax", ["x"], ["most"], axes=[2, 3]),
         helper.make_node("Mul", ["k0", "most"], ["k"]),
@@ -405,7 +406,9 @@ def test_a_program_in_c_of_many_operators(tmp_path: Path) -> None:
         helper.make_node("MatMul", ["e", "d2"], ["f"]),
         helper.make_node("Reshape", ["f", "shape"], ["g"]),
         helper.make_node("LSTM", ["g", "w", "r", "b0"], ["h", "", ""], hidden_size=5),
-        helper.make_node("ReduceMax", ["h"], ["y"], axes=[0]),
+        helper.make_node("RNN", ["g", "w5", "r5"], ["i"], hidden_size=5, clip=0.4, activations=["Elu"], **alpha),
+        helper.make_node("Add", ["h", "i"], ["j"]),
+        helper.make_node("ReduceMax", ["j"], ["y"], axes=[0]),
     ]
     weights = {
         "scales": np.array([1, 1, 2, 2], np.float32),
@@ -415,6 +418,8 @@ def test_a_program_in_c_of_many_operators(tmp_path: Path) -> None:
         "w": _weights(1, 20, 6),
         "r": _weights(1, 20, 5),
         "b0": _weights(1, 40),
+        "w5": _weights(1, 5, 6),
+        "r5": _weights(1, 5, 5),
     }
     model = pysimd.load(_model(nodes, weights, (1, 3, 4, 4)))
     x = _image(1, 3, 4, 4)
