@@ -81,8 +81,8 @@ def test_rnn(isa: str, rng: np.random.Generator, direction: Any, steps: int, bat
 
 #: With numbers of their own, and the numbers that those have for which none are given.
 ACTIVATIONS: list[Any] = [
-    ("affine", 0.5, 0.25), ("elu", 0.7), ("hard_sigmoid", 0.3, 0.4), ("leaky_relu", 0.2), ("relu",), ("scaled_tanh", 0.8, 0.6),
-    ("sigmoid",), ("softplus",), ("softsign",), ("tanh",), ("thresholded_relu", 0.3),
+    ("affine", 0.5, 0.25), ("elu", 0.7), ("hard_sigmoid", 0.3, 0.4), ("leaky_relu", 0.2), ("relu",),
+    ("scaled_tanh", 0.8, 0.6), ("sigmoid",), ("softplus",), ("softsign",), ("tanh",), ("thresholded_relu", 0.3),
     ("affine", 1.0, 0.0), ("elu", 1.0), ("hard_sigmoid", 0.2, 0.5), ("leaky_relu", 0.01), ("scaled_tanh", 1.0, 1.0),
     ("thresholded_relu", 1.0),
 ]  # fmt: skip
@@ -114,7 +114,8 @@ def test_usual_activations_have_the_same_bits(isa: str, rng: np.random.Generator
     """By their names, and for one direction or for each; a bound that nothing reaches takes other instructions."""
     x, (w, r, b, p), _ = case(rng, 4, "bidirectional", 5, 2, 4, 19)
     y = pysimd.lstm(x, w, r, b, p, direction="bidirectional")
-    for names in (["sigmoid", "tanh", "tanh"], ["sigmoid", "tanh", "tanh"] * 2):
+    usual: list[Any] = ["sigmoid", "tanh", "tanh"]
+    for names in (usual, usual * 2):
         assert np.array_equal(pysimd.lstm(x, w, r, b, p, direction="bidirectional", activations=names), y)
     assert_near(pysimd.lstm(x, w, r, b, p, direction="bidirectional", clip=100), y)
 
