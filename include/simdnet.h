@@ -1665,7 +1665,7 @@ typedef enum {
 
 /*
  * The arguments of SimdnetRecurrentInit(). Set all other members to 0, then `size` and what is used. Of activations, alpha
- * and beta, elements 0, 1, 2 are the functions f, g, h of the first direction, 3, 4, 5 those of the second.
+ * and beta, elements 0, 1, 2 are the functions F, G, H of the first direction, 3, 4, 5 those of the second.
  */
 typedef struct SimdnetRecurrentParameters {
     size_t size;                         /* sizeof(SimdnetRecurrentParameters)                                         */
@@ -1675,7 +1675,7 @@ typedef struct SimdnetRecurrentParameters {
     SimdBool batchFirst;                 /* the batch is the first dimension of arrays, layout 1 of ONNX               */
     SimdBool linearBeforeReset;          /* GRU: the reset gate is applied behind the product, as PyTorch does         */
     SimdBool inputForget;                /* LSTM: f = 1 - i                                                            */
-    float clip;                          /* the arguments of f and g are bounded to -clip .. clip; 0 for no bounds     */
+    float clip;                          /* the arguments of F and G are bounded to -clip .. clip; 0 for no bounds     */
     SimdnetRecurrentActivationType activations[6]; /* usual ones for functions that the layer does not have            */
     float alpha[6], beta[6];             /* their parameters                                                           */
 } SimdnetRecurrentParameters;
@@ -1685,15 +1685,15 @@ typedef struct SimdnetRecurrentParameters {
  * gates (Elman, 1990), as the operators LSTM, GRU and RNN of ONNX. For each step, with x the input, h the state, C the cell
  * of an LSTM, and * the product element by element:
  *
- *   LSTM: i = f(Wi x + Ri h + bi + Pi * C)         GRU: z = f(Wz x + Rz h + bz)
- *         f = f(Wf x + Rf h + bf + Pf * C)              r = f(Wr x + Rr h + br)
- *         C = f * C + i * g(Wc x + Rc h + bc)           n = g(Wh x + Rh (r * h) + bh)
- *         o = f(Wo x + Ro h + bo + Po * C)              h = (1 - z) * n + z * h
- *         h = o * h(C)                             RNN: h = f(W x + R h + b)
+ *   LSTM: i = F(Wi x + Ri h + bi + Pi * C)         GRU: z = F(Wz x + Rz h + bz)
+ *         f = F(Wf x + Rf h + bf + Pf * C)              r = F(Wr x + Rr h + br)
+ *         C = f * C + i * G(Wc x + Rc h + bc)           n = G(Wh x + Rh (r * h) + bh)
+ *         o = F(Wo x + Ro h + bo + Po * C)              h = (1 - z) * n + z * h
+ *         h = o * H(C)                             RNN: h = F(W x + R h + b)
  *
- * where b is the sum of W's and R's bias. With linearBeforeReset, n = g(Wh x + bWh + r * (Rh h + bRh)); with inputForget,
- * the forget gate f of an LSTM is 1 - i. The usual activations are f = sigmoid, g = h = tanh, for RNN f = tanh. `clip` bounds
- * the sums that are arguments of f and g; C is not bounded, as in ONNX Runtime.
+ * where b is the sum of W's and R's bias. With linearBeforeReset, n = G(Wh x + bWh + r * (Rh h + bRh)); with inputForget,
+ * the forget gate f of an LSTM is 1 - i. The usual activations are F = sigmoid, G = H = tanh, for RNN F = tanh. `clip` bounds
+ * the sums that are arguments of F and G; C is not bounded, as in ONNX Runtime.
  *
  * Sums are computed in float32: the error of a sum of n products is at most (n + 3) * 2^-23 * (sum of |product|), that of an
  * activation 2 units in the last place of its terms; errors of the state are carried from step to step. Other activations

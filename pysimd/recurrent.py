@@ -230,12 +230,12 @@ class LSTM(Recurrent):
     hidden : the number of hidden units.
     direction : "forward", "reverse" or "bidirectional", with `directions` of 1, 1 and 2.
     batch_first : whether the batch is the first axis of all arrays.
-    activations : f, of the gates, g, of the candidate, and h, of the cell; for both directions, or those of the first and
+    activations : F, of the gates, G, of the candidate, and H, of the cell; for both directions, or those of the first and
         then those of the second; None for sigmoid, tanh and tanh, which take less time than others. Each is a name, or a
         tuple of a name and its numbers alpha and beta: "sigmoid", "tanh", "relu", "affine", "leaky_relu",
         "thresholded_relu", "scaled_tanh", "hard_sigmoid", "elu", "softsign" or "softplus". Without numbers it has those of
         the operator of ONNX: ``("hard_sigmoid", 0.2, 0.5)``, ``("leaky_relu", 0.01)``, ``("elu", 1)``.
-    clip : bounds the sums, the arguments of f and g, to ``-clip`` and ``clip``; None for no bounds.
+    clip : bounds the sums, the arguments of F and G, to ``-clip`` and ``clip``; None for no bounds.
     input_forget : whether the forget gate is 1 less the input gate.
 
     The output has the shape (steps, directions, batch, hidden), a state (directions, batch, hidden); with `batch_first`
@@ -319,7 +319,7 @@ class GRU(Recurrent):
 
     src_shape, hidden, direction, batch_first : as of :class:`LSTM`, with the same shapes of outputs and states.
     linear_before_reset : whether the reset gate is applied behind the product with the state, as in PyTorch and cuDNN.
-    activations : f, of the gates, and g, of the candidate, as of :class:`LSTM`; None for sigmoid and tanh.
+    activations : F, of the gates, and G, of the candidate, as of :class:`LSTM`; None for sigmoid and tanh.
     clip : as of :class:`LSTM`.
 
     >>> layer = pysimd.GRU((5, 1, 3), hidden=2)
@@ -379,10 +379,10 @@ class GRU(Recurrent):
 
 
 class RNN(Recurrent):
-    """A recurrent layer without gates, as RNN of ONNX: the state is ``f(W x + R h + b)``.
+    """A recurrent layer without gates, as RNN of ONNX: the state is ``F(W x + R h + b)``.
 
     src_shape, hidden, direction, batch_first : as of :class:`LSTM`, with the same shapes of outputs and states.
-    activations : f, as of :class:`LSTM`; None for tanh.
+    activations : F, as of :class:`LSTM`; None for tanh.
     clip : as of :class:`LSTM`.
 
     >>> layer = pysimd.RNN((5, 1, 3), hidden=2)

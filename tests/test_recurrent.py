@@ -120,18 +120,6 @@ def test_usual_activations_have_the_same_bits(isa: str, rng: np.random.Generator
     assert_near(pysimd.lstm(x, w, r, b, p, direction="bidirectional", clip=100), y)
 
 
-def test_finite_rows_are_multiplied(isa: str, rng: np.random.Generator) -> None:
-    """Of sequences that have not begun, or have no steps, even where the workspace has held infinite numbers before."""
-    x, (w, r, b), (h0, _) = case(rng, 3, "reverse", 4, 3, 8, 19)
-    with pysimd.GRU(x.shape, 19, direction="reverse") as layer:
-        layer.set_params(w, np.abs(r), b)
-        with np.errstate(all="ignore"):
-            layer(x, np.full_like(h0, np.inf))
-        y = layer(x, h0, lengths=[4, 2, 0])
-    wanted, _ = reference.gru(x, w, np.abs(r), b, "reverse", False, h0, [4, 2, 0])
-    assert_near(y, wanted)
-
-
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_batch_first(isa: str, rng: np.random.Generator, direction: Any) -> None:
     """Layout 1 of ONNX has the bits of layout 0; so has a sequence without a batch."""
