@@ -228,7 +228,7 @@ class Arguments:
 
     def _recurrent(self) -> dict[str, Any]:
         random = self._random
-        p = {field: random.randint(1, 5) for field in ("steps", "batch", "input", "hidden")}
+        p: dict[str, Any] = {field: random.randint(1, 5) for field in ("steps", "batch", "input", "hidden")}
         p.update(type=random.randint(0, 2), direction=random.randint(0, 2), batchFirst=random.randint(0, 1))
         if random.random() < 0.5:
             p["activations"] = [random.choice((0, 0, 1, 3, 7, 11, 12, 99)) for _ in range(6)]

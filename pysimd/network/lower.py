@@ -82,8 +82,8 @@ def check(node: Node, x: Arrays, y: Arrays) -> None:
 class _Weighted(NamedTuple):
     """How an operator uses a context: creates it, what its set_params takes, calls it.
 
-    Nothing but constants is read by `create` and `params`; arrays of the latter may have any strides. All constant inputs are
-    parameters, so `call` reads none of their elements.
+    Nothing but constants is read by `create` and `params`; arrays of the latter may have any strides. All constant inputs
+    are parameters, so `call` reads none of their elements.
     """
 
     create: Callable[[Mapping[str, Any], Arrays], Any]
