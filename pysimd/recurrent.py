@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from pysimd import calls
-from pysimd._arrays import INT64, NULL, floats, is_array, output, plain, pointer, tensor
+from pysimd._arrays import INT64, NULL, as_float, floats, is_array, is_number, output, plain, pointer, tensor
 from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Direction, FloatArray, Floats, Lengths, RecurrentActivation, Shape
@@ -55,6 +55,12 @@ _ACTIVATIONS: dict[str, _Kind] = {
 }
 
 
+def _float(value: Any, name: str) -> float:
+    if not is_number(value):
+        raise TypeError(f"{name} is {shown(value)}, expected a number")
+    return float(as_float(value, name))
+
+
 def activation_of(given: Any) -> tuple[Any, ...]:
     """The name of an activation and all its numbers."""
     name, *numbers = given if isinstance(given, (tuple, list)) and given else (given,)
@@ -63,13 +69,15 @@ def activation_of(given: Any) -> tuple[Any, ...]:
     defaults = _ACTIVATIONS[name].defaults
     if len(numbers) > len(defaults):
         raise ValueError(f"the activation {name} has {len(numbers)} numbers, expected at most {len(defaults)}")
-    return (name, *(float(number) for number in numbers), *defaults[len(numbers) :])
+    return (name, *(_float(value, f"a number of {name}") for value in numbers), *defaults[len(numbers) :])
 
 
 def _activations_of(given: Any, places: int, directions: int) -> tuple[tuple[Any, ...], ...] | None:
     """Those of all directions, which have `places` functions each; None for the usual ones."""
     if given is None:
         return None
+    if not isinstance(given, Sequence):
+        raise TypeError(f"activations is {shown(given)}, expected a sequence of names")
     found = tuple(map(activation_of, [given] if isinstance(given, str) else given))
     if len(found) == places:
         found *= directions
@@ -139,7 +147,7 @@ class Recurrent(SharingContext):
             parameters.activations[at] = _ACTIVATIONS[name].activation
             parameters.alpha[at], parameters.beta[at] = (*numbers, 0.0, 0.0)[:2]
         if clip is not None:
-            clip = float(clip)
+            clip = _float(clip, "clip")
             if not (clip > 0 and isfinite(clip)):
                 raise ValueError(f"clip is {clip}, expected None or a number above 0")
             parameters.clip = clip

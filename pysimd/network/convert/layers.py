@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
+from math import isfinite, prod
 
 import numpy as np
 
@@ -177,6 +177,8 @@ def _activations(c: Conversion, usual: Sequence[str], count: int) -> dict[str, o
     for name in names:
         known, *defaults = activation_of(_ACTIVATIONS[name])
         found.append((known, *(float(next(given, value)) for given, value in zip(lists, defaults))))
+    if not all(isfinite(value) for _, *values in found for value in values):
+        raise Unsupported(f"activations are {found}, expected finite numbers")
     return {"activations": tuple(found)}
 
 
@@ -185,8 +187,11 @@ def _recurrent(c: Conversion, usual: Sequence[str], gates: int) -> tuple[dict[st
     direction = c.option("direction", "forward", ("forward", "reverse", "bidirectional"))
     count = 2 if direction == "bidirectional" else 1
     more = _activations(c, usual, count)
-    if c.attribute("clip", None):
-        more["clip"] = float(c.attribute("clip"))
+    clip = float(c.attribute("clip", 0.0))
+    if not (clip >= 0 and isfinite(clip)):
+        raise Unsupported(f"clip is {clip}, expected a finite number of at least 0")
+    if clip:
+        more["clip"] = clip
     weight, recurrent = (float32_of(c.known(i, what)) for i, what in ((1, "the weight"), (2, "the recurrent weight")))
     hidden = recurrent.shape[-1]
     if recurrent.shape != (count, gates * hidden, hidden) or weight.shape[:2] != (count, gates * hidden):
