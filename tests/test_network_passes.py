@@ -375,6 +375,14 @@ def test_factors_that_are_too_large_stay() -> None:
     assert len(nodes) == 2
 
 
+def test_a_layer_that_adds_is_not_scaled() -> None:
+    net = Net((1, 4, 5, 5), (1, 6, 5, 5))
+    inputs = net.xs[0], net.constant(net.random(6, 4, 1, 1)), net.constant(net.random(6)), net.xs[1]
+    window = {"strides": (1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1)}
+    y = net.add("Conv", *inputs, **window, group=1, activation=IDENTITY, order="add")
+    checked(net.graph(net.do("multiply", y, net.random(6, 1, 1))), "Conv", "Scale")
+
+
 def test_padding() -> None:
     net = Net((2, 3, 7, 7))
     pads = ((0, 0), (0, 0), (0, 1), (1, 2))
