@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +20,7 @@ NO_SENTENCE |= {"SimdnetShareParams"}  # accepts two contexts alike, which are n
 
 
 def test_random_arguments(tmp_path: Path) -> None:
-    seed = int(os.environ.get("FUZZ_SEED", random.randrange(1 << 32)))
+    seed = int(os.environ.get("FUZZ_SEED", "1"))
     note = tmp_path / "call"
     note.write_bytes(bytes(1 << 13))
     command = [sys.executable, str(ROOT / "tests" / "fuzz.py"), str(note), str(seed), str(ROUNDS)]

@@ -41,6 +41,7 @@ static const char usage[] =
     "             [--caches] [--same] [--special N] [--flush] [--traps] [--refused]\n"
     "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
     "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n"
+    "  --seed: 1 if it is not given; other seeds draw other cases\n"
     "  --every: one case of N, chosen by the seed\n"
     "  --jobs: in N processes, a family in each\n"
     "  --threads: what up to N threads compute, on any machine and of any size, must be what one does, to the bit;\n"
@@ -92,7 +93,7 @@ static void choose_levels(void)
 
 static void read_options(int argc, char ** argv)
 {
-    frame_option.seed = (uint64_t)time(NULL) * 1000003u % 1000000007u;
+    frame_option.seed = 1; /* the same cases in each run; other seeds are for runs by hand */
     const struct {
         const char * name;
         bool * given;
