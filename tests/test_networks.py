@@ -220,6 +220,27 @@ def test_images_of_a_concatenation_that_others_read() -> None:
     _checked(net.graph(net.concat(again, net.clip(again, -0.5, 0.5))))
 
 
+def test_parts_are_copied_for_what_reads_dense_arrays() -> None:
+    """Half of the channels in NHWC: a view for what takes pixels with gaps, a copy for all others."""
+    builder = Builder("parts")
+    part = builder.part(builder.relu(builder.input((1, 64, 8, 8))), 0, 32)
+    ends = [
+        builder.sigmoid(part),
+        builder.softmax(part),
+        builder.mean(part),
+        builder.add("L2Norm", part, axis=1, eps=1e-6),
+        builder.add("Pad", part, pads=((0, 0), (0, 0), (1, 0), (0, 1)), mode="edge", value=0.0),
+    ]
+    whole = builder.graph(*ends)
+    for end in ends:
+        graph = Graph("part", whole.nodes, whole.inputs, [end], whole.types, whole.constants)
+        graph = graph.replaced(graph.nodes)
+        inputs = inputs_of(graph)
+        found = Runner(graph, "nhwc")({"x0": np.ascontiguousarray(inputs["x0"].transpose(0, 2, 3, 1))})[end]
+        expected = computed(graph, inputs)[end].transpose(0, 2, 3, 1)
+        assert np.abs(found - expected).max() < 1e-5, graph.producer(end)
+
+
 def test_vectors_are_dense() -> None:
     """Softmax reads and writes whole tensors."""
     net = Network("vectors", (16, 8, 8))

@@ -123,7 +123,7 @@ NEAREST = {
 #: The files of pytest that test a file in Python, for those that are not named like their family.
 NEAREST_PYTHON = {
     "network/convert/*": "test_network_convert test_network_fold test_network_microsoft test_network_opsets "
-    "test_network_onnx",
+    "test_network_supported test_network_pooling test_network_onnx",
     "network/passes/*": "test_network_passes test_network_random",
     "network/onnx_*": "test_network_source test_network_onnx",
     "network/saved": "test_network_saved",
@@ -131,8 +131,9 @@ NEAREST_PYTHON = {
     "network/mapped": "test_network_saved test_models",
     "network/report*": "test_pages test_models",
     "network/commands": "test_main",
-    "network/*": "test_networks test_models test_network_passes test_network_convert",
-    "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses",
+    "network/c_*": "test_network_program test_models",
+    "network/*": "test_networks test_models test_network_contexts test_network_run_time test_network_passes",
+    "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses test_set_input test_add",
     "_activation_params": "test_convolution test_activation",
     "_convolution": "test_convolution test_deconvolution test_signals",
     "_single_convolution": "test_convolution test_convolution_8i test_deconvolution",
@@ -140,13 +141,14 @@ NEAREST_PYTHON = {
     "_pixels": "test_pixels test_forward",
     "_foreign": "test_foreign_arrays",
     "_library": "test_packaging test_lowlevel",
-    "__main__": "test_main",
+    "__main__": "test_main test_models",
     "context": "test_contexts test_share",
-    "calls": "test_prepare",
+    "calls": "test_prepare test_contexts test_models",
     "enums": "test_lowlevel test_convolution",
     "errors": "test_messages test_refusals",
     "models": "test_models",
     "merged_convolution": "test_merged_convolution test_contexts",
+    "gemm": "test_gemm test_matmul",
 }
 
 
