@@ -18,6 +18,7 @@ from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refuse
 import pysimd
 
 SOURCES = ["Makefile", "LICENSE", "README.md", "CHANGELOG.md", "MANIFEST.in", "pyproject.toml", "setup.py"]
+FRAGMENTS = ["tests/tests.mk", "examples/examples.mk"]  # of the Makefile, outside the folders that a package is built from
 
 
 def run(*command: str, **options: Any) -> str:
@@ -30,8 +31,9 @@ def run(*command: str, **options: Any) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy, which includes the objects and their timestamps, so that make compiles nothing."""
     copy = tmp_path_factory.mktemp("copy")
-    for name in SOURCES:
-        shutil.copy2(ROOT / name, copy)
+    for name in SOURCES + FRAGMENTS:
+        (copy / name).parent.mkdir(exist_ok=True)
+        shutil.copy2(ROOT / name, copy / name)
     for name in ("libsrc", "include", "pysimd", "build"):
         shutil.copytree(
             ROOT / name,
@@ -54,7 +56,7 @@ def test_tag_and_contents(wheel: Path) -> None:
         names = set(archive.namelist())
         library = {"libsimdnet.so", "simdnet.h", "simdnet_simd.h"}
         assert {f"pysimd/{name}" for name in library | {"_declarations.py", "py.typed", "network/runner.py"}} <= names
-        assert not [n for n in names if n.startswith(("tests", "examples", "libsrc")) or "bench" in n]
+        assert not [n for n in names if n.startswith(("tests", "examples", "libsrc")) or "bench" in n or n.endswith(".mk")]
         info = f"pysimd-{pysimd.__version__}.dist-info"
         metadata = archive.read(f"{info}/METADATA").decode()
         assert "Root-Is-Purelib: false" in archive.read(f"{info}/WHEEL").decode()
@@ -117,7 +119,7 @@ def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, p
 
 def test_libraries_in_documents_are_those_of_the_build() -> None:
     """The libraries that a program needs besides the static library, wherever they are documented."""
-    (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "libsrc" / "library.mk").read_text(), re.MULTILINE)
     page = (ROOT / "docs/installing.md").read_text()
     (told,) = re.findall(r"the static library; link with `(.*)`", page)
     assert told == needed

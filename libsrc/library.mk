@@ -1,0 +1,158 @@
+# A part of the Makefile: how the library is built and what is installed.
+
+# ---- instruction sets: the tree in isa/levels.h, or the part of it that ISAS names, with all sets that these are built on. Only
+# the objects of a set are compiled with its flags, in addition to those for every machine of the architecture.
+ISAS       ?=
+LEVEL_LIST ?= libsrc/isa/levels.h
+TREE       := $(shell $(CC) -E -P -x c '-DSN_LEVEL(name, parent, needs)=name:parent' $(LEVEL_LIST))
+KNOWN      := $(foreach row,$(TREE),$(firstword $(subst :, ,$(row))))
+UNKNOWN    := $(filter-out $(KNOWN),$(ISAS))
+$(if $(UNKNOWN),$(error ISAS: no instruction set $(UNKNOWN); there are $(KNOWN)))
+
+parent  = $(patsubst $(1):%,%,$(filter $(1):%,$(TREE)))
+lineage = $(if $(filter-out base,$(1)),$(1) $(call lineage,$(call parent,$(1))))
+LEVELS := $(filter $(foreach level,$(or $(ISAS),$(KNOWN)),$(call lineage,$(level))),$(KNOWN))
+include $(LEVELS:%=libsrc/isa/%/level.mk)
+# A level that improves some kernels of its parent uses the vocabulary of its parent; only those kernels are compiled for it.
+folders = $(1) $(if $(KERNELS_$(1)),$(call folders,$(call parent,$(1))))
+
+BASE_x86_64    := -march=x86-64
+# Inline atomics, because outline atomics need a constructor, and the library has none.
+BASE_aarch64   := -march=armv8-a -mno-outline-atomics
+
+# ---- flags that the user cannot change
+WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
+SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-lto -pthread $(WARNINGS) \
+             -Iinclude -Ilibsrc -MMD -MP
+# Unless it is told, clang raises exceptions that the C code does not: it divides several elements at once by divisors of which some
+# are 0, and then chooses among the quotients. Kernels of vectors state what is computed, so this is for the other sources. (clang
+# 14 has the option for x86-64 alone.)
+EXCEPTIONS := $(if $(filter x86_64,$(ARCH)),$(if $(shell $(CC) -dM -E -x c /dev/null | grep __clang__),-ffp-exception-behavior=maytrap))
+SN_LIBS   := -lm -lpthread -ldl
+# The runtime of clang's sanitizers is in the program alone: a shared library has undefined names then.
+SANITIZED := $(findstring -fsanitize,$(CFLAGS))
+SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
+             -Wl,-z,now -Wl,-z,noexecstack $(if $(SANITIZED),,-Wl,--no-undefined)
+
+# ---- what is built from what. Sorted: the order of wildcards depends on make's version and on the locale.
+sources    = $(sort $(wildcard $(1)))
+COMMON_SRC := $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/dispatch/*.c libsrc/runtime/*.c)
+KERNEL_SRC := $(call sources,libsrc/kernels/*.c)
+REFERENCE_SRC := $(call sources,libsrc/reference/*.c)
+SMALL      := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
+OBJECTS    := $(SMALL)
+
+# An object's folder also contains what make generates for its source. The folders of sources and builds appear neither in objects,
+# so that builds in different folders are equal, nor in commands, so that a moved folder is not built again. $$PWD is what
+# compilers write into debug information; $(CURDIR) differs below a symbolic link. With hash_dir=false, ccache would return objects
+# compiled in other folders without these flags.
+MAPPED    = -ffile-prefix-map="$$PWD"=. -ffile-prefix-map=$(B)=build
+TO_OBJECT = -I$(@D) $(MAPPED) -c $< -o $@
+export CCACHE_HASHDIR := true
+
+COMMAND_compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(SN_CFLAGS)
+COMMAND_small   = $(COMMAND_compile) $(EXCEPTIONS)
+$(call commands,compile small)
+$(B)/obj/%.o: libsrc/%.c $(B)/commands/small
+	@mkdir -p $(@D)
+	$(COMMAND_small) $(TO_OBJECT)
+
+# Names of local functions end with their level, so that profiles distinguish levels: relu_32f becomes relu_32f_avx2, and
+# relu_32f.cold becomes relu_32f_avx2.cold. Without the compiler's nm and objcopy they are not changed.
+tool    = $(shell command -v "$$($(CC) -print-prog-name=$(1))")
+NM      := $(call tool,nm)
+OBJCOPY := $(call tool,objcopy)
+LD      := $(call tool,ld)
+ADD_LEVEL = $$2 == "t" && !seen[$$3]++ { name = $$3; sub(/\.|$$/, "_$(1)&", name); print $$3, name }
+name_level = $(if $(and $(NM),$(OBJCOPY)),@$(NM) $@ | awk '$(ADD_LEVEL)' | $(OBJCOPY) --redefine-syms=/dev/stdin $@)
+COMMAND_names = $(NM) $(OBJCOPY) $(value ADD_LEVEL)
+$(call commands,names)
+
+# Collects the lines SN_INSTALL(...) of some files for install.c of kernels/ and reference/, and likewise the checker's families.
+collect = @mkdir -p $(@D); grep -oh '^$(1)([^)]*)' $(filter %.c,$^) > $@
+
+# gcc reads <immintrin.h> in 0.25 s (AVX2) or 0.15 s (AVX-512), most kernels compile in less: so the header that a level names
+# as HEADER_<level> is compiled once, to a file that gcc maps in 0.02 s. It can only replace what comes before all code, hence
+# -include. clang reads the header itself; so does ccache, to which this is the same source.
+define header_rules
+HEADER_OF_$(1) := $(B)/obj/$(1)/kernels/intrinsics.h.gch
+$(B)/obj/$(1)/kernels/intrinsics.h.gch: $(B)/commands/$(1)
+	@mkdir -p $$(@D); echo '#include <$(HEADER_$(1))>' > $$(basename $$@)
+	$$(COMMAND_$(1)) $$(MAPPED) -x c-header $$(basename $$@) -o $$@
+endef
+$(foreach level,$(LEVELS),$(if $(HEADER_$(level)),$(eval $(call header_rules,$(level)))))
+
+# One set of rules for each level: kernels/ compiled with the files in isa/ for the level, its parents or its vocabulary.
+define level_rules
+VOCABULARY_$(1) := $$(lastword $$(call folders,$(1)))
+SRC_$(1)     := $(if $(KERNELS_$(1)),$(KERNELS_$(1):%=libsrc/kernels/%.c) libsrc/kernels/install.c,$(KERNEL_SRC))
+OBJECTS      += $$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)
+COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=$$(VOCABULARY_$(1)) \
+                $(patsubst %,-Ilibsrc/isa/%,$(call folders,$(1))) -Ilibsrc/kernels/default
+$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names $(HEADER_OF_$(1))
+	@mkdir -p $$(@D)
+	$$(COMMAND_$(1)) $(if $(HEADER_$(1)),-include intrinsics.h) $$(TO_OBJECT)
+	$$(call name_level,$(1))
+$(B)/obj/$(1)/kernels/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1) $(B)/commands/archive
+	$$(call collect,SN_INSTALL)
+$(B)/obj/$(1)/kernels/install.o: $(B)/obj/$(1)/kernels/installs.h
+endef
+$(foreach level,$(LEVELS),$(eval $(call level_rules,$(level))))
+$(call commands,$(LEVELS))
+
+$(B)/obj/reference/%.o: libsrc/reference/%.c $(B)/commands/small $(B)/commands/names
+	@mkdir -p $(@D)
+	$(COMMAND_small) $(TO_OBJECT)
+	$(call name_level,base)
+$(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile $(B)/commands/archive
+	$(call collect,SN_INSTALL)
+$(B)/obj/reference/install.o: $(B)/obj/reference/installs.h
+
+COMMAND_levels = $(LEVEL_LIST): base $(LEVELS)
+$(call commands,levels)
+$(B)/obj/dispatch/levels.h: $(LEVEL_LIST) $(B)/commands/levels
+	@mkdir -p $(@D); grep $(patsubst %,-e '^SN_LEVEL.%[^a-z0-9]',base $(LEVELS)) $< > $@
+$(B)/obj/dispatch/dispatch.o: $(B)/obj/dispatch/levels.h
+
+COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
+COMMAND_archive = $(AR) rcsD $(B)/internal.a $(OBJECTS)
+COMMAND_static  = $(LD) -r $(OBJECTS) -o $(B)/simdnet.o $(if $(OBJCOPY),&& $(OBJCOPY) --localize-hidden $(B)/simdnet.o)
+$(call commands,link archive static)
+# Kernels first: behind objects of a second or two, those of 0.1 s keep all processors busy to the end.
+$(B)/libsimdnet.so: $(filter-out $(SMALL),$(OBJECTS)) $(SMALL) libsrc/simdnet.map $(B)/commands/link
+	$(COMMAND_link) -o $@
+	@ln -sf libsimdnet.so $(B)/$(SONAME)
+
+# The link to the library of the last plain make, even if that had nothing to build.
+ifneq ($(shell readlink $(BUILD)/libsimdnet.so),$(VARIANT)/libsimdnet.so)
+.PHONY: $(BUILD)/libsimdnet.so
+endif
+$(BUILD)/libsimdnet.so: | $(B)/libsimdnet.so
+	@ln -sfn $(VARIANT)/libsimdnet.so $@ && ln -sfn libsimdnet.so $(BUILD)/$(SONAME)
+
+# The static library is one object in which internal names are local, so that they cannot clash with those of a program or of
+# another library. A program that calls one function has 3.93 MB; with an archive of all objects it has 3.74, since the tables of
+# kernels refer to most of them.
+$(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/static
+	$(COMMAND_static)
+	@rm -f $@
+	$(AR) rcsD $@ $(B)/simdnet.o
+	@rm $(B)/simdnet.o
+
+# Tests link internal functions.
+$(B)/internal.a: $(OBJECTS) $(B)/commands/archive
+	@rm -f $@
+	$(COMMAND_archive)
+
+# ---- installing. PREFIX, LIBDIR and DESTDIR may contain blanks and characters that are special to a shell or to sed.
+TO_LIB     = $(call quote,$(DESTDIR)$(LIBDIR))
+TO_INCLUDE = $(call quote,$(DESTDIR)$(PREFIX)/include)
+in_sed     = $(call quote,s|$(1)|$(subst |,\|,$(subst &,\&,$(subst \,\\,$(2))))|)
+
+# The files for pkg-config and CMake are templates. Those for CMake have the path from their own folder to the header's, so that
+# an installed tree can be moved.
+CMAKE_FILES := cmake/simdnet
+TO_HEADER    = $(shell realpath -ms --relative-to=$(call quote,$(LIBDIR)/$(CMAKE_FILES)) $(call quote,$(PREFIX)/include))
+FILL_IN      = sed -e $(call in_sed,@PREFIX@,$(PREFIX)) -e $(call in_sed,@LIBDIR@,$(LIBDIR)) -e $(call in_sed,@LIBS@,$(SN_LIBS)) \
+               -e $(call in_sed,@VERSION@,$(VERSION)) -e $(call in_sed,@SONAME@,$(SONAME)) \
+               -e $(call in_sed,@INCLUDE@,$(TO_HEADER))
