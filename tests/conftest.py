@@ -51,14 +51,42 @@ def isa(request: pytest.FixtureRequest) -> Iterator[str]:
         yield level
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`-m "not every_level"` leaves out tests that run on each instruction set by themselves, with any SIMDNET_MAX_ISA."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`-m "not every_level"` leaves out tests that run on each instruction set by themselves, with any SIMDNET_MAX_ISA.
+
+    Without --full, and unless tests are named one by one, tests of many cases are sampled."""
     for item in items:
         if "isa" in getattr(item, "fixturenames", ()):
             item.add_marker("every_level")
+    if not config.getoption("--full") and not any("::" in argument for argument in config.args):
+        left_out = not_sampled(items)
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=list(left_out))
+
+
+def not_sampled(items: list[pytest.Item]) -> set[pytest.Item]:
+    """What a sample leaves out: of the cases of a test marked sampled(n), or of a test that runs on each instruction set, where n is
+    3, every n-th stays. Each instruction set has other cases, so that those of n of them together are all cases. A test with
+    fewer than n cases stays as it is."""
+    tests: dict[object, dict[pytest.Item, tuple[str, int]]] = {}
+    for item in items:
+        if hasattr(item, "callspec"):
+            level = item.callspec.params.get("isa", LEVELS[0])
+            case = item.name.replace(level, "", 1)
+            tests.setdefault((item.parent, item.originalname), {})[item] = (case, LEVELS.index(level))
+    left_out = set()
+    for places in tests.values():
+        cases = {case: place for place, case in enumerate(dict.fromkeys(case for case, _ in places.values()))}
+        for item, (case, level) in places.items():
+            marker = item.get_closest_marker("sampled")
+            every = marker.args[0] if marker else 3 if item.get_closest_marker("every_level") else 1
+            if len(cases) >= every and (cases[case] + level) % every:
+                left_out.add(item)
+    return left_out
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="all cases of tests that are sampled otherwise")
     parser.addoption("--card", action="store_true", help="prints how many bad arguments were refused, for the scorecard")
     parser.addoption("--rounds", type=int, default=1, help="of each test in test_process.py")
 
