@@ -108,6 +108,7 @@ class Temporary(Interface):
         return {"shape": x.shape, "typestr": x.dtype.str, "version": 3, "data": x.tobytes()}
 
 
+@pytest.mark.sampled(5)  # collecting garbage takes a tenth of a second
 @pytest.mark.parametrize("name", NAMES)
 def test_prepared_calls_keep_memory(name: str) -> None:
     """Also memory that has no other owner."""

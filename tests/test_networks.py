@@ -66,6 +66,7 @@ def test_activations_of_layers_without_contexts(activation: str) -> None:
     assert _error(net.graph(ACTIVATIONS[activation](net, net.sum(x, x)))) < 1e-4
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "vgg16"])
 def test_an_image_of_the_usual_size(name: str) -> None:
     """In MobileNetV3, sums that are clipped to 0 .. 1 are differences of much larger numbers."""
