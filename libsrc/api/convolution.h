@@ -8,7 +8,7 @@
 #include "api/check.h"
 #include "api/context.h"
 #include "api/overlap.h"
-#include "ops/convolution.h"
+#include "ops/convolution/plan.h"
 
 /* The parameters to check, and how messages name them: "conv[1].kernelY" with of = "conv[1].", "kernelY" with "". */
 struct sn_convolution_check {

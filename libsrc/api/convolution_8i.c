@@ -1,7 +1,7 @@
 #include "api/call.h"
 #include "api/convolution.h"
 #include "api/forward.h"
-#include "ops/convolution_8i.h"
+#include "ops/convolution/8i.h"
 
 static const struct sn_context_kind kind = {.name = "Convolution8i", .destroy = sn_convolution_destroy,
     .forward = sn_convolution_forward_any, .plans = sn_convolution_plans};

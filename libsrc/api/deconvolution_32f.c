@@ -1,7 +1,7 @@
 #include "api/call.h"
 #include "api/convolution.h"
 #include "api/forward.h"
-#include "ops/deconvolution_32f.h"
+#include "ops/convolution/deconvolution.h"
 
 static const struct sn_context_kind kind = {.name = "Deconvolution32f", .destroy = sn_convolution_destroy,
     .forward = sn_convolution_forward_any, .plans = sn_convolution_plans};

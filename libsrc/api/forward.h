@@ -4,7 +4,7 @@
 
 #include "api/context.h"
 #include "api/parameters.h"
-#include "ops/convolution.h"
+#include "ops/convolution/plan.h"
 
 /* Checks the distances, and sets *at, for a context whose first and last convolution are given, the same if it has one.
  * False if the last error is set. */

@@ -3,7 +3,7 @@
 #include "api/convolution.h"
 #include "api/enums.h"
 #include "api/forward.h"
-#include "ops/merged_convolution_32f.h"
+#include "ops/convolution/merged_32f.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * would leave most of a vector unused.
  *
  * The taps of a vector of outputs are read at any address, joined in fours, and multiplied; the loads, each used once, and
- * the joins of every tap are what lines of pixels avoid (depthwise_8i.h). See ops/convolution_8i_flat.c for what was gained.
+ * the joins of every tap are what lines of pixels avoid (depthwise_8i.h). See ops/convolution/8i_flat.c for what was gained.
  */
 #ifndef SN_KERNELS_DEPTHWISE_FLAT_8I_H
 #define SN_KERNELS_DEPTHWISE_FLAT_8I_H

@@ -30,7 +30,7 @@ enum { SMALL = sizeof(ELEMENT) == sizeof(sn_16b) };
  * fast as 4 x 4. Software prefetches only made it slower; blocks of 3 x 2 are as fast, of one pixel or one row slower; small
  * images, which are read from the L2 cache, take 1.05 to 1.5 times as long. Blocks of one pixel in 2 rows are for pixels a
  * multiple of 2 KB apart (512 floats), whose inputs all map to two sets of the L1 cache: see part_of() in
- * ops/convolution_32f_depthwise_nhwc.c.
+ * ops/convolution/32f_depthwise_nhwc.c.
  */
 enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MANY_REGISTERS ? 3 : 1, WIDE = 8, PAIRS = 16 };
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "ops/convolution_32f_nhwc.h"
+#include "ops/convolution/32f_nhwc.h"
 #include "ops/gemm.h"
 
 struct sn_convolution_parameters sn_inner_product_parameters(size_t M, size_t N, size_t K, enum sn_activation activation)

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_INNER_PRODUCT_32F_H
 #define SN_OPS_INNER_PRODUCT_32F_H
 
-#include "ops/convolution_32f.h"
+#include "ops/convolution/32f.h"
 
 /* The families: B is constant and packed by SetParams; or it is an argument of each call. */
 extern const struct sn_convolution_family sn_inner_product_32f_packed, sn_inner_product_32f_given;

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "ops/cache_sets.h"
-#include "ops/convolution.h"
+#include "ops/convolution/plan.h"
 #include "ops/packed_32f.h"
 #include "ops/units.h"
 #include "runtime/arena.h"

@@ -1,5 +1,5 @@
 /*
- * Compares the cost models of convolutions (libsrc/ops/convolution_cost.c) with this machine: for each shape, the modelled
+ * Compares the cost models of convolutions (libsrc/ops/convolution/cost.c) with this machine: for each shape, the modelled
  * time and the measured time of every algorithm that supports it, warm and after other data has gone through the caches; and
  * what the choice loses against the best of them. It changes nothing: constants are changed in the source.
  *
@@ -13,10 +13,10 @@
 #include <time.h>
 
 #include "bench/limits.h"
-#include "ops/convolution_16b.h"
-#include "ops/convolution_32f.h"
-#include "ops/convolution_8i.h"
-#include "ops/deconvolution_32f.h"
+#include "ops/convolution/16b.h"
+#include "ops/convolution/32f.h"
+#include "ops/convolution/8i.h"
+#include "ops/convolution/deconvolution.h"
 #include "dispatch/dispatch.h"
 #include "simdnet.h"
 
@@ -320,7 +320,7 @@ struct options {
 static int usage(void)
 {
     fputs("usage: calibrate [--isa LEVEL] [--shapes FILE | --shape SHAPE] [--only TEXT] [--part I/N] [--json FILE]\n"
-          "  measures every algorithm that supports a convolution, beside what ops/convolution_cost.c expects of it\n"
+          "  measures every algorithm that supports a convolution, beside what ops/convolution/cost.c expects of it\n"
           "  --shapes: a file with a shape in each line, as SIMDNET_VERBOSE prints them: 1x64x56x56->128x28x28,3x3,s2,nhwc\n"
           "    without nhwc or nchw it is both; \",deconvolution\" makes it one; \",8u->8u\" and \",16b->16b\" as there\n"
           "  --shape: this one    --only: those whose text contains TEXT    --part: every Nth from the Ith on, from 0\n",

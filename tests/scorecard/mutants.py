@@ -25,14 +25,14 @@ SEED = "1"
 #: that are all tested, and a wrong choice is only slow.
 AREAS = {
     "api": (("libsrc/api/*.c", "libsrc/api/*.h"), 45),
-    "ops": (("libsrc/ops/*.c",), 75),
+    "ops": (("libsrc/ops/**/*.c",), 75),
     "kernels": (("libsrc/kernels/*.c", "libsrc/kernels/*.h", "libsrc/kernels/default/*.h"), 80),
     "runtime": (("libsrc/runtime/*.c", "libsrc/dispatch/*.c"), 45),
     "vocabulary": (("libsrc/isa/avx2/*.h",), 25),
     "models": (("pysimd/network/*.py", "pysimd/network/*/*.py"), 65),
     "python": (("pysimd/*.py",), 35),
 }
-LEFT_OUT = ("libsrc/ops/convolution_cost.c", "pysimd/selftest.py")
+LEFT_OUT = ("libsrc/ops/convolution/cost.c", "pysimd/selftest.py")
 
 SWAPS = {
     "bound": {"<": "<=", "<=": "<", ">": ">=", ">=": ">"},

@@ -1,0 +1,76 @@
+#include "ops/convolution/16b.h"
+
+#include <string.h>
+
+#include "runtime/numeric.h"
+
+/* ---- `base`: the loops of the formula, with weights and parameters in the caller's layout */
+
+static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
+
+static bool plan(struct sn_convolution * c)
+{
+    sn_channels_plain(c);
+    return sn_product(&c->weightSize, sn_weight_count(c), sizeof(uint16_t));
+}
+
+static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
+
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->convolution_16b.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+    }
+}
+
+const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base", .plain = true, .supports = supports,
+    .plan = plan, .pack = pack, .forward = forward};
+
+/* ---- the family */
+
+static void result(const struct sn_convolution * c, size_t first, union sn_dot_result * to)
+{
+    to->as_16b = (struct sn_result_16b){.narrow = c->p.dstT == SN_DATA_16B, .activation = sn_activation_of(c),
+        .slope = c->slope ? c->slope + first : NULL, .param = {c->param[0], c->param[1]}};
+}
+
+static struct sn_tile_shape tile_of(const struct sn_table * table)
+{
+    return (struct sn_tile_shape){table->convolution_16b.tile.rows, table->convolution_16b.tile.columns};
+}
+
+static enum sn_error_kind prepare(struct sn_convolution * c)
+{
+    const struct sn_convolution_16b_slots * slots = &c->table->convolution_16b;
+    struct sn_dot_family * dot = (void *)c->familyData;
+    *dot = (struct sn_dot_family){.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes, .spaced = true,
+        .result = result};
+    return SN_ERROR_NONE;
+}
+
+/* For the rounded weights. */
+static size_t scratch_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(sn_16b); }
+
+static const void * set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                               struct sn_fault * fault)
+{
+    sn_16b * small = scratch;
+    (void)fault;
+    for (size_t i = 0; i < sn_weight_count(c); ++i)
+        small[i] = sn_32f_to_16b(given->weight[i]);
+    sn_convolution_scatter(c, given->bias, c->bias);
+    return small;
+}
+
+SN_FITS_FAMILY_DATA(struct sn_dot_family);
+static const struct sn_candidate candidates[] = {
+    {&sn_convolution_16b_base, NULL, NULL},
+    {&sn_convolution_16b_depthwise, NULL, NULL},
+    {&sn_convolution_dot_tiled, NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .smallType = SN_DATA_16B,
+    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
+    .simplify = sn_convolution_crop, .prepare = prepare, .scratch = scratch_size, .set_params = set_params};

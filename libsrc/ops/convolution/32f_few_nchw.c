@@ -1,0 +1,63 @@
+/*
+ * NCHW with few outputs in a group, which would use only a few rows of the tile: vectors of pixels, from the bands of the
+ * direct algorithm, without gathering panels.
+ */
+#include "ops/convolution/32f.h"
+#include "ops/convolution/cost.h"
+#include "ops/convolution/nchw_band.h"
+
+struct few_nchw {
+    struct sn_band band;
+    size_t depth; /* multiply-adds of one output */
+    size_t step;  /* floats from one row of packed weights to the next */
+};
+SN_FITS_ALGORITHM_DATA(struct few_nchw);
+
+static const struct few_nchw * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
+
+static bool supports(const struct sn_convolution * c)
+{
+    return c->p.srcF == SN_NCHW && c->srcSize && c->dstSize && sn_outputs(c) <= SN_FEW;
+}
+
+static bool plan(struct sn_convolution * c)
+{
+    struct few_nchw * f = (void *)c->algorithmData;
+    return sn_planes_plan(c, &f->band, &f->depth, &f->step);
+}
+
+static void offsets(const struct sn_convolution * c) { sn_planes_offsets(c, &data_of(c)->band); }
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    sn_planes_pack(c, weight, data_of(c)->depth, data_of(c)->step);
+}
+
+/* Computes some rows of one group; a->src and a->dst are the arrays of this group. */
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct few_nchw * o = data_of(c);
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t first = s->image % p->group * sn_outputs(c);
+    struct sn_few_nchw_32f f = {.src = sn_planes_source(c, &o->band, a->src, s->line, s->lines, a->work),
+        .offset = c->segment, .depth = o->depth, .weight = sn_weights(c) + first * o->step, .step = o->step,
+        .bias = c->bias + first, .slope = c->slope ? c->slope + first : NULL, .activation = sn_activation_of(c),
+        .param = {c->param[0], c->param[1]}, .dst = (sn_32f *)a->dst + s->line * p->dstW, .outputs = sn_outputs(c),
+        .rows = s->lines, .columns = p->dstW, .srcRow = o->band.strideY * o->band.line, .dstRow = p->dstW,
+        .dstPlane = p->dstH * p->dstW};
+    if (f.srcRow == f.columns) { /* all rows are one row */
+        f.columns *= f.rows;
+        f.rows = 1;
+    }
+    c->table->convolution_32f.few_nchw(&f);
+}
+
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.group,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = data_of(c)->band.rows,
+        .least = sn_ceil_div(2 * c->table->gemm.tile_32f.columns, c->p.dstW)}});
+}
+
+const struct sn_convolution_algorithm sn_convolution_32f_few_nchw = {.name = "few outputs NCHW", .supports = supports,
+    .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};

@@ -1,0 +1,92 @@
+/*
+ * NHWC with few outputs, which would use only a few columns of the tile: the lanes of a vector are steps of the sum, and are
+ * added up at the end. Bands are those of the direct algorithm. The kernel writes dense pixels: for any others, lines are
+ * copied from the workspace.
+ */
+#include "ops/convolution/32f.h"
+#include "ops/convolution/cost.h"
+#include "ops/convolution/nhwc_band.h"
+
+SN_FITS_ALGORITHM_DATA(struct sn_nhwc_band);
+
+static const struct sn_nhwc_band * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
+
+/* Rows of weights, and values of a pixel in a vector: three are padded with a zero. */
+static size_t padded(const struct sn_convolution * c) { return c->p.dstC == 3 ? 4 : c->p.dstC; }
+
+static bool supports(const struct sn_convolution * c)
+{
+    return c->p.srcF == SN_NHWC && c->p.group == 1 && c->srcSize && c->dstSize && c->p.dstC <= SN_FEW;
+}
+
+static bool plan(struct sn_convolution * c)
+{
+    struct sn_nhwc_band * b = (void *)c->algorithmData;
+    sn_nhwc_band_plan(c, false, b);
+    c->channels = c->runStep = sn_lanes(c);
+    size_t line;
+    return sn_nhwc_band_size(c, b) && sn_floats(&c->weightSize, b->depth, padded(c)) &&
+           sn_floats(&line, c->p.dstW, c->p.dstC) && sn_product(&c->workSize, c->workSize + line, 1);
+}
+
+static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, data_of(c)); }
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    const sn_32f * w = weight;
+    sn_32f * packed = c->weight;
+    for (size_t o = 0; o < c->p.dstC; ++o)
+        for (size_t k = 0; k < data_of(c)->depth; ++k)
+            *packed++ = w[k * c->p.dstC + o];
+}
+
+/* A vector repeats the values of a pixel. */
+static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
+{
+    for (size_t i = 0; i < c->channels; ++i)
+        spread[i] = i % padded(c) < c->p.dstC ? values[i % padded(c)] : 0;
+}
+
+/* Computes line by line to the end of the workspace, and copies. */
+static void compute_spaced(const struct sn_convolution * c, struct sn_gemm_32f gemm, sn_32f * work, size_t pixel)
+{
+    const size_t channels = c->p.dstC, lines = gemm.height;
+    sn_32f * dst = gemm.c;
+    gemm.c = work + c->workSize / sizeof(float) - c->p.dstW * channels;
+    gemm.height = 1;
+    for (size_t y = 0; y < lines; ++y, gemm.a += gemm.aStepY) {
+        const struct sn_lines_32f pixels = {.src = gemm.c, .srcStep = channels, .stride = 1, .dst = dst + y * gemm.cStepY,
+            .dstStep = pixel, .lines = c->p.dstW, .inside = channels, .size = channels};
+        c->table->convolution_32f.few_nhwc(&gemm);
+        c->table->convolution_32f.lines(&pixels);
+    }
+}
+
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
+    sn_nhwc_source(c, data_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, &r);
+    struct sn_gemm_32f gemm = {.a = r.src, .height = r.rows, .width = c->p.dstW, .aStepY = r.srcLine, .aStepX = r.srcPixel,
+        .segment = c->segment, .segments = c->segments, .length = data_of(c)->length, .b = c->weight, .columns = c->p.dstC,
+        .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel, .bias = c->bias, .slope = c->slope,
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+    if (r.dstPixel != c->p.dstC) {
+        compute_spaced(c, gemm, a->work, r.dstPixel);
+        return;
+    }
+    if (r.srcLine == gemm.width * r.srcPixel && r.dstLine == gemm.width * r.dstPixel) { /* all rows are one line */
+        gemm.width *= r.rows;
+        gemm.height = 1;
+    }
+    c->table->convolution_32f.few_nhwc(&gemm);
+}
+
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = data_of(c)->band.rows,
+        .columns = c->p.dstC, .least = sn_ceil_div(2 * c->table->gemm.tile_32f.rows, c->p.dstW)}});
+}
+
+const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc = {.name = "few outputs NHWC", .supports = supports,
+    .plan = plan, .offsets = offsets, .pack = pack, .spread = spread, .forward = forward};

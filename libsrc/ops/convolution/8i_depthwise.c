@@ -1,0 +1,149 @@
+/* Quantised depthwise convolution, by a kernel with vectors of channels. */
+#include "ops/convolution/8i.h"
+
+SN_FITS_ALGORITHM_DATA(struct sn_dot_band);
+
+static const struct sn_dot_band * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
+
+/* The outputs of an axis in a phase of the dilation for which it is run alone: those of a block of the kernel. */
+enum { PHASE = 4 };
+
+static bool is_in_phases(size_t dst, size_t dilation) { return dilation > 1 && dst / dilation >= PHASE; }
+
+/* The shape that is packed and run: of stride 1, a dilated convolution is plain on every dilation-th line and pixel. */
+static struct sn_convolution_parameters phase_of(const struct sn_convolution * c)
+{
+    struct sn_convolution_parameters p = c->p;
+    if (p.strideY == 1 && p.strideX == 1) {
+        p.dilationY = is_in_phases(p.dstH, p.dilationY) ? 1 : p.dilationY;
+        p.dilationX = is_in_phases(p.dstW, p.dilationX) ? 1 : p.dilationX;
+    }
+    return p;
+}
+
+/* True if the kernel runs by lines and handles padding itself. */
+static bool by_lines(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters p = phase_of(c);
+    return c->table->convolution_8i.depthwise.by_lines(&p);
+}
+
+static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
+
+static bool plan(struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p, phase = phase_of(c);
+    struct sn_dot_band * b = (void *)c->algorithmData;
+    const enum sn_dot_reads reads = by_lines(c) ? SN_READS_LINES : SN_READS_PIXELS;
+    size_t most;
+    c->segments = p->kernelY * p->kernelX;
+    c->channels = p->dstC;
+    c->runStep = 1;
+    b->number = 1;
+    b->inputs = 1;
+    if (!sn_product(&most, c->segments, 128, p->dstC + 64) || !sn_dot_band_plan(c, b, reads, p->dstC * sn_element(p->dstT)))
+        return false;
+    c->weightSize = c->table->convolution_8i.depthwise.size(&phase);
+    return true;
+}
+
+static void offsets(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_band * band = &data_of(c)->band;
+    for (size_t t = 0; t < c->segments; ++t)
+        c->segment[t] = t / p->kernelX * p->dilationY * band->line + t % p->kernelX * p->dilationX * band->pixel;
+}
+
+/* The stride for which the weights are arranged; 0 for any. */
+static size_t packed_stride(const struct sn_convolution * c) { return by_lines(c) ? c->p.strideY : 0; }
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    const struct sn_convolution_parameters phase = phase_of(c);
+    c->table->convolution_8i.depthwise.pack(&phase, weight, c->weight);
+}
+
+static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
+{
+    return packed_stride(c) == packed_stride(from);
+}
+
+/* Sets the padding around the lines in memory. A band includes its padding, the image does not. */
+static void set_padding(const struct sn_convolution * c, bool copied, size_t row, size_t rows,
+                        struct sn_depthwise_run_8i * d)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    if (copied) {
+        d->srcRows = sn_used(rows, p->strideY, p->kernelY, p->dilationY);
+        d->srcColumns = data_of(c)->band.columns;
+        return;
+    }
+    const size_t image = row * p->strideY; /* d->src is this line */
+    const size_t first = image > p->padY ? sn_min(image - p->padY, p->srcH) : 0;
+    d->src -= (image - first) * d->srcStepY;
+    d->srcRows = p->srcH - first;
+    d->srcColumns = p->srcW;
+    d->top = image > p->padY ? 0 : p->padY - image;
+    d->left = p->padX;
+    d->zero = (uint8_t)sn_dot_of(c)->srcZero;
+}
+
+/* Reduces an axis to every dilation-th output from `first` on, and their inputs; returns the first of these. */
+static size_t phase_from(size_t first, size_t dilation, size_t * src, size_t * before, size_t * dst)
+{
+    const size_t padding = *before > first ? sn_ceil_div(*before - first, dilation) : 0;
+    const size_t at = first + padding * dilation - *before;
+    *src = at < *src ? sn_ceil_div(*src - at, dilation) : 0;
+    *before = padding;
+    *dst = sn_ceil_div(*dst - first, dilation);
+    return at;
+}
+
+/* Runs each phase of the dilation. */
+static void run_phases(const struct sn_convolution * c, const struct sn_depthwise_run_8i * all)
+{
+    const size_t apartY = c->p.dilationY, apartX = c->p.dilationX;
+    for (size_t i = 0; i < sn_min(apartY, all->rows) * apartX; ++i) {
+        const size_t y = i / apartX, x = i % apartX;
+        struct sn_depthwise_run_8i d = *all;
+        d.src += phase_from(y, apartY, &d.srcRows, &d.top, &d.rows) * d.srcStepY;
+        d.src += phase_from(x, apartX, &d.srcColumns, &d.left, &d.columns) * d.srcStepX;
+        d.dst += y * d.dstStepY + x * d.dstStepX;
+        d.srcStepY *= apartY, d.srcStepX *= apartX;
+        d.dstStepY *= apartY, d.dstStepX *= apartX;
+        c->table->convolution_8i.depthwise.run(&d);
+    }
+}
+
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const size_t row = s->line, rows = s->lines;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_band * band = &data_of(c)->band;
+    union sn_dot_result result;
+    uint8_t * work = a->work ? (uint8_t *)a->work + data_of(c)->bytes : NULL;
+    const struct sn_dot_lines lines = sn_dot_lines_of(c, data_of(c), s, a);
+    struct sn_depthwise_run_8i d = {.src = lines.first, .srcStepY = lines.line, .srcStepX = lines.pixel,
+        .strideY = band->strideY, .strideX = band->strideX, .kernelY = p->kernelY, .kernelX = p->kernelX,
+        .tap = by_lines(c) ? NULL : c->segment, .weight = c->weight, .channels = p->dstC, .rows = rows,
+        .columns = p->dstW, .result = &result.as_8i};
+    sn_dot_of(c)->result(c, 0, &result);
+    if (!d.tap)
+        set_padding(c, lines.copied, row, rows, &d);
+    d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a, &d.dstStepX);
+    d.dstStepY = p->dstW * d.dstStepX;
+    if (d.tap)
+        c->table->convolution_8i.depthwise.run(&d);
+    else
+        run_phases(c, &d);
+    sn_dot_result_store(c, work, 0, p->dstC, row, rows, a);
+}
+
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    sn_dot_run(c, data_of(c), a, 0, compute);
+}
+
+const struct sn_convolution_algorithm sn_convolution_8i_depthwise = {.name = "depthwise", .supports = supports, .plan = plan,
+    .offsets = offsets, .pack = pack, .alike = alike, .forward = forward};

@@ -1,0 +1,58 @@
+/*
+ * A band: the input that some output rows need, either in the image itself or copied with its padding. If the kernel height
+ * (width) is 1, the lines (columns) that a stride skips are left out of the copy, and the stride becomes 1.
+ */
+#ifndef SN_OPS_CONVOLUTION_BAND_H
+#define SN_OPS_CONVOLUTION_BAND_H
+
+#include "contract/convolution.h"
+#include "runtime/common.h"
+
+struct sn_band {
+    bool copied;
+    size_t rows;             /* output rows computed from one band */
+    size_t lines;            /* input lines for these rows, padding included */
+    size_t columns;          /* columns of a line, padding included */
+    size_t strideY, strideX; /* between the inputs of neighbouring outputs, in lines and columns of the band */
+    size_t pixel, line;      /* steps between columns and between lines: in floats, or bytes for smaller numbers */
+    size_t phases, run;      /* NCHW: a line is `phases` runs of `run` floats, see nchw_band.h */
+    size_t plane;            /* NCHW: floats between channels */
+};
+
+/* The columns (lines) of a padded image that the outputs use. */
+static inline size_t sn_used(size_t outputs, size_t stride, size_t kernel, size_t dilation)
+{
+    return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
+}
+
+/* The lines of the image, begin .. end - 1, that output rows row .. row + rows - 1 need; there may be none. */
+struct sn_lines {
+    size_t begin, end;
+};
+struct sn_lines sn_lines_of(const struct sn_convolution_parameters * p, size_t row, size_t rows);
+
+/* Plans a band of pixels: sets copied, columns and the strides. It is copied if `wanted`, or for padding. With `planes` no
+ * columns are left out, since lines of planes are not read with a stride. */
+void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters * p, bool wanted, bool planes);
+
+/* Sets band->rows and band->lines so that the lines have a size of about `budget`. band->line and strideY must be set. */
+void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters * p, size_t budget);
+
+/* Sets them for at most `rows` rows. */
+void sn_band_limit(struct sn_band * band, const struct sn_convolution_parameters * p, size_t rows);
+
+/* Functions that copy a band of pixels: both get `job` as their first argument, and addresses of bytes. */
+struct sn_band_copy {
+    const struct sn_band * band;
+    const struct sn_convolution_parameters * p;
+    size_t unit; /* bytes of the unit of band->pixel and band->line */
+    const void * job;
+    void (*fill)(const void * job, uint8_t * to, size_t bytes); /* padding */
+    /* copies `pixels` pixels of the image: first, first + step ... */
+    void (*copy)(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to);
+};
+
+/* Copies the input of output rows row .. row + rows - 1. */
+void sn_band_copy(const struct sn_band_copy * b, size_t row, size_t rows, uint8_t * to);
+
+#endif

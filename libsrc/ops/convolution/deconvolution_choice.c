@@ -1,0 +1,121 @@
+#include "ops/convolution/deconvolution.h"
+
+#include <string.h>
+
+#include "ops/convolution/32f.h"
+#include "ops/convolution/cost.h"
+#include "ops/convolution/phases.h"
+
+/* ---- `base`, also used if there are too many phases */
+
+static bool base_supports(const struct sn_convolution * c) { return sn_base_supports(c) || !c->tables; }
+
+static void base_forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->deconvolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+    }
+}
+
+const struct sn_convolution_algorithm sn_deconvolution_32f_base = {.name = "base", .plain = true, .supports = base_supports,
+    .plan = sn_base_plan, .pack = sn_base_pack, .forward = base_forward};
+
+/* ---- stride 1: a convolution */
+
+/* True if this is a convolution with the flipped kernel: its padding, (kernel - 1) * dilation - pad, may not be negative. */
+static bool is_convolution(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
+    return !sn_base_supports(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
+           p->padW <= x;
+}
+
+static void flip(const struct sn_convolution * c, const sn_32f * weight, sn_32f * flipped)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t inputs = sn_inputs(c), outputs = sn_outputs(c), taps = p->kernelY * p->kernelX;
+    if (p->srcF == SN_NHWC) { /* [input of all groups][tap] to [reversed tap][input of one group][group] */
+        for (size_t i = 0; i < p->srcC; ++i)
+            for (size_t k = 0; k < taps; ++k, weight += outputs)
+                memcpy(flipped + ((taps - 1 - k) * inputs + i % inputs) * p->dstC + i / inputs * outputs, weight,
+                       outputs * sizeof(float));
+        return;
+    }
+    for (size_t i = 0; i < p->srcC; ++i)
+        for (size_t o = 0; o < outputs; ++o, weight += taps) {
+            sn_32f * to = flipped + ((i / inputs * outputs + o) * inputs + i % inputs) * taps;
+            for (size_t k = 0; k < taps; ++k)
+                to[taps - 1 - k] = weight[k];
+        }
+}
+
+static size_t flipped_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(float); }
+
+static const void * set_params_flipped(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                                       struct sn_fault * fault)
+{
+    sn_convolution_32f_set_params(c, given, NULL, fault);
+    if (sn_weight_count(c))
+        flip(c, given->weight, scratch);
+    return scratch;
+}
+
+static const struct sn_convolution_family flipped = {.candidates = sn_convolution_32f_candidates, .smallType = SN_DATA_32F,
+    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "as a convolution, ", .tile = sn_tile_32f,
+    .scratch = flipped_size, .set_params = set_params_flipped};
+
+static void make_convolution(struct sn_convolution * c)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
+    p->padY = y - p->padY;
+    p->padH = y - p->padH;
+    p->padX = x - p->padX;
+    p->padW = x - p->padW;
+}
+
+/* ---- the family */
+
+/*
+ * Normalises parameters without effect: the dilation of a single tap, and the stride of a single input, which becomes so
+ * large that every output is a phase with at most one tap, and no zeros are multiplied.
+ */
+static void simplify_axes(struct sn_convolution_parameters * p)
+{
+    p->dilationY = p->kernelY == 1 ? 1 : p->dilationY;
+    p->dilationX = p->kernelX == 1 ? 1 : p->dilationX;
+    p->strideY = p->srcH == 1 ? (p->kernelY - 1) * p->dilationY + 1 : p->strideY;
+    p->strideX = p->srcW == 1 ? (p->kernelX - 1) * p->dilationX + 1 : p->strideX;
+}
+
+static void simplify(struct sn_convolution * c)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    simplify_axes(p);
+    if (!is_convolution(c)) {
+        sn_convolution_join_images(c, p->strideY, &p->dstH, &p->srcH);
+        return;
+    }
+    make_convolution(c);
+    c->family = &flipped;
+    sn_convolution_simplify(c);
+}
+
+static const struct sn_candidate candidates[] = {
+    {&sn_deconvolution_32f_base, NULL, NULL},
+    {&sn_deconvolution_32f_depthwise_converted, sn_phases_depthwise_converted_preferred,
+     sn_phases_depthwise_converted_cycles},
+    {&sn_deconvolution_32f_depthwise, NULL, sn_phases_depthwise_nchw_cycles},
+    {&sn_deconvolution_32f_depthwise_nhwc, NULL, NULL},
+    {&sn_deconvolution_32f_col2im, sn_col2im_preferred, sn_col2im_cycles},
+    {&sn_deconvolution_32f_nhwc, NULL, sn_phases_nhwc_cycles},
+    {&sn_deconvolution_32f_converted, sn_phases_converted_preferred, sn_phases_converted_cycles},
+    {&sn_deconvolution_32f_nchw, NULL, sn_phases_nchw_cycles},
+    {NULL, NULL, NULL},
+};
+
+const struct sn_convolution_family sn_deconvolution_32f = {.candidates = candidates, .smallType = SN_DATA_32F,
+    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .tile = sn_tile_32f,
+    .simplify = simplify, .prepare = sn_phases_plan, .set_params = sn_convolution_32f_set_params};

@@ -1,0 +1,271 @@
+/*
+ * NCHW, by the GEMM tile: rows of A are the weights of an output channel, columns of B are outputs of a phase, counted
+ * across its rows (see 32f_nchw.c). Each phase is a convolution with stride 1, so the inputs of neighbouring
+ * outputs for a tap are neighbours in the image. Products of all phases are computed for some pixels, then interleaved into
+ * rows of the result.
+ *
+ * A panel of B is used for all neighbouring phases that have the same inputs. To keep their pixels aligned, all phases have
+ * as many columns as the first one: the last column of another phase may be beyond the result, and is not written.
+ */
+#include "ops/cache_sets.h"
+#include "ops/convolution/deconvolution.h"
+#include "ops/convolution/phase_planes.h"
+#include "runtime/cpu.h"
+
+enum {
+    COLUMNS = 64, /* of a panel, at most: sets the size of the array of its pieces */
+    LINE = SN_ALIGN / sizeof(float)
+};
+
+struct phases_nchw {
+    struct sn_band band;
+    size_t block;   /* of depth that is packed at a time */
+    size_t outputs; /* channels that are computed together */
+};
+SN_FITS_ALGORITHM_DATA(struct phases_nchw);
+
+static const struct phases_nchw * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
+
+/* ---- plan and weights */
+
+static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
+
+static size_t depth_of(const struct sn_convolution * c, const struct sn_phase * y, const struct sn_phase * x)
+{
+    return y->taps * x->taps * sn_inputs(c);
+}
+
+/* Floats from the weights of an output channel to the next. */
+static size_t step_of(size_t depth) { return sn_spaced(depth, SN_FOUR_SETS); }
+
+/* The phases of an axis with so many taps. */
+static size_t phases_with(const struct sn_phases * a, size_t taps)
+{
+    size_t number = 0;
+    for (size_t f = 0; f < a->number; ++f)
+        number += a->phase[f].taps == taps;
+    return number;
+}
+
+/* Plans the weights of all phases. A phase has the maximum number of taps, one less, or none: so there are four sizes. */
+static bool plan_weights(struct sn_convolution * c)
+{
+    size_t all = 0, size;
+    const struct sn_phases * py = sn_phases_y(c), * px = sn_phases_x(c);
+    for (size_t y = py->taps; y && y + 1 >= py->taps; --y)
+        for (size_t x = px->taps; x && x + 1 >= px->taps; --x) {
+            const size_t step = step_of(y * x * sn_inputs(c));
+            if (!sn_product(&size, phases_with(py, y), phases_with(px, x), step, c->p.dstC) ||
+                !sn_product(&all, all + size, 1))
+                return false;
+        }
+    return sn_floats(&c->weightSize, all);
+}
+
+/* The workspace: a panel of B, products of all phases of some channels, and the band. */
+static size_t panel_size(const struct sn_convolution * c)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    return sn_align(data_of(c)->block * sn_gemm_width(tile, tile->columns) + sn_lanes(c), LINE);
+}
+
+static size_t products_size(const struct sn_convolution * c)
+{
+    const size_t wide = c->table->gemm.tile_32f.columns;
+    return sn_phases_x(c)->number * data_of(c)->outputs * wide + LINE; /* the interleaving reads one vector more */
+}
+
+static bool plan(struct sn_convolution * c)
+{
+    struct phases_nchw * o = (void *)c->algorithmData;
+    const size_t wide = c->table->gemm.tile_32f.columns, part = sn_cpu()->cacheL2 / 4 / sizeof(float);
+    size_t copied, depth, products;
+    if (!sn_phase_planes_plan(c, false, sn_inputs(c), 0, 2 * part, &o->band, &copied) ||
+        !sn_phase_segments_plan(c, sn_inputs(c)) ||
+        !sn_product(&depth, sn_phases_y(c)->taps, sn_phases_x(c)->taps, sn_inputs(c)))
+        return false;
+    sn_channels_plain(c);
+    o->block = sn_min(depth, sn_max(part / wide, 1));
+    o->outputs = sn_min(sn_outputs(c), sn_max(part / wide / sn_phases_x(c)->number, 1));
+    return sn_product(&products, sn_phases_x(c)->number, o->outputs, wide) &&
+           sn_floats(&c->workSize, copied + panel_size(c) + products_size(c)) && plan_weights(c);
+}
+
+/* Packs the weights of output channel o of a group for one phase; `weight`: those of the group for input channel 0. */
+static void pack_output(const struct sn_convolution * c, const sn_32f * weight, size_t o, const struct sn_phase * y,
+                        const struct sn_phase * x, sn_32f * packed)
+{
+    const size_t kernel = c->p.kernelY * c->p.kernelX;
+    for (size_t ky = 0; ky < y->taps; ++ky)
+        for (size_t kx = 0; kx < x->taps; ++kx) {
+            const size_t tap = sn_phase_tap(sn_phases_y(c), y, ky) * c->p.kernelX + sn_phase_tap(sn_phases_x(c), x, kx);
+            for (size_t i = 0; i < sn_inputs(c); ++i)
+                *packed++ = weight[(i * sn_outputs(c) + o) * kernel + tap];
+        }
+}
+
+static void offsets(const struct sn_convolution * c)
+{
+    sn_phase_segments_offsets(c, &data_of(c)->band, sn_inputs(c));
+}
+
+/* [group][phase y][phase x][output channel][line][column][input channel] */
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const sn_32f * w = weight;
+    sn_32f * packed = c->weight;
+    for (size_t g = 0; g < p->group; ++g, w += sn_inputs(c) * sn_outputs(c) * p->kernelY * p->kernelX)
+        for (size_t fy = 0; fy < sn_phases_y(c)->number; ++fy)
+            for (size_t fx = 0; fx < sn_phases_x(c)->number; ++fx) {
+                const struct sn_phase * y = &sn_phases_y(c)->phase[fy], * x = &sn_phases_x(c)->phase[fx];
+                const size_t step = step_of(depth_of(c, y, x));
+                for (size_t o = 0; o < sn_outputs(c); ++o, packed += step)
+                    pack_output(c, w, o, y, x, packed);
+            }
+}
+
+/* ---- forward */
+
+/* Some pixels of all phases in x, and some output channels. */
+struct panel {
+    const struct sn_convolution * c;
+    const struct sn_phase * y;
+    struct sn_columns_32f columns; /* src: the band, of the group */
+    struct sn_piece piece[COLUMNS];
+    size_t pixels;
+    size_t channel, channels; /* the first one, among those of all groups */
+    sn_32f * product;         /* [phase x][channel][pixel] */
+};
+
+/* Computes phases f .. f + alike - 1, which have the same inputs; `weight`: their weights for the panel's channels. */
+static void compute_phases(const struct panel * q, size_t f, size_t alike, const sn_32f * weight)
+{
+    static const size_t start = 0;
+    const struct sn_convolution * c = q->c;
+    const struct sn_phase * x = &sn_phases_x(c)->phase[f];
+    const size_t depth = depth_of(c, q->y, x), step = step_of(depth), wide = c->table->gemm.tile_32f.columns;
+    struct sn_columns_32f columns = q->columns;
+    struct sn_gemm_32f gemm = {.height = 1, .width = q->channels, .aStepX = step, .segment = &start, .segments = 1,
+        .b = columns.panel, .columns = q->pixels, .cStepX = wide,
+        .slope = c->slope ? c->slope + q->channel : NULL, .byRow = true, .param = {c->param[0], c->param[1]}};
+    columns.src += q->y->from * data_of(c)->band.line + x->from;
+    size_t k = 0;
+    do { /* once even for an empty sum */
+        gemm.length = columns.depth = sn_min(data_of(c)->block, depth - k);
+        gemm.bias = k > 0 ? NULL : c->bias + q->channel;
+        gemm.activation = k + gemm.length == depth ? sn_activation_of(c) : SN_ACTIVATION_IDENTITY;
+        columns.offset = sn_phase_offsets(c, x, sn_inputs(c)) + k;
+        c->table->convolution_32f.columns(&columns);
+        for (size_t i = 0; i < alike; ++i) {
+            gemm.a = weight + i * sn_outputs(c) * step + k;
+            gemm.c = q->product + (f + i) * q->channels * wide;
+            gemm.from = k > 0 ? gemm.c : NULL;
+            c->table->gemm.tile_32f.run(&gemm);
+        }
+        k += gemm.length;
+    } while (k < depth);
+}
+
+/* Interleaves the panel's products of the group's channels; dst: the group's first plane, at the first row of the phase. */
+static void scatter(const struct panel * q, size_t first, sn_32f * dst)
+{
+    const struct sn_convolution * c = q->c;
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t wide = c->table->gemm.tile_32f.columns, columns = sn_phases_x(c)->count;
+    struct sn_interleave_32f job = {.phases = sn_phases_x(c)->number, .phaseStep = q->channels * wide, .srcStep = wide,
+        .dstStep = p->dstH * p->dstW, .rows = q->channels};
+    for (size_t done = 0, n; done < q->pixels; done += n) {
+        const size_t y = (first + done) / columns, x = (first + done) % columns * sn_phases_x(c)->number;
+        n = sn_min(columns - x / sn_phases_x(c)->number, q->pixels - done);
+        job.src = q->product + done;
+        job.dst = dst + y * sn_phases_y(c)->stride * p->dstW + x;
+        job.size = sn_min(n * sn_phases_x(c)->number, p->dstW - x);
+        sn_phase_planes_interleave(c, &job);
+    }
+}
+
+/* Computes all phases in x and all output channels of group g, at the panel's pixels. */
+static void compute_panel(struct panel * q, size_t g, const sn_32f * weight, size_t first, sn_32f * dst)
+{
+    const struct sn_convolution * c = q->c;
+    for (size_t o = 0; o < sn_outputs(c); o += data_of(c)->outputs) {
+        q->channel = g * sn_outputs(c) + o;
+        q->channels = sn_min(data_of(c)->outputs, sn_outputs(c) - o);
+        const sn_32f * w = weight;
+        for (size_t f = 0, alike; f < sn_phases_x(c)->number; f += alike) {
+            const size_t step = step_of(depth_of(c, q->y, &sn_phases_x(c)->phase[f]));
+            alike = sn_phases_alike(sn_phases_x(c), f);
+            compute_phases(q, f, alike, w + o * step);
+            w += alike * sn_outputs(c) * step;
+        }
+        scatter(q, first, dst + o * c->p.dstH * c->p.dstW);
+    }
+}
+
+/* The pieces of a band's lines that contain the first inputs of outputs first .. first + count - 1 of a phase. */
+static size_t cut(const struct sn_convolution * c, size_t first, size_t count, struct sn_piece * piece)
+{
+    const size_t columns = sn_phases_x(c)->count;
+    if (data_of(c)->band.line == columns) { /* rows are contiguous */
+        piece[0] = (struct sn_piece){first, count};
+        return 1;
+    }
+    size_t pieces = 0;
+    for (size_t y = first / columns, x = first % columns; count; ++y, x = 0) {
+        const size_t n = sn_min(columns - x, count);
+        piece[pieces++] = (struct sn_piece){y * data_of(c)->band.line + x, n};
+        count -= n;
+    }
+    return pieces;
+}
+
+/* Computes `rows` rows of the phase, in all phases x. */
+static void compute_phase(struct panel * q, size_t g, size_t rows, const sn_32f * weight, sn_32f * dst)
+{
+    const struct sn_gemm_32f_tile * tile = &q->c->table->gemm.tile_32f;
+    const size_t all = rows * sn_phases_x(q->c)->count;
+    q->columns.piece = q->piece;
+    for (size_t first = 0; first < all; first += tile->columns) {
+        q->pixels = sn_min(tile->columns, all - first);
+        q->columns.pieces = cut(q->c, first, q->pixels, q->piece);
+        q->columns.width = sn_gemm_width(tile, q->pixels);
+        compute_panel(q, g, weight, first, dst);
+    }
+}
+
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_band * band = &data_of(c)->band;
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    const size_t g = s->image % p->group;
+    struct panel q = {.c = c, .product = (sn_32f *)a->work + panel_size(c),
+        .columns = {.src = a->src, .panel = a->work, .exact = !band->copied}};
+    if (band->copied) {
+        sn_32f * copy = q.product + products_size(c);
+        for (size_t i = 0; i < sn_inputs(c); ++i)
+            sn_phase_planes_copy(c, band, q.columns.src + i * p->srcH * p->srcW, s->line, s->lines, copy + i * band->plane);
+        q.columns.src = copy;
+    } else if (sn_phases_used(c)) {
+        q.columns.src += (size_t)(y->low + (ptrdiff_t)s->line) * band->line + (size_t)x->low;
+    }
+    const sn_32f * weight = sn_weights(c) + g * (c->weightSize / sizeof(float) / p->group);
+    for (size_t f = 0; f < y->number; ++f) {
+        q.y = &y->phase[f];
+        const size_t rows = sn_phase_rows(q.y, s->line, s->lines);
+        if (rows)
+            compute_phase(&q, g, rows, weight, (sn_32f *)a->dst + (s->line * y->stride + f) * p->dstW);
+        for (size_t i = 0; i < x->number; ++i)
+            weight += sn_outputs(c) * step_of(depth_of(c, q.y, &x->phase[i]));
+    }
+}
+
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    sn_phase_bands_run(c, &data_of(c)->band, a, compute);
+}
+
+const struct sn_convolution_algorithm sn_deconvolution_32f_nchw = {.name = "phases NCHW", .tiled = true,
+    .supports = supports, .plan = plan, .offsets = offsets, .pack = pack,
+    .alike = sn_phases_same, .forward = forward};

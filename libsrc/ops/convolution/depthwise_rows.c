@@ -1,0 +1,109 @@
+#include "ops/convolution/depthwise_rows.h"
+
+#include <string.h>
+
+/* The maximum number of pointers to lines for one call of the kernel, unless one row needs more. */
+enum { LINES = 1024 };
+
+size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    r->step = p->dilationY == 1 && p->strideY < p->kernelY ? p->strideY : p->kernelY; /* otherwise rows share no lines */
+    r->rows = sn_min(sn_max(1, sn_min(p->dstH, LINES / p->kernelY)), most);
+    r->lines = (r->rows - 1) * r->step + p->kernelY;
+    return sn_align(r->lines * sizeof(void *), SN_ALIGN);
+}
+
+bool sn_depthwise_rows_weights(struct sn_convolution * c)
+{
+    c->channels = sn_align(c->p.dstC, sn_lanes(c));
+    c->runStep = 1;
+    return sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->channels);
+}
+
+void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight)
+{
+    const size_t lanes = sn_lanes(c), taps = c->p.kernelY * c->p.kernelX, channels = c->p.dstC;
+    const sn_32f * w = weight;
+    sn_32f * packed = c->weight;
+    for (size_t o = 0; o < channels; o += lanes)
+        for (size_t k = 0; k < taps; ++k, packed += lanes)
+            memcpy(packed, w + k * channels + o, sn_min(channels - o, lanes) * sizeof(float));
+}
+
+struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
+                                              size_t first, size_t count, size_t srcPixel, size_t dstPixel)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    return (struct sn_depthwise_nhwc){.lineStep = r->step, .srcW = p->srcW, .srcPixel = srcPixel,
+        .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
+        .channels = count, .weight = sn_weights(c) + first * p->kernelY * p->kernelX, .bias = c->bias + first,
+        .slope = c->slope ? c->slope + first : NULL, .activation = sn_activation_of(c),
+        .param = {c->param[0], c->param[1]}, .dstW = p->dstW, .dstRow = p->dstW * dstPixel, .dstPixel = dstPixel};
+}
+
+/* Sets the pointers to the lines that d->rows output rows need, of which the first is `row`; the rows lie `apart` rows from
+ * each other. Lines outside the image are NULL. */
+static void find_lines(const struct sn_convolution * c, const struct sn_depthwise_nhwc * d, const void * src, size_t row,
+                       size_t apart, const void ** line)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t size = p->srcW * d->srcPixel * sn_element(c->family->smallType);
+    for (size_t y = 0; y < d->rows; ++y)
+        for (size_t ky = 0; ky < p->kernelY; ++ky) {
+            const size_t at = (row + y * apart) * p->strideY + ky * p->dilationY - p->padY; /* wraps for those above */
+            line[y * d->lineStep + ky] = at < p->srcH ? (const uint8_t *)src + at * size : NULL;
+        }
+}
+
+/* The address of result i from d->dst on. */
+static void * result_at(const struct sn_depthwise_nhwc * d, size_t i)
+{
+    return (uint8_t *)d->dst + i * (d->narrow ? sizeof(sn_16b) : sizeof(sn_32f));
+}
+
+/*
+ * Every dilationX-th pixel of the outputs, from pixel `first` on: a convolution without dilation of every dilationX-th pixel
+ * of the lines.
+ */
+static struct sn_depthwise_nhwc columns_from(struct sn_depthwise_nhwc d, size_t first)
+{
+    const size_t n = d.dilationX, before = d.padX > first ? sn_ceil_div(d.padX - first, n) : 0;
+    const size_t at = first + before * n - d.padX; /* the first pixel of a line that is read */
+    d.dst = result_at(&d, first * d.dstPixel);
+    d.dstW = sn_ceil_div(d.dstW - first, n);
+    d.offset += at * d.srcPixel;
+    d.srcW = at < d.srcW ? sn_ceil_div(d.srcW - at, n) : 0;
+    d.srcPixel *= n;
+    d.dstPixel *= n;
+    d.padX = before;
+    d.dilationX = 1;
+    return d;
+}
+
+/* The least outputs in every dilationX-th pixel for which they are computed alone: those of a block of the kernel. */
+enum { COLUMNS = 4 };
+
+void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc d, const void * src, size_t row,
+                          const void ** line)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const bool plain = p->strideY == 1 && p->strideX == 1 && p->dstW >= COLUMNS * p->dilationX;
+    const size_t apart = plain ? p->dilationY : 1, columns = plain ? p->dilationX : 1, rows = d.rows;
+    const sn_depthwise_nhwc_fn kernel = c->family->smallType == SN_DATA_16B ? c->table->convolution_16b.depthwise_nhwc
+                                                                            : c->table->convolution_32f.depthwise_nhwc;
+    if (apart > 1)
+        d.lineStep = 1;
+    d.line = line;
+    for (size_t y = 0; y < sn_min(apart, rows); ++y) {
+        struct sn_depthwise_nhwc e = d;
+        e.rows = sn_ceil_div(rows - y, apart);
+        find_lines(c, &e, src, row + y, apart, line);
+        e.dst = result_at(&d, y * d.dstRow);
+        e.dstRow *= apart;
+        for (size_t x = 0; x < columns; ++x) {
+            const struct sn_depthwise_nhwc f = columns > 1 ? columns_from(e, x) : e;
+            kernel(&f);
+        }
+    }
+}

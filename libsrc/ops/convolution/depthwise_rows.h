@@ -1,0 +1,31 @@
+/* Some output rows of a depthwise NHWC convolution of floats or bfloat16 numbers: the kernel's job, its pointers to lines. */
+#ifndef SN_OPS_CONVOLUTION_DEPTHWISE_ROWS_H
+#define SN_OPS_CONVOLUTION_DEPTHWISE_ROWS_H
+
+#include "ops/convolution/plan.h"
+
+struct sn_depthwise_rows {
+    size_t rows, lines; /* rows of one call of the kernel, and their pointers to lines */
+    size_t step;        /* pointers from one output row to the next */
+};
+
+/* Plans the rows, at most `most`; returns the bytes of the pointers, with which the workspace begins. */
+size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r);
+
+/* Plans channels and packed weights for the kernel; false: too large. Packs the weights from [tap][channel]. */
+bool sn_depthwise_rows_weights(struct sn_convolution * c);
+void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight);
+
+/* A job for channels first .. first + count - 1, with the elements between pixels. Without line, offset, rows, dst. */
+struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
+                                              size_t first, size_t count, size_t srcPixel, size_t dstPixel);
+
+/*
+ * Computes d.rows output rows from `row` on, at d.dst, from the image src; `line` is memory for the pointers to lines. With
+ * dilation and stride 1, every dilationY-th row and every dilationX-th column is a convolution without dilation, for which
+ * the kernel has blocks of several rows and columns. The sums have the same order, so the bits are the same.
+ */
+void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc d, const void * src, size_t row,
+                          const void ** line);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * Convolution by products of small numbers, bytes or bfloat16 (contract/dot.h): the common part of the two families. Rows of
+ * A are always NHWC pixels of small numbers: for any other image a band is copied and converted, and results for NCHW are
+ * computed as pixels and then converted to planes.
+ */
+#ifndef SN_OPS_CONVOLUTION_DOT_H
+#define SN_OPS_CONVOLUTION_DOT_H
+
+#include "ops/convolution/band.h"
+#include "ops/convolution/plan.h"
+
+/* The argument by which the tile converts sums to results. */
+union sn_dot_result {
+    struct sn_result_8i as_8i;
+    struct sn_result_16b as_16b;
+};
+
+/* The beginning of c->familyData in both families. */
+struct sn_dot_family {
+    const struct sn_dot_tile * tile;
+    sn_pixels_fn pixels;
+    sn_planes_fn planes;
+    bool spaced;       /* groups of numbers must not extend into other pixels: 0 times such a number may be NaN */
+
+    /* Sets *result for the channels from index `first` of the spread arrays on. */
+    void (*result)(const struct sn_convolution * c, size_t first, union sn_dot_result * result);
+
+    sn_32f * srcScale; /* for bytes: srcC scales, in `packed` */
+    float srcZero;     /* the number that represents 0 */
+};
+
+static inline const struct sn_dot_family * sn_dot_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
+
+/* By the tile; supports every shape. */
+extern const struct sn_convolution_algorithm sn_convolution_dot_tiled;
+
+/* The bytes of a small number in images. */
+static inline size_t sn_small(const struct sn_convolution * c) { return sn_element(c->family->smallType); }
+
+/* The offset of a weight in the caller's layout; o counts through all groups, i inside one. */
+static inline size_t sn_weight_at(const struct sn_convolution_parameters * p, size_t o, size_t i, size_t ky, size_t kx)
+{
+    const size_t inputs = p->srcC / p->group;
+    return p->srcF == SN_NHWC ? ((ky * p->kernelX + kx) * inputs + i) * p->dstC + o
+                              : ((o * inputs + i) * p->kernelY + ky) * p->kernelX + kx;
+}
+
+/* ---- bands */
+
+struct sn_dot_band {
+    struct sn_band band; /* pixel and line in bytes */
+    size_t number;       /* bytes of a number of it */
+    size_t inputs;       /* numbers of a group of channels in a pixel, with spacing */
+    bool anywhere;       /* an image whose pixels have gaps between them can be read in place; otherwise it is copied */
+    size_t bytes;        /* of its copy, which begins the workspace; results for NCHW follow */
+};
+
+/*
+ * What kernels read: always a copy; the image itself if there is no padding and no byte beyond it is read; or the image
+ * itself in any case, with the extent of the padding as arguments.
+ */
+enum sn_dot_reads { SN_READS_COPY, SN_READS_PIXELS, SN_READS_LINES };
+
+/*
+ * Plans the band, whose number and inputs are set, and c->workSize. Results to be converted to planes are computed `most`
+ * bytes of a pixel at a time.
+ */
+bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn_dot_reads reads, size_t most);
+
+/* Runs compute() for all rows of all images; panel: the outputs of a panel if it can compute a part of them, 0 if it always
+ * computes all. */
+void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_arrays * a, size_t panel,
+                void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a));
+
+/* For compute(): the input for the rows of a share, in the image or copied to the workspace. */
+struct sn_dot_lines {
+    const uint8_t * first;
+    bool copied;
+    size_t pixel, line; /* bytes between pixels and between lines */
+};
+struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
+                                    const struct sn_arrays * a);
+
+/*
+ * The address for results of output rows from `row` on, `channels` channels from `first` on, and the bytes between their
+ * pixels: in the image or, for NCHW, in `work`, from where sn_dot_result_store() copies them to planes.
+ */
+uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
+                           const struct sn_arrays * a, size_t * step);
+void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
+                         size_t rows, const struct sn_arrays * a);
+
+#endif

@@ -1,0 +1,133 @@
+/* The bands of convolutions of small numbers: input for the kernels, and conversion of results to planes for NCHW. */
+#include <string.h>
+
+#include "ops/cache_sets.h"
+#include "ops/convolution/cost.h"
+#include "ops/convolution/dot.h"
+#include "runtime/cpu.h"
+
+static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
+
+bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn_dot_reads reads, size_t most)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    struct sn_band * band = &b->band;
+    const bool clash = sn_dot_of(c)->spaced && sn_share_sets(b->number * p->srcC * p->strideX, SN_TWO_SETS) &&
+                       p->dstW * p->dstH > 1;
+    const bool other = b->number != sn_small(c) || is_nchw(c) || p->srcT == SN_DATA_32F;
+    sn_band_plan(band, p, reads == SN_READS_COPY || clash || other, is_nchw(c));
+    if (reads == SN_READS_LINES && !clash && !other) { /* for any padding */
+        band->copied = false;
+        band->strideY = p->strideY, band->strideX = p->strideX;
+        band->columns = p->srcW;
+    }
+    /* Bands of about equal height, whose lines and results fit into the L2 cache. */
+    const size_t cache = sn_cpu()->cacheL2;
+    size_t result;
+    if (!sn_product(&band->pixel, p->group, b->inputs, b->number))
+        return false;
+    band->pixel += clash ? SN_ALIGN : 0;
+    if (!sn_product(&band->line, band->columns, band->pixel) || !sn_product(&result, is_nchw(c), p->dstW, most))
+        return false;
+    sn_band_rows(band, p, cache / 2);
+    sn_band_limit(band, p, sn_min(band->rows, cache / 4 / sn_max(result, 1)));
+    b->anywhere = reads == SN_READS_LINES || p->kernelY * p->kernelX == 1;
+    const bool copies = band->copied || (!is_nchw(c) && !b->anywhere);
+    if (!sn_product(&b->bytes, copies, band->lines, band->line))
+        return false;
+    if (copies)
+        b->bytes = sn_align(b->bytes + SN_ALIGN, SN_ALIGN); /* a group may extend beyond the last pixel */
+    return sn_product(&c->workSize, b->bytes + band->rows * result, 1);
+}
+
+/* An image whose band is copied. */
+struct copy {
+    const struct sn_convolution * c;
+    const struct sn_dot_band * b;
+    const struct sn_arrays * a;
+};
+
+/* Writes columns of padding. */
+static void fill(const void * job, uint8_t * to, size_t bytes)
+{
+    const struct copy * j = job;
+    const float zero = sn_dot_of(j->c)->srcZero;
+    const bool wide = j->b->number > sn_small(j->c);
+    memset(to, wide ? 0 : (int)zero, bytes);
+    if (wide && zero > 0)
+        for (size_t i = 0; i < bytes; i += 2)
+            to[i] = (uint8_t)zero; /* the low byte of 16 bits */
+}
+
+static void copy(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to)
+{
+    const struct copy * j = job;
+    const struct sn_convolution * c = j->c;
+    const struct sn_dot_band * b = j->b;
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t channel = is_nchw(c) ? p->srcH * p->srcW : 1, element = sn_element(p->srcT);
+    struct sn_pixels pixel = {.floats = p->srcT == SN_DATA_32F, .srcPixel = is_nchw(c) ? 1 : step * j->a->at->srcPixel,
+        .srcChannel = channel, .scale = sn_dot_of(c)->srcScale, .zero = sn_dot_of(c)->srcZero, .channels = p->srcC,
+        .pixels = pixels, .dstPixel = b->band.pixel, .wide = b->number > sn_small(c)};
+    const uint8_t * src = (const uint8_t *)j->a->src + first * (is_nchw(c) ? 1 : j->a->at->srcPixel) * element;
+    if (b->inputs == sn_inputs(c)) {
+        pixel.src = src, pixel.dst = to;
+        sn_dot_of(c)->pixels(&pixel);
+        return;
+    }
+    memset(to, 0, pixels * b->band.pixel); /* also the spacing of groups */
+    pixel.channels = sn_inputs(c);
+    for (size_t g = 0; g < p->group; ++g) {
+        pixel.src = src + g * sn_inputs(c) * channel * element;
+        pixel.dst = to + g * b->inputs * b->number;
+        sn_dot_of(c)->pixels(&pixel);
+    }
+}
+
+struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
+                                    const struct sn_arrays * a)
+{
+    if (!b->band.copied && (b->anywhere || a->at->srcPixel == c->p.srcC)) {
+        const size_t pixel = a->at->srcPixel * b->number, line = c->p.srcW * pixel;
+        return (struct sn_dot_lines){(const uint8_t *)a->src + s->line * c->p.strideY * line, false, pixel, line};
+    }
+    const struct copy job = {c, b, a};
+    sn_band_copy(&(struct sn_band_copy){&b->band, &c->p, 1, &job, fill, copy}, s->line, s->lines, a->work);
+    /* The last group may read beyond the last pixel; its weights there are 0, but no result is made of unset bytes. */
+    const size_t lines = sn_used(s->lines, b->band.strideY, c->p.kernelY, c->p.dilationY);
+    memset((uint8_t *)a->work + lines * b->band.line, 0, SN_ALIGN);
+    return (struct sn_dot_lines){a->work, true, b->band.pixel, b->band.line};
+}
+
+void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_arrays * a, size_t panel,
+                void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a))
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
+        .time = sn_convolution_dot_time(c), .shares = {.lines = p->dstH, .most = b->band.rows, .columns = p->dstC,
+        .width = p->group == 1 ? panel : 0, .weights = c->weightSize, .source = c->srcSize, .start = b->band.copied,
+        .least = sn_ceil_div(32, p->dstW)}});
+}
+
+uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
+                           const struct sn_arrays * a, size_t * step)
+{
+    const size_t element = sn_element(c->p.dstT);
+    *step = (is_nchw(c) ? channels : a->at->dstPixel) * element;
+    return is_nchw(c) ? work : (uint8_t *)a->dst + (row * c->p.dstW * a->at->dstPixel + first) * element;
+}
+
+void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
+                         size_t rows, const struct sn_arrays * a)
+{
+    const size_t plane = c->p.dstH * c->p.dstW, begin = row * c->p.dstW, pixels = rows * c->p.dstW;
+    const size_t element = sn_element(c->p.dstT);
+    if (!is_nchw(c))
+        return;
+    uint8_t * dst = (uint8_t *)a->dst + first * plane * element;
+    if (element < sizeof(float))
+        sn_dot_of(c)->planes(work, channels * element, channels, pixels, dst + begin * element, plane);
+    else
+        c->table->layout.image_32f(channels, plane, (const sn_32f *)(const void *)work, SN_NHWC,
+                                   (sn_32f *)(void *)dst + begin, SN_NCHW, 0, pixels);
+}

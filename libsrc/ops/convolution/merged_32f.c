@@ -1,0 +1,344 @@
+/*
+ * Merged convolution: a few output rows at a time pass through all stages, so that intermediate data stay in the caches.
+ *
+ * A step expands the lines that its rows need and that no earlier step has computed, into a ring buffer of lines with zeros
+ * as padding; runs the depthwise kernel on the ring; and multiplies its result, while it is in the cache, with the weights
+ * of the projection. So each line is expanded once, and there is no intermediate image. Without an expansion the depthwise
+ * kernel reads the image itself; without a projection it writes the result.
+ *
+ * Neither results nor the order of any sum depend on the number of rows of a step.
+ */
+#include "ops/convolution/merged_32f.h"
+
+#include <string.h>
+
+#include "ops/cache_sets.h"
+#include "ops/convolution/32f_nhwc.h"
+#include "ops/convolution/cost.h"
+#include "runtime/cpu.h"
+#include "runtime/threads.h"
+
+/* ---- `base`: whole images, stage by stage */
+
+static bool is_base(const struct sn_merged_convolution_32f * m) { return !m->table->gemm.tile_32f.run; }
+
+static bool plan_base(struct sn_merged_convolution_32f * m)
+{
+    m->workSize = 0;
+    for (int i = m->first; i < (int)m->last; ++i)
+        m->workSize += m->stage[i].dstSize;
+    return true;
+}
+
+static void forward_base(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
+{
+    for (size_t b = 0; b < m->batch; ++b) {
+        const struct sn_plain whole = sn_plain_of(a, b);
+        struct sn_plain image = {.src = whole.src, .srcPixel = whole.srcPixel};
+        sn_32f * work = a->work;
+        for (int i = m->first; i <= (int)m->last; ++i) {
+            const struct sn_convolution * c = &m->stage[i];
+            const bool last = i == (int)m->last;
+            image.dst = last ? whole.dst : work;
+            image.dstPixel = last ? whole.dstPixel : c->p.dstC;
+            if (last)
+                image.add = whole.add, image.addPixel = whole.addPixel, image.after = whole.after;
+            m->table->convolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+            image.src = work;
+            image.srcPixel = c->p.dstC;
+            work += c->dstSize / sizeof(float);
+        }
+    }
+}
+
+/* ---- the plan */
+
+/* Limits of the rows of a step, and the lines that they need with the largest kernel and stride. */
+enum { FEW_ROWS = 4, MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
+
+static size_t lines_of(const struct sn_merged_convolution_32f * m, size_t rows)
+{
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
+    return sn_used(rows, p->strideY, p->kernelY, 1);
+}
+
+/* Floats that a step of `rows` rows reads and writes. */
+static size_t step_size(const struct sn_merged_convolution_32f * m, size_t rows)
+{
+    const size_t ring = m->first == SN_EXPANSION ? lines_of(m, rows) * m->line : 0;
+    const size_t buffer = m->last == SN_PROJECTION ? rows * m->stage[SN_PROJECTION].p.dstW * m->bufferPixel : 0;
+    return ring + buffer;
+}
+
+/*
+ * A step has a multiple of four rows, which the depthwise kernel computes together, if its data fit into half of the L2
+ * cache. With few weights, four: more are no faster. With many weights, which each step reads from beyond that cache, as
+ * many rows as fit.
+ */
+static void plan_rows(struct sn_merged_convolution_32f * m)
+{
+    const size_t all = m->stage[m->last].p.dstH, budget = sn_cpu()->cacheL2 / 2 / sizeof(float);
+    const size_t weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
+    const size_t most = weights / sizeof(float) > budget ? MOST_ROWS : FEW_ROWS;
+    m->rows = sn_min(all, FEW_ROWS);
+    while (m->rows > 1 && step_size(m, m->rows) > budget)
+        --m->rows;
+    while (m->rows < sn_min(all, most) && step_size(m, sn_min(all, m->rows + FEW_ROWS)) <= budget)
+        m->rows = sn_min(all, m->rows + FEW_ROWS);
+}
+
+/* The workspace: the ring, the result of the depthwise stage, the band of the expansion. */
+static bool plan_work(struct sn_merged_convolution_32f * m)
+{
+    const size_t unit = SN_ALIGN / sizeof(float);
+    size_t ring = 0, buffer = 0, band = 0;
+    if (m->first == SN_EXPANSION) {
+        m->lines = lines_of(m, m->rows);
+        if (!sn_product(&ring, m->lines, m->line) || !sn_direct_nhwc_limit(&m->stage[SN_EXPANSION], m->lines, &band))
+            return false;
+    }
+    if (m->last == SN_PROJECTION && !sn_product(&buffer, m->rows, m->stage[SN_PROJECTION].p.dstW, m->bufferPixel))
+        return false;
+    m->buffer = sn_align(ring, unit);
+    m->band = sn_align(m->buffer + buffer, unit);
+    return sn_floats(&m->workSize, m->band + band);
+}
+
+bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
+{
+    static const struct sn_convolution_algorithm * const algorithms[] = {
+        &sn_convolution_32f_nhwc, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_nhwc};
+    for (int i = m->first; i <= (int)m->last; ++i) {
+        struct sn_convolution * c = &m->stage[i];
+        c->format = c->p.srcF;
+        c->batch = m->batch;
+        c->table = m->table;
+        c->family = &sn_convolution_32f;
+        c->algorithm = is_base(m) ? &sn_convolution_32f_base : algorithms[i];
+        if (sn_convolution_plan(c) != SN_ERROR_NONE)
+            return false;
+    }
+    m->dense = m->stage[m->last].dense;
+    m->dense.srcPixel = m->stage[m->first].dense.srcPixel;
+    m->dense.srcImage = m->stage[m->first].dense.srcImage;
+    if (is_base(m))
+        return plan_base(m);
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
+    m->pixel = m->first == SN_EXPANSION ? sn_spaced(p->srcC, SN_TWO_SETS) : p->srcC;
+    m->bufferPixel = sn_spaced(p->dstC, SN_TWO_SETS);
+    const size_t columns = sn_max(sn_used(p->dstW, p->strideX, p->kernelX, 1), p->padX + p->srcW);
+    if (!sn_product(&m->line, m->first == SN_EXPANSION ? columns : p->srcW, m->pixel))
+        return false;
+    plan_rows(m);
+    return plan_work(m);
+}
+
+static size_t stages(const struct sn_merged_convolution_32f * m) { return (size_t)m->last - m->first + 1; }
+
+struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_set_params * given)
+{
+    return sn_convolution_set(&m->stage[m->first], given, stages(m));
+}
+
+size_t sn_merged_convolution_32f_memory(const struct sn_merged_convolution_32f * m)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < stages(m); ++i)
+        size += sn_convolution_memory(&m->stage[m->first + i]);
+    return size;
+}
+
+void sn_merged_convolution_32f_free(struct sn_merged_convolution_32f * m)
+{
+    for (size_t i = 0; i < stages(m); ++i)
+        sn_convolution_free(&m->stage[m->first + i]);
+}
+
+/* ---- the steps */
+
+struct job {
+    const struct sn_merged_convolution_32f * m;
+    const struct sn_arrays * all;
+};
+
+/* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as are contiguous there. */
+static void expand(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t line, size_t end)
+{
+    const struct sn_convolution * c = &m->stage[SN_EXPANSION];
+    const struct sn_direct_nhwc * direct = sn_direct_nhwc_of(c);
+    const size_t left = m->stage[SN_DEPTHWISE].p.padX * m->pixel;
+    sn_32f * work = a->work;
+    while (line < end) {
+        const size_t place = line % m->lines, rows = sn_min(sn_min(end - line, m->lines - place), direct->nhwc.band.rows);
+        sn_direct_nhwc_rows(c, direct, (struct sn_nhwc_image){a->src, a->at->srcPixel}, line, work + m->band,
+            (struct sn_nhwc_rows){.rows = rows, .dst = work + place * m->line + left, .dstLine = m->line,
+            .dstPixel = m->pixel});
+        line += rows;
+    }
+}
+
+/* Computes rows row .. row + rows - 1 of the depthwise stage, from the ring or, without an expansion, from the image. */
+static void depthwise(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+                      sn_32f * dst, size_t dstRow, size_t dstPixel)
+{
+    const struct sn_convolution * c = &m->stage[SN_DEPTHWISE];
+    const struct sn_convolution_parameters * p = &c->p;
+    const bool ring = m->first == SN_EXPANSION;
+    const size_t pixel = ring ? m->pixel : a->at->srcPixel;
+    const sn_32f * src = a->src, * work = a->work;
+    const void * line[MOST_LINES];
+    const size_t lines = lines_of(m, rows);
+    for (size_t i = 0; i < lines; ++i) {
+        const size_t y = row * p->strideY + i - p->padY; /* wraps for a line above the image */
+        line[i] = y >= p->srcH ? NULL : ring ? work + y % m->lines * m->line : src + y * p->srcW * pixel;
+    }
+    const struct sn_depthwise_nhwc d = {.line = line, .lineStep = p->strideY,
+        .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
+        .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
+        .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c),
+        .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
+        .dstPixel = dstPixel};
+    m->table->convolution_32f.depthwise_nhwc(&d);
+}
+
+/* Expands, if there is an expansion, the lines that these rows of the depthwise stage need, except the first `ready` lines
+ * of the image. Returns the new number of lines that are ready. */
+static size_t prepare(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+                      size_t ready)
+{
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
+    if (m->first != SN_EXPANSION)
+        return ready;
+    const size_t at = row * p->strideY, reach = at + lines_of(m, rows); /* of padded lines */
+    const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
+    const size_t end = reach > p->padY ? sn_min(reach - p->padY, p->srcH) : 0;
+    expand(m, a, sn_max(begin, ready), end);
+    return sn_max(ready, end);
+}
+
+/* The offset and size of the lines, of `line` floats, that the depthwise stage will read for the first time when it
+ * continues at `row`. */
+static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t line, size_t row, size_t rows, size_t * size)
+{
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
+    const size_t at = row * p->strideY + (p->kernelY - sn_min(p->kernelY, p->strideY)); /* of padded lines */
+    const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
+    *size = sn_min(rows * p->strideY, p->srcH - begin) * line;
+    return begin * line;
+}
+
+/* Computes rows row .. row + rows - 1 of the projection, from the buffer, which includes the padding of the projection. */
+static size_t project(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+                      size_t ready)
+{
+    const struct sn_convolution * c = &m->stage[SN_PROJECTION];
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
+    const size_t end = row + rows > p->padY ? sn_min(row + rows - p->padY, p->srcH) : 0;
+    const size_t line = p->dstW * m->bufferPixel;
+    const sn_32f * src = a->src, * add = a->add;
+    sn_32f * buffer = (sn_32f *)a->work + m->buffer, * dst = a->dst;
+    if (end - begin < rows || p->srcW < p->dstW) /* some pixels are padding */
+        memset(buffer, 0, rows * line * sizeof(float));
+    if (begin < end) {
+        ready = prepare(m, a, begin, end - begin, ready);
+        depthwise(m, a, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->bufferPixel, line,
+                  m->bufferPixel);
+    }
+    const size_t dstLine = p->dstW * a->at->dstPixel;
+    struct sn_nhwc_rows r = {.row = row, .rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
+        .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = a->at->dstPixel,
+        .add = add ? add + row * dstLine : NULL};
+    if (m->first == SN_DEPTHWISE)
+        r.prefetch = src + next_lines(m, p->srcW * a->at->srcPixel, end, rows, &r.prefetchSize);
+    sn_direct_nhwc_compute(c, sn_direct_nhwc_of(c), &r);
+    return ready;
+}
+
+/* The same without a projection. */
+static size_t finish(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+                     size_t ready)
+{
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
+    const size_t line = p->dstW * a->at->dstPixel;
+    ready = prepare(m, a, row, rows, ready);
+    depthwise(m, a, row, rows, (sn_32f *)a->dst + row * line, line, a->at->dstPixel);
+    return ready;
+}
+
+/* Clears the padding on both sides of the lines of the ring; the expansion writes between it. */
+static void clear_padding(const struct sn_merged_convolution_32f * m, sn_32f * line)
+{
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
+    const size_t left = p->padX * m->pixel, right = left + p->srcW * m->pixel;
+    for (size_t i = 0; i < m->lines; ++i, line += m->line) {
+        memset(line, 0, left * sizeof(float));
+        memset(line + right, 0, (m->line - right) * sizeof(float));
+    }
+}
+
+/* Units of work are rows of all images. A range begins with an empty ring, so two threads may expand the same lines. */
+static void run(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_merged_convolution_32f * m = job->m;
+    const struct sn_shares all = {.lines = m->stage[m->last].p.dstH, .most = m->rows, .panels = 1,
+        .imageUnits = m->stage[m->last].p.dstH};
+    struct sn_share s;
+    clear_padding(m, work);
+    for (size_t ready = 0; begin < end; begin += s.units) {
+        s = sn_share_at(&all, begin, end);
+        ready = s.line == 0 ? 0 : ready;
+        const struct sn_arrays a = sn_image_of(job->all, s.image, work);
+        ready = (m->last == SN_PROJECTION ? project : finish)(m, &a, s.line, s.lines, ready);
+    }
+}
+
+static void forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
+{
+    const struct job job = {m, a};
+    const size_t rows = m->batch * m->stage[m->last].p.dstH;
+    double time = 0;
+    for (int i = m->first; i <= (int)m->last; ++i)
+        time += sn_convolution_32f_time(&m->stage[i]);
+    /*
+     * Long ranges, since each expands some lines again. With few lines, for example 7, two threads gain 1.55 times, the
+     * maximum for these lines; dividing the channels of the expansion instead, with a common ring, gained 1.15: cores
+     * fetched its lines from each other.
+     */
+    const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows);
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = time,
+        .least = sn_min(least, sn_max(rows / sn_threads(), 1)), .work = a->work, .workBytes = m->workSize});
+}
+
+/* With another convolution as the last stage. */
+static void forward_as(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a)
+{
+    const struct sn_merged_convolution_32f * m = plan;
+    if (last == &m->stage[m->last]) {
+        forward(m, a);
+        return;
+    }
+    struct sn_merged_convolution_32f other = *m;
+    other.stage[m->last] = *last;
+    forward(&other, a);
+}
+
+void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
+{
+    struct sn_arrays all = *a;
+    struct sn_distances at;
+    if (m->add) {
+        at = *a->at;
+        at.addPixel = at.srcPixel, at.addImage = at.srcImage;
+        at.after = false;
+        all.add = a->src;
+        all.at = &at;
+    }
+    if (is_base(m))
+        forward_base(m, &all);
+    else if (all.add)
+        sn_forward_added(&(struct sn_added){m, &m->stage[m->last], m->last == SN_PROJECTION, forward_as}, &all);
+    else
+        forward(m, &all);
+}

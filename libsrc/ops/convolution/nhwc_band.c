@@ -1,0 +1,109 @@
+#include "ops/convolution/nhwc_band.h"
+
+#include <string.h>
+
+#include "runtime/cpu.h"
+
+void sn_nhwc_band_plan(const struct sn_convolution * c, bool spaced, struct sn_nhwc_band * b)
+{
+    sn_band_plan(&b->band, &c->p, spaced, false);
+    b->band.pixel = c->p.srcC + (spaced ? SN_ALIGN / sizeof(float) : 0);
+}
+
+bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    struct sn_band * band = &b->band;
+    if (!sn_product(&band->line, band->columns, band->pixel))
+        return false;
+    sn_band_rows(band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
+    const bool joined = p->group == 1 && p->dilationX == 1 && band->pixel == p->srcC;
+    c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
+    b->length = joined ? p->kernelX * p->srcC : sn_inputs(c);
+    b->depth = p->kernelY * p->kernelX * sn_inputs(c);
+    return sn_nhwc_copy_size(c, b, &c->workSize) && sn_floats(&c->workSize, c->workSize);
+}
+
+bool sn_nhwc_copy_size(const struct sn_convolution * c, const struct sn_nhwc_band * b, size_t * size)
+{
+    const bool ever = b->band.copied || c->p.kernelY * c->p.kernelX > 1;
+    return sn_product(size, ever, b->band.lines, b->band.line);
+}
+
+void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band * b)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    for (size_t s = 0; s < c->segments; ++s) {
+        const size_t tap = s * b->length / sn_inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
+        c->segment[s] = y * p->dilationY * b->band.line + x * p->dilationX * b->band.pixel + s * b->length % sn_inputs(c);
+    }
+}
+
+struct sn_nhwc_rows sn_nhwc_rows_of(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t line = p->dstW * a->at->dstPixel, at = s->line * line + s->first;
+    const sn_32f * add = a->add;
+    return (struct sn_nhwc_rows){.row = s->line, .rows = s->lines, .dst = (sn_32f *)a->dst + at, .dstLine = line,
+        .dstPixel = a->at->dstPixel, .add = add ? add + at : NULL, .first = s->first,
+        .outputs = p->group == 1 ? s->columns : 0};
+}
+
+/* ---- the copy */
+
+struct copy {
+    const struct sn_convolution * c;
+    const struct sn_band * band;
+    struct sn_nhwc_image image;
+};
+
+void sn_nhwc_copy(const struct sn_convolution * c, struct sn_nhwc_image image, size_t first, size_t step, size_t pixels,
+                  sn_32f * to, size_t toPixel)
+{
+    const size_t channels = c->p.srcC;
+    const sn_32f * src = image.src + first * image.pixel;
+    if (step == 1 && image.pixel == channels && toPixel == channels) {
+        memcpy(to, src, pixels * channels * sizeof(float));
+    } else {
+        const struct sn_lines_32f lines = {.src = src, .srcStep = step * image.pixel, .stride = 1, .dst = to,
+            .dstStep = toPixel, .lines = pixels, .inside = channels, .size = channels};
+        c->table->convolution_32f.lines(&lines);
+    }
+}
+
+static void fill(const void * job, uint8_t * to, size_t bytes)
+{
+    (void)job;
+    memset(to, 0, bytes);
+}
+
+static void copy(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to)
+{
+    const struct copy * j = job;
+    sn_nhwc_copy(j->c, j->image, first, step, pixels, (sn_32f *)(void *)to, j->band->pixel);
+}
+
+void sn_nhwc_band_copy(const struct sn_convolution * c, const struct sn_band * band, struct sn_nhwc_image image, size_t row,
+                       size_t rows, sn_32f * to)
+{
+    const struct copy job = {c, band, image};
+    sn_band_copy(&(struct sn_band_copy){band, &c->p, sizeof(float), &job, fill, copy}, row, rows, (uint8_t *)to);
+}
+
+void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, struct sn_nhwc_image image, size_t row,
+                    sn_32f * work, struct sn_nhwc_rows * r)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_band * band = &b->band;
+    r->row = row;
+    if (sn_nhwc_copied(c, b, image)) {
+        r->srcLine = band->strideY * band->line;
+        r->srcPixel = band->strideX * band->pixel;
+        sn_nhwc_band_copy(c, band, image, row, r->rows, work);
+        r->src = work;
+    } else {
+        r->src = image.src + row * p->strideY * p->srcW * image.pixel;
+        r->srcLine = p->strideY * p->srcW * image.pixel;
+        r->srcPixel = p->strideX * image.pixel;
+    }
+}

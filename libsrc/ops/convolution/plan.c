@@ -1,0 +1,349 @@
+#include "ops/convolution/plan.h"
+
+#include <string.h>
+
+#include "runtime/arena.h"
+#include "runtime/threads.h"
+
+size_t sn_activation_params(enum sn_activation activation, size_t channels)
+{
+    switch (activation) {
+    case SN_ACTIVATION_IDENTITY:
+    case SN_ACTIVATION_RELU:
+    case SN_ACTIVATION_GELU:
+    case SN_ACTIVATION_SIGMOID: return 0;
+    case SN_ACTIVATION_LEAKY_RELU:
+    case SN_ACTIVATION_ELU:
+    case SN_ACTIVATION_MISH:
+    case SN_ACTIVATION_SWISH: return 1;
+    case SN_ACTIVATION_RESTRICT_RANGE:
+    case SN_ACTIVATION_HSWISH:
+    case SN_ACTIVATION_HARD_SIGMOID: return 2;
+    case SN_ACTIVATION_PRELU: return channels;
+    }
+    return 0;
+}
+
+/* ---- the plan */
+
+void sn_convolution_simplify(struct sn_convolution * c)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    p->strideY = p->dstH == 1 ? 1 : p->strideY;
+    p->strideX = p->dstW == 1 ? 1 : p->strideX;
+    p->dilationY = p->kernelY == 1 ? 1 : p->dilationY;
+    p->dilationX = p->kernelX == 1 ? 1 : p->dilationX;
+    sn_convolution_join_images(c, p->dstH == 1 ? p->srcH : p->strideY, &p->srcH, &p->dstH);
+}
+
+void sn_convolution_join_images(struct sn_convolution * c, size_t stride, size_t * strided, size_t * plain)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    size_t used, lines, all;
+    if (!c->table->gemm.tile_32f.run) /* `base` is the witness */
+        return;
+    if (c->batch == 1 || p->srcF != SN_NHWC || p->padY || !sn_product(&used, p->kernelY - 1, p->dilationY) ||
+        used >= stride || !sn_product(&lines, *plain, stride) || lines != *strided ||
+        !sn_product(&all, c->batch, *strided) || !sn_product(&lines, c->batch, *plain))
+        return;
+    p->strideY = stride;
+    *strided = all;
+    *plain = lines;
+    c->batch = 1;
+}
+
+static bool plan_images(struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    size_t all, weights;
+    if (!sn_product(&c->srcSize, p->srcC, p->srcH, p->srcW) || !sn_product(&all, c->batch, p->srcC, p->srcH, p->srcW) ||
+        !sn_product(&c->dstSize, p->dstC, p->dstH, p->dstW) || !sn_product(&all, c->batch, p->dstC, p->dstH, p->dstW) ||
+        !sn_product(&weights, p->dstC, sn_inputs(c), sn_given_y(c), sn_given_x(c)))
+        return false;
+    c->srcSize *= sn_element(p->srcT);
+    c->dstSize *= sn_element(p->dstT);
+    c->dense = (struct sn_distances){p->srcC, p->dstC, p->dstC, c->srcSize, c->dstSize, c->dstSize, false};
+    return true;
+}
+
+/* ---- the choice */
+
+/* True if a candidate supports the shape and, with `preferred`, is worth using where no earlier candidate was chosen. */
+static bool is_usable(const struct sn_convolution * c, const struct sn_candidate * one, bool preferred)
+{
+    struct sn_convolution trial = *c;
+    trial.algorithm = one->algorithm;
+    return trial.algorithm->supports(&trial) && (!preferred || !one->preferred || one->preferred(&trial));
+}
+
+static const struct sn_convolution_algorithm * choose_algorithm(const struct sn_convolution * c)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    while (!is_usable(c, one, true))
+        ++one;
+    return one->algorithm;
+}
+
+size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    size_t number = 0;
+    list[0] = one->algorithm;
+    if (is_usable(c, one, false))
+        return 1;
+    while ((++one)->algorithm)
+        if (is_usable(c, one, false))
+            list[number++] = one->algorithm;
+    return number;
+}
+
+double sn_convolution_cycles(const struct sn_convolution * c)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    while (one->algorithm && one->algorithm != c->algorithm)
+        ++one;
+    return one->cycles ? one->cycles(c) : 0;
+}
+
+enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
+{
+    const bool given = c->algorithm != NULL;
+    if (!given) {
+        c->format = c->p.srcF;
+        c->family->simplify(c);
+    }
+    if (!plan_images(c))
+        return SN_ERROR_VALUE;
+    const enum sn_error_kind error = given || !c->family->prepare ? SN_ERROR_NONE : c->family->prepare(c);
+    if (error != SN_ERROR_NONE)
+        return error;
+    c->algorithm = given ? c->algorithm : choose_algorithm(c);
+    c->run = sn_outputs(c);
+    if (!c->algorithm->plan(c))
+        return SN_ERROR_VALUE;
+    if (c->weightSize == 0) /* no weights: the kernel has no taps, whatever its size */
+        c->segments = 0;
+    return SN_ERROR_NONE;
+}
+
+/* ---- parameters from SetParams: one block, and the offsets */
+
+/* The offsets depend on the sizes of images, unlike the block, which plans for other images may share. They are made with
+ * the first parameters, as there may be one for each input: Init is to be fast for any shape. False: there is no memory. */
+static bool make_offsets(struct sn_convolution * c, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (c[i].segment || c[i].segments == 0)
+            continue;
+        c[i].segment = sn_allocate(c[i].segments * sizeof(size_t), SN_ALIGN);
+        if (!c[i].segment)
+            return false;
+        memset(c[i].segment, 0, c[i].segments * sizeof(size_t));
+        if (c[i].algorithm->offsets)
+            c[i].algorithm->offsets(&c[i]);
+    }
+    return true;
+}
+
+static bool has_slope(const struct sn_convolution * c)
+{
+    return c->p.activation == SN_ACTIVATION_PRELU || c->p.activation == SN_ACTIVATION_LEAKY_RELU;
+}
+
+/* Frees those of plans that were refused their first parameters. */
+static void drop_offsets(struct sn_convolution * c, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (!c[i].packed) {
+            sn_free(c[i].segment);
+            c[i].segment = NULL;
+        }
+}
+
+void * sn_layout_array(uintptr_t * at, size_t bytes, size_t align)
+{
+    const uintptr_t here = sn_align(*at, align);
+    *at = sn_align(here + bytes, align);
+    return (void *)here;
+}
+
+static uintptr_t layout_arrays(struct sn_convolution * c, uintptr_t at)
+{
+    const size_t align = c->family->align, values = c->channels * sizeof(float);
+    c->weight = sn_layout_array(&at, c->weightSize, align);
+    c->bias = sn_layout_array(&at, values, align);
+    c->slope = has_slope(c) ? sn_layout_array(&at, values, align) : NULL;
+    return c->family->layout_arrays ? c->family->layout_arrays(c, at) : at;
+}
+
+/* Allocates a block of zeros and sets the pointers to its parts; false if there is no memory. */
+static bool allocate_arrays(struct sn_convolution * c)
+{
+    size_t most; /* upper bounds of the families' arrays, checked for overflow */
+    c->packed = NULL;
+    if (!sn_product(&most, c->channels, 6 * sizeof(float)) || !sn_product(&most, c->p.srcC, sizeof(float)))
+        return false;
+    c->packedSize = layout_arrays(c, 0);
+    c->packed = sn_arena_allocate(sn_max(c->packedSize, 1));
+    if (!c->packed)
+        return false;
+    memset(c->packed, 0, c->packedSize);
+    layout_arrays(c, (uintptr_t)c->packed);
+    return true;
+}
+
+void sn_convolution_scatter(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
+{
+    if (!values)
+        return;
+    if (c->algorithm->spread) {
+        c->algorithm->spread(c, values, spread);
+        return;
+    }
+    for (size_t o = 0; o < c->p.dstC; o += c->run, spread += c->runStep)
+        memcpy(spread, values + o, sn_min(c->run, c->p.dstC - o) * sizeof(float));
+}
+
+static void set_activation(struct sn_convolution * c, const sn_32f * params)
+{
+    if (c->p.activation == SN_ACTIVATION_PRELU)
+        sn_convolution_scatter(c, params, c->slope);
+    else if (c->slope)
+        for (size_t i = 0; i < c->channels; ++i)
+            c->slope[i] = params[0];
+    else
+        for (size_t i = 0; i < sn_activation_params(c->p.activation, c->p.dstC); ++i)
+            c->param[i] = params[i];
+}
+
+static bool has_fault(const struct sn_fault * fault) { return fault->memory || fault->name; }
+
+/* Memory for `bytes`, or NULL if none is needed; false if there is no memory. */
+static bool allocate_if(bool needed, size_t bytes, void ** memory)
+{
+    *memory = needed ? sn_allocate(sn_max(bytes, 1), SN_ALIGN) : NULL;
+    return !needed || *memory;
+}
+
+/* Sets the parameters of `next`, a copy of the present plan; with a fault it holds none. */
+static struct sn_fault set_plan(struct sn_convolution * next, const struct sn_set_params * given)
+{
+    struct sn_fault fault = {NULL, 0, 0, NULL, false};
+    const struct sn_convolution_family * family = next->family;
+    struct sn_set_params used = *given;
+    void * scratch = NULL, * cropped = NULL;
+    fault.memory = !allocate_arrays(next) ||
+                   !allocate_if(family->scratch, family->scratch ? family->scratch(next) : 0, &scratch) ||
+                   !allocate_if(next->crop.kernelY && !family->crops, sn_weight_count(next) * sizeof(float), &cropped);
+    if (!fault.memory && next->p.dstC) { /* without outputs there may be any number of groups */
+        if (cropped) {
+            sn_convolution_copy_cropped(next, given->weight, sizeof(float), cropped);
+            used.weight = cropped;
+        }
+        set_activation(next, given->params);
+        const void * weight = family->set_params(next, &used, scratch, &fault);
+        if (!has_fault(&fault) && next->weightSize)
+            next->algorithm->pack(next, weight);
+    }
+    sn_free(cropped);
+    sn_free(scratch);
+    if (has_fault(&fault)) {
+        sn_arena_free(next->packed);
+        next->packed = NULL;
+    }
+    return fault;
+}
+
+struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_set_params * given, size_t count)
+{
+    struct sn_convolution next[SN_MOST_PLANS]; /* new plans, so that a fault leaves the present ones unchanged */
+    struct sn_fault fault = {NULL, 0, 0, NULL, !make_offsets(c, count)};
+    size_t made = 0;
+    for (; made < count && !has_fault(&fault); ++made) {
+        next[made] = c[made];
+        fault = set_plan(&next[made], &given[made]);
+    }
+    for (size_t i = 0; i < made; ++i) {
+        sn_arena_free(has_fault(&fault) ? next[i].packed : c[i].packed);
+        if (!has_fault(&fault))
+            c[i] = next[i];
+    }
+    drop_offsets(c, count);
+    return fault;
+}
+
+bool sn_convolution_alike(const struct sn_convolution * c, const struct sn_convolution * from)
+{
+    const struct sn_convolution_algorithm * a = c->algorithm, * b = from->algorithm;
+    return c->family == from->family && c->weightSize == from->weightSize && c->channels == from->channels &&
+           memcmp(&c->crop, &from->crop, sizeof(c->crop)) == 0 && c->p.kernelY == from->p.kernelY &&
+           c->p.kernelX == from->p.kernelX &&
+           a->pack == b->pack && a->spread == b->spread && a->variant == b->variant && (!a->alike || a->alike(c, from));
+}
+
+bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution * from, size_t count)
+{
+    if (!make_offsets(c, count)) {
+        drop_offsets(c, count);
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        void * before = c[i].packed;
+        c[i].packed = sn_arena_share(from[i].packed);
+        c[i].packedSize = 0;
+        layout_arrays(&c[i], (uintptr_t)c[i].packed);
+        memcpy(c[i].param, from[i].param, sizeof(c[i].param));
+        if (c[i].family->share)
+            c[i].family->share(&c[i], &from[i]);
+        sn_arena_free(before);
+    }
+    return true;
+}
+
+size_t sn_convolution_memory(const struct sn_convolution * c)
+{
+    return c->packed ? c->packedSize + c->tablesSize + c->segments * sizeof(size_t) : 0;
+}
+
+void sn_convolution_free(struct sn_convolution * c)
+{
+    sn_arena_free(c->packed);
+    sn_free(c->tables);
+    sn_free(c->segment);
+}
+
+/* ---- forward */
+
+struct job {
+    const struct sn_convolution_run * r;
+    struct sn_shares shares;
+    struct sn_arrays all; /* images are parts */
+};
+
+static void run(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    struct sn_share s;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&job->shares, begin, end);
+        const struct sn_arrays a = sn_image_of(&job->all, s.image, work);
+        job->r->compute(job->r->c, &s, &a);
+    }
+}
+
+void sn_convolution_run(const struct sn_convolution_run * r)
+{
+    const size_t parts = sn_max(r->parts, 1);
+    struct sn_distances split;
+    struct job job = {r, sn_shares_of(r->shares), *r->arrays};
+    if (parts > 1) { /* the divisions would slow down small layers */
+        split = *r->arrays->at;
+        split.srcImage /= parts;
+        split.addImage /= parts;
+        split.dstImage /= parts;
+        job.all.at = &split;
+    }
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .cost = r->time,
+        .units = (r->joined ? 1 : r->c->batch * parts) * job.shares.imageUnits, .least = job.shares.least,
+        .work = r->arrays->work, .workBytes = r->c->workSize});
+}

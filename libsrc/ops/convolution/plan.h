@@ -1,0 +1,340 @@
+/*
+ * The common plan of convolutions of all element types, and deconvolutions.
+ *
+ * A plan is made once for a shape and an instruction set. It holds the packed weights, the bias and the parameters of the
+ * activation, never a pointer of the caller, and Forward does not change it: many threads may run one plan.
+ *
+ * A family (struct sn_convolution_family) is one kind of convolution: of floats, of bytes, of bfloat16 numbers, or a
+ * deconvolution. It has algorithms (struct sn_convolution_algorithm), each in its own file; the shape determines which one
+ * is used. Both store their values for a plan in the plan itself, so plans can be copied. Sizes are in bytes.
+ */
+#ifndef SN_OPS_CONVOLUTION_PLAN_H
+#define SN_OPS_CONVOLUTION_PLAN_H
+
+#include "contract/table.h"
+#include "ops/convolution/shares.h"
+#include "runtime/error.h"
+#include "runtime/memory.h"
+
+struct sn_convolution;
+
+/* Where the pixels of arrays are, and where `add` is added. Calls with dense arrays use the plan's: filling one for each
+ * call, and copying it for each share, took 4 ns. */
+struct sn_distances {
+    size_t srcPixel, addPixel, dstPixel; /* elements between pixels: in NCHW, and in dense NHWC, the number of channels */
+    size_t srcImage, addImage, dstImage; /* bytes between images */
+    bool after;       /* adds to the results of the activation; algorithms other than `base` never see it */
+};
+
+/* The arrays of a call: all images, or one of them (or one group of it, if the algorithm processes groups separately). */
+struct sn_arrays {
+    const void * src;
+    void * work;      /* workSize bytes, aligned to SN_ALIGN */
+    const void * add; /* NULL, or an array that is added before the activation; for algorithms it has the layout of dst */
+    void * dst;
+    const struct sn_distances * at;
+};
+
+struct sn_convolution_algorithm {
+    const char * name;
+    bool tiled;     /* uses the tile of the family */
+    bool adds;      /* supports `add` before the activation; otherwise another pass over the result adds it */
+    bool plain;     /* supports any `add`, in either order and with pixels at another distance than those of dst */
+    size_t variant; /* distinguishes algorithms of one file */
+
+    /* True if it supports this shape on this instruction set; its candidate decides whether it is the best. */
+    bool (*supports)(const struct sn_convolution * c);
+
+    /* Computes weightSize, channels, runStep, segments, workSize and its private struct. False if a size exceeds the
+     * largest array. */
+    bool (*plan)(struct sn_convolution * c);
+
+    /* Writes the `segments` offsets, which are zero; NULL: they stay so. Not called if there are none. */
+    void (*offsets)(const struct sn_convolution * c);
+
+    /* Packs weights from the caller's layout into weightSize bytes, which are zero. Not called if there are no weights. */
+    void (*pack)(const struct sn_convolution * c, const void * weight);
+
+    /* NULL, or false if pack() arranges the weights of two plans differently, whose channels, kernels and groups are the
+     * same. */
+    bool (*alike)(const struct sn_convolution * c, const struct sn_convolution * from);
+
+    /* Copies one float per output channel to its places in an array of `channels` floats, which are zero; NULL: each to
+     * sn_channel_index(). */
+    void (*spread)(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread);
+
+    /* Computes all images. */
+    void (*forward)(const struct sn_convolution * c, const struct sn_arrays * a);
+};
+
+/* The arguments of SetParams; stats for bytes only. */
+struct sn_set_params {
+    const sn_32f * weight, * bias, * params; /* bias may be NULL */
+    const sn_32f * const * stats;
+};
+
+/* Why SetParams fails: no memory, or an invalid number. Neither on success. */
+struct sn_fault {
+    const char * name; /* as in "stats[0] of channel"; NULL for none */
+    size_t channel;
+    float value;
+    const char * expected;
+    bool memory; /* there was not enough */
+};
+
+/* An algorithm of a family, and its cost model (cost.h). */
+struct sn_candidate {
+    const struct sn_convolution_algorithm * algorithm;
+    bool (*preferred)(const struct sn_convolution * c);     /* NULL: always, if no earlier candidate was chosen */
+    double (*cycles)(const struct sn_convolution * c); /* NULL: there is no model */
+};
+
+struct sn_convolution_family {
+    /* In order of preference, ended by NULL. `base` is the first, and the only one for the shapes that it supports; the
+     * last one supports all remaining shapes. */
+    const struct sn_candidate * candidates;
+
+    enum sn_data smallType; /* the element type that images may have besides float */
+    size_t unit;            /* bytes of the unit of buffer sizes, */
+    const char * units;     /* and its name */
+    size_t align;           /* of the arrays that SetParams makes, but the weights, which are aligned to SN_ALIGN */
+    const char * prefix;    /* prefix of the algorithm's name */
+    const char * inputs, * outputs; /* names of srcC and dstC in messages; NULL: these */
+
+    /* The shape of an instruction set's tile, for context infos. */
+    struct sn_tile_shape {
+        size_t rows, columns;
+    } (*tile)(const struct sn_table * table);
+
+    /* Normalises parameters of p that have no effect. */
+    void (*simplify)(struct sn_convolution * c);
+
+    /* NULL, or computes the family's values in c->familyData, before an algorithm is chosen. */
+    enum sn_error_kind (*prepare)(struct sn_convolution * c);
+
+    /* NULL, or the bytes of temporary memory that set_params() needs. */
+    size_t (*scratch)(const struct sn_convolution * c);
+
+    /* Writes the bias and the family's arrays in `packed`; returns the weights for pack(), which may be in scratch. Not
+     * called if there are no outputs. `crops`: it is given all weights, also with c->crop, and returns those that are used. */
+    const void * (*set_params)(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                               struct sn_fault * fault);
+    bool crops;
+
+    /* NULL, or sets the pointers to the family's arrays in `packed`, which begin at `at`; returns their end. */
+    uintptr_t (*layout_arrays)(struct sn_convolution * c, uintptr_t at);
+
+    /* NULL, or copies what set_params() has stored in c->familyData. */
+    void (*share)(struct sn_convolution * c, const struct sn_convolution * from);
+};
+
+enum { SN_FAMILY_DATA = 192, SN_ALGORITHM_DATA = 192 };
+
+struct sn_convolution {
+    struct sn_convolution_parameters p;
+    enum sn_format format; /* that the caller gave: of images and weights. p has another one if both are the same in memory */
+    size_t batch;
+    const struct sn_table * table;
+    const struct sn_convolution_family * family;
+    const struct sn_convolution_algorithm * algorithm; /* NULL until it is chosen */
+
+    size_t srcSize, dstSize;   /* of one image */
+    struct sn_distances dense; /* of arrays without gaps */
+    struct sn_crop {
+        size_t kernelY, kernelX; /* the caller's kernel, if p has fewer taps, else 0; */
+        size_t y, x;             /* and the first tap of it that is used */
+    } crop;
+    size_t weightSize;         /* of the packed weights */
+    size_t channels;           /* size of arrays with a value of each output channel, which are in runs: */
+    size_t run;                /* channels in sequence, those of a group if plan() does not change it, */
+    size_t runStep;            /* and values from the first one of a run to that of the next */
+    size_t segments;           /* number of offsets, for the tile or other use by the algorithm */
+    size_t workSize;           /* of workspace for one thread; may be 0 */
+
+    void * tables;             /* tablesSize bytes allocated by the family; NULL for none */
+    size_t tablesSize;
+
+    size_t * segment;          /* the offsets; NULL for none, and before SetParams */
+
+    void * packed;             /* arrays from SetParams, which plans of other images may use too; NULL before */
+    size_t packedSize;         /* its bytes; 0 if another plan allocated it */
+    void * weight;             /* in `packed`, as the next two */
+    sn_32f * bias;             /* `channels` floats; for bytes, int32 initial sums */
+    sn_32f * slope;            /* `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
+    float param[2];            /* of the other activations */
+
+    /* The private structs of the family and of the algorithm. */
+    char familyData[SN_FAMILY_DATA] __attribute__((aligned(8)));
+    char algorithmData[SN_ALGORITHM_DATA] __attribute__((aligned(8)));
+};
+
+/* Asserts that a family's or an algorithm's struct fits. */
+#define SN_FITS_FAMILY_DATA(type) _Static_assert(sizeof(type) <= SN_FAMILY_DATA, #type " is too large for the plan")
+#define SN_FITS_ALGORITHM_DATA(type) _Static_assert(sizeof(type) <= SN_ALGORITHM_DATA, #type " is too large for the plan")
+
+/* ---- for contexts */
+
+/* Chooses the algorithm, unless c->algorithm is set, and computes all sizes from p, batch, table and family, which are set.
+ * SN_ERROR_VALUE: a size is too large. */
+enum sn_error_kind sn_convolution_plan(struct sn_convolution * c);
+
+/* Lists the algorithms that admit a plan, in order of preference; returns their number. */
+enum { SN_MOST_ALGORITHMS = 32 };
+size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
+
+/* The estimated cost of the plan's algorithm for one image, in cycles of a core that multiplies 16 floats per cycle; 0 if
+ * there is no model. */
+double sn_convolution_cycles(const struct sn_convolution * c);
+
+enum { SN_MOST_PLANS = 3 };
+
+/* Sets the parameters of `count` plans; with a fault, all of them stay unchanged. */
+struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_set_params * given, size_t count);
+
+/* True if the parameters of `from` are packed as those of c would be; p is the same, except for sizes of images. */
+bool sn_convolution_alike(const struct sn_convolution * c, const struct sn_convolution * from);
+
+/* Lets `count` plans use the parameters of others, which have some, and are alike; false if there is no memory. */
+bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution * from, size_t count);
+
+/* The bytes that the plan holds: its parameters, unless it shares those of another, and the tables; 0 before SetParams. */
+size_t sn_convolution_memory(const struct sn_convolution * c);
+
+/* Frees what the plan owns. */
+void sn_convolution_free(struct sn_convolution * c);
+
+/* Dense arrays; the workspace is not set. */
+static inline struct sn_arrays sn_dense_arrays(const struct sn_convolution * c, const void * src, const void * add,
+                                               void * dst)
+{
+    return (struct sn_arrays){src, NULL, add, dst, &c->dense};
+}
+
+/* One image, or part, with a workspace. */
+static inline struct sn_arrays sn_image_of(const struct sn_arrays * all, size_t image, void * work)
+{
+    struct sn_arrays a = *all;
+    a.src = (const char *)all->src + image * all->at->srcImage;
+    a.work = work;
+    a.add = all->add ? (const char *)all->add + image * all->at->addImage : NULL;
+    a.dst = (char *)all->dst + image * all->at->dstImage;
+    return a;
+}
+
+/* Image `b` of the arrays, for the loops of `base`. */
+static inline struct sn_plain sn_plain_of(const struct sn_arrays * a, size_t b)
+{
+    const struct sn_arrays one = sn_image_of(a, b, NULL);
+    return (struct sn_plain){one.src, one.add, one.dst, a->at->srcPixel, a->at->addPixel, a->at->dstPixel, a->at->after};
+}
+
+/* Computes all images, with any addition; the elements of `add` are floats. */
+void sn_convolution_forward_32f(const struct sn_convolution * c, const struct sn_arrays * a);
+
+/*
+ * The same for a plan that ends with the convolution `last`: forward() computes it with additions before the activation, if
+ * it `adds` any, of arrays with the layout of dst; `last` may be replaced by a copy without activation.
+ */
+struct sn_added {
+    const void * plan;
+    const struct sn_convolution * last;
+    bool adds;
+    void (*forward)(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a);
+};
+void sn_forward_added(const struct sn_added * added, const struct sn_arrays * a);
+
+/* The floats in the `params` of an activation. */
+size_t sn_activation_params(enum sn_activation activation, size_t channels);
+
+/* ---- for families and algorithms */
+
+/* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1; joins images. */
+void sn_convolution_simplify(struct sn_convolution * c);
+
+/* Leaves out the taps of the kernel that see only padding, makes depthwise images of one pixel NHWC, and simplifies. For
+ * families whose packing does not depend on the weights that are left out, or that are given all, see `crops`. */
+void sn_convolution_crop(struct sn_convolution * c);
+
+/* Copies the weights that are used, of `size` bytes each, in the caller's layout; only if c->crop has a kernel. */
+void sn_convolution_copy_cropped(const struct sn_convolution * c, const void * weight, size_t size, void * cropped);
+
+/* The caller's kernel. */
+static inline size_t sn_given_y(const struct sn_convolution * c) { return sn_max(c->crop.kernelY, c->p.kernelY); }
+static inline size_t sn_given_x(const struct sn_convolution * c) { return sn_max(c->crop.kernelX, c->p.kernelX); }
+
+/*
+ * If lines of the output are independent, as in a 1x1 convolution in NHWC, a batch becomes one image with many lines: small
+ * images then fill the tile, and weights are read once. 32 pixels of 1024 to 1000 channels are 2.8 times as fast. Every line
+ * of *plain, the height of one side, has `stride` lines of *strided, the height of the other side, to itself.
+ */
+void sn_convolution_join_images(struct sn_convolution * c, size_t stride, size_t * strided, size_t * plain);
+
+/* The bytes of an element. */
+static inline size_t sn_element(enum sn_data type) { return type == SN_DATA_32F ? 4 : type == SN_DATA_16B ? 2 : 1; }
+
+/* The activation for kernels: LeakyRelu is a Prelu. */
+static inline enum sn_activation sn_activation_of(const struct sn_convolution * c)
+{
+    return c->slope ? SN_ACTIVATION_PRELU : c->p.activation;
+}
+
+/* The floats of a vector. */
+static inline size_t sn_lanes(const struct sn_convolution * c) { return c->table->alignment / sizeof(float); }
+
+/* The channels of a group. */
+static inline size_t sn_inputs(const struct sn_convolution * c) { return c->p.srcC / c->p.group; }
+static inline size_t sn_outputs(const struct sn_convolution * c) { return c->p.dstC / c->p.group; }
+
+/* The packed weights, if they are floats. */
+static inline sn_32f * sn_weights(const struct sn_convolution * c) { return c->weight; }
+
+/* The number of weights in the caller's layout. */
+static inline size_t sn_weight_count(const struct sn_convolution * c)
+{
+    return c->p.dstC * sn_inputs(c) * c->p.kernelY * c->p.kernelX;
+}
+
+/* True if every channel is a group with one output. */
+static inline bool sn_is_depthwise(const struct sn_convolution * c)
+{
+    return c->p.group == c->p.srcC && c->p.group == c->p.dstC;
+}
+
+/* The index of output channel o in arrays of `channels` values. */
+static inline size_t sn_channel_index(const struct sn_convolution * c, size_t o)
+{
+    return o / c->run * c->runStep + o % c->run;
+}
+
+/* For plan(): one value for each output channel, without gaps. */
+static inline void sn_channels_plain(struct sn_convolution * c)
+{
+    c->channels = c->p.dstC;
+    c->runStep = sn_outputs(c);
+}
+
+/* Copies one float per output channel, if `values` is not NULL, to the places that the algorithm needs. */
+void sn_convolution_scatter(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread);
+
+/* For layout_arrays(): an array of `bytes` bytes at the next aligned address; *at moves to its end. */
+void * sn_layout_array(uintptr_t * at, size_t bytes, size_t align);
+
+/* The bytes of an array of floats, whose number is the product of some factors; false if it is too large. */
+#define sn_floats(bytes, ...) (sn_product(bytes, __VA_ARGS__) && (*(bytes) *= sizeof(float), true))
+
+/*
+ * Runs compute() for all shares of all images, on as many threads as are worth it. With `parts` above 1, consecutive parts
+ * of an image, for example its groups, count as images.
+ */
+struct sn_convolution_run {
+    const struct sn_convolution * c;
+    const struct sn_arrays * arrays;
+    struct sn_shares shares; /* the argument of sn_shares_of() */
+    size_t parts;            /* 0 means 1 */
+    bool joined;             /* shares count the lines of all images, which sn_part_at() finds; `parts` is 1 */
+    double time;             /* nanoseconds of all images */
+    void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a);
+};
+void sn_convolution_run(const struct sn_convolution_run * r);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * Division of convolutions among threads: by lines of the images, or by output channels.
+ *
+ * A thread that computes some lines reads all weights, a thread that computes some panels of output channels reads all
+ * lines. So the latter is for small images with many channels. Successive lines in one range form bands of at most the
+ * height in the plan; on one thread, whose range is everything, these are the bands of the plan.
+ */
+#ifndef SN_OPS_CONVOLUTION_SHARES_H
+#define SN_OPS_CONVOLUTION_SHARES_H
+
+#include "runtime/threads.h"
+
+struct sn_shares {
+    size_t lines, most;     /* lines of an image (or what the algorithm uses as lines), and at most of a band */
+    size_t columns, width;  /* output channels, and those of a panel; width 0: only by lines */
+    size_t weights, source; /* elements of all weights, and of an image */
+    bool start;             /* every range begins with work that ranges cannot share, for example the copy of a band */
+    size_t least;           /* least lines in a range, fewer are slow; on return, `least` of struct sn_parallel */
+
+    /* Filled in by sn_shares_of(). */
+    size_t panels;          /* 1: units are lines; else they are panels of bands */
+    size_t imageUnits;            /* units of an image */
+};
+
+static inline struct sn_shares sn_shares_of(struct sn_shares s)
+{
+    s.most = sn_max(s.most, 1);
+    s.panels = 1;
+    s.imageUnits = s.lines;
+    if (sn_threads() == 1)
+        return s;
+    const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
+    const bool few = s.lines <= s.most || s.lines / sn_max(s.least, 1) < sn_threads(); /* too few lines for the threads */
+    if (panels >= 4 && s.weights / 2 > s.source && few) {
+        s.panels = panels;
+        s.imageUnits = sn_ceil_div(s.lines, s.most) * panels;
+        s.least = s.start ? sn_max(panels / sn_threads(), 1) : 1;
+    }
+    return s;
+}
+
+/* The first of the units begin .. end - 1 that can be computed together. */
+struct sn_share {
+    size_t units;
+    size_t image, line, lines;
+    size_t first, columns;
+};
+
+static inline struct sn_share sn_share_at(const struct sn_shares * s, size_t begin, size_t end)
+{
+    struct sn_share part = {.image = begin / s->imageUnits, .columns = s->columns};
+    const size_t at = begin % s->imageUnits;
+    part.line = s->panels == 1 ? at : at / s->panels * s->most;
+    part.lines = sn_min(s->most, s->lines - part.line);
+    if (s->panels == 1) {
+        part.units = part.lines = sn_min(part.lines, end - begin);
+    } else {
+        const size_t panel = at % s->panels;
+        part.units = sn_min(s->panels - panel, end - begin);
+        part.first = panel * s->width;
+        part.columns = sn_min(part.units * s->width, s->columns - part.first);
+    }
+    return part;
+}
+
+/*
+ * Where images are joined, a share is a part of each of several images: the lines of all images, `lines` of each, are
+ * counted in one list. The first part of lines at .. end - 1 of it that is in one image:
+ */
+struct sn_part {
+    size_t image, line, lines;
+};
+
+static inline struct sn_part sn_part_at(size_t lines, size_t at, size_t end)
+{
+    const size_t line = at % lines;
+    return (struct sn_part){at / lines, line, sn_min(lines - line, end - at)};
+}
+
+#endif
