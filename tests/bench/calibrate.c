@@ -1,5 +1,5 @@
 /*
- * Compares the cost models of convolutions (libsrc/ops/convolution/cost.c) with this machine: for each shape, the modelled
+ * Compares the cost models of convolutions (libsrc/ops/convolution/cost.h) with this machine: for each shape, the modelled
  * time and the measured time of every algorithm that supports it, warm and after other data has gone through the caches; and
  * what the choice loses against the best of them. It changes nothing: constants are changed in the source.
  *
@@ -224,7 +224,7 @@ static void measure(struct row * row, const void * other, double cycle)
     a.work = filled(work);
     for (size_t i = 0; i < row->number; ++i) {
         struct timed * t = &row->timed[i];
-        t->model = sn_convolution_cycles(&t->plan) * (double)any->batch * cycle;
+        t->model = sn_convolution_cost(&t->plan, t->plan.algorithm) * (double)any->batch * cycle;
         time_of(t, &a, 1);
         t->repeats = (size_t)fmax(STRETCH / time_of(t, &a, 1), 1);
     }
@@ -320,7 +320,7 @@ struct options {
 static int usage(void)
 {
     fputs("usage: calibrate [--isa LEVEL] [--shapes FILE | --shape SHAPE] [--only TEXT] [--part I/N] [--json FILE]\n"
-          "  measures every algorithm that supports a convolution, beside what ops/convolution/cost.c expects of it\n"
+          "  measures every algorithm that supports a convolution, beside what its cost model expects of it\n"
           "  --shapes: a file with a shape in each line, as SIMDNET_VERBOSE prints them: 1x64x56x56->128x28x28,3x3,s2,nhwc\n"
           "    without nhwc or nchw it is both; \",deconvolution\" makes it one; \",8u->8u\" and \",16b->16b\" as there\n"
           "  --shape: this one    --only: those whose text contains TEXT    --part: every Nth from the Ith on, from 0\n",

@@ -45,6 +45,12 @@ SWAPS = {
 KIND_OF = {old: (kind, new) for kind, swaps in SWAPS.items() for old, new in swaps.items()}
 LOCK = re.compile(r"\bpthread_|\b__atomic_|(?<![a-z])(lock|unlock)|(fence|wake|moving|gate)\(")
 
+#: Models of costs are left out also where they are in the file of an algorithm.
+COSTS = re.compile(
+    r"^(static )?double \w+\(const struct sn_convolution \*|_preferred\("
+    r"|\b(cheapest_winograd|is_for_winograd|is_shared|may_convert)\("
+)
+
 #: Calls whose operands may be in any order; of SN_CHECK, the second one is a value to return.
 COMMUTATIVE = re.compile(r"SN_CHECK|sn_(min|max|product)\(|v_(add|mul|and|or|xor)_")
 
@@ -122,6 +128,8 @@ def changed_lines(source: bytes, begin: int, end: int, text: str) -> tuple[str, 
 def changes(node: Any, inside: bool) -> Iterator[tuple[str, Any, str]]:
     """Kind, node and its new text, for the bodies of functions."""
     if node.type in ("ERROR", "preproc_def", "preproc_function_def", "preproc_include", "string_literal", "type_descriptor"):
+        return
+    if node.type == "function_definition" and COSTS.search(text_of(node).partition("\n")[0]):
         return
     if inside:
         yield from changes_of(node)

@@ -117,7 +117,6 @@ NEAREST = {
     "ops/convolution/nchw_band": "convolution_32f deconvolution_32f",
     "ops/convolution/8i_flat": "convolution_8i forward",
     "ops/convolution/plan": "test_share convolution_32f convolution_8i convolution_16b deconvolution_32f",
-    "ops/convolution/crop": "test_share convolution_32f convolution_8i convolution_16b",
     "ops/convolution/add": "forward",
     "ops/convolution/32f*": "convolution_32f",
     "ops/convolution/16b*": "convolution_16b",

@@ -65,10 +65,10 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
 
 SN_FITS_FAMILY_DATA(struct sn_dot_family);
 static const struct sn_candidate candidates[] = {
-    {&sn_convolution_16b_base, NULL, NULL},
-    {&sn_convolution_16b_depthwise, NULL, NULL},
-    {&sn_convolution_dot_tiled, NULL, NULL},
-    {NULL, NULL, NULL},
+    {&sn_convolution_16b_base, NULL},
+    {&sn_convolution_16b_depthwise, NULL},
+    {&sn_convolution_dot_tiled, NULL},
+    {NULL, NULL},
 };
 
 const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .smallType = SN_DATA_16B,

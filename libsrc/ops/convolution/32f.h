@@ -16,17 +16,11 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, 
     sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_planes,
     sn_convolution_32f_depthwise_nchw;
 
-/* Whether the last of these copies lines, with their padding. */
-bool sn_depthwise_copied(const struct sn_convolution * c);
-
 /* At most SN_FEW outputs in a group. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_nchw;
 
-/* Few channels a group, by vectors of several groups; NCHW is converted. Then vectors of outputs, of all units of groups;
- * and whether units are single groups. */
+/* Few channels a group, by vectors of several groups; NCHW is converted. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_grouped_nhwc, sn_convolution_32f_grouped_nchw;
-size_t sn_grouped_vectors(const struct sn_convolution * c);
-bool sn_grouped_single(const struct sn_convolution * c);
 
 /* Winograd's; the variant is its enum sn_winograd. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3,

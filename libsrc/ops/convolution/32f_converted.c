@@ -9,7 +9,7 @@
 #include "runtime/cpu.h"
 
 /* Pixels of a panel's result, unless a row has more: it should stay in the cache until it is converted. */
-enum { PIXELS = 512 };
+enum { PANEL_PIXELS = 512 };
 
 struct converted {
     struct sn_direct_nhwc direct;
@@ -22,6 +22,21 @@ static const struct converted * data_of(const struct sn_convolution * c) { retur
 static bool supports(const struct sn_convolution * c)
 {
     return c->p.srcF == SN_NCHW && c->srcSize && c->dstSize;
+}
+
+/* Vector cycles of a product, on all layers of ten networks; more for groups, divided by their inputs, and times more if a
+ * group has a single vector of outputs. */
+static const double CONVERTED_PRODUCT = 1.035, CONVERTED_SHORT = 0.6, CONVERTED_NARROW = 2;
+
+static double cost(const struct sn_convolution * c)
+{
+    const double lanes = (double)sn_lanes(c);
+    const double in = sn_src_pixels(c) * (double)c->p.srcC / lanes, out = sn_dst_pixels(c) * (double)c->p.dstC / lanes;
+    const double width = sn_tile_width(c, sn_outputs(c)), vectors = width * (double)c->p.group / lanes;
+    const double narrow = width == lanes ? CONVERTED_NARROW : 1;
+    const double of_group = CONVERTED_PRODUCT + CONVERTED_SHORT / (double)sn_inputs(c);
+    const double product = c->p.group == 1 ? CONVERTED_PRODUCT : narrow * of_group;
+    return sn_of_vectors(c, product * sn_dst_pixels(c) * sn_depth(c) * vectors + SN_VECTOR_CONVERTED * (in + out));
 }
 
 /* The output channels that are computed before they are converted. */
@@ -43,7 +58,7 @@ static bool plan(struct sn_convolution * c)
     struct sn_band * band = &o->direct.nhwc.band;
     if (!sn_direct_nhwc_plan(c, &o->direct))
         return false;
-    const size_t most = p->group == 1 ? PIXELS : sn_cpu()->cacheL2 / 4 / sizeof(float) / p->dstC;
+    const size_t most = p->group == 1 ? PANEL_PIXELS : sn_cpu()->cacheL2 / 4 / sizeof(float) / p->dstC;
     sn_band_limit(band, p, sn_min(band->rows, sn_max(most / p->dstW, 1)));
     size_t copied, image, result;
     if (!sn_product(&copied, band->copied, band->lines, band->line) ||
@@ -108,5 +123,5 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_converted = {.name = "direct NCHW by NHWC", .tiled = true,
-    .adds = true, .supports = supports, .plan = plan, .offsets = offsets, .pack = pack,
+    .adds = true, .supports = supports, .cost = cost, .plan = plan, .offsets = offsets, .pack = pack,
     .forward = forward};

@@ -10,7 +10,7 @@
 #include "ops/convolution/nchw_band.h"
 
 /* Floats of the planes that are copied before the first of them is computed, unless one has more. */
-enum { COPIED = 2048 };
+enum { COPIED_FLOATS = 2048 };
 
 struct depthwise_nchw {
     struct sn_band band;
@@ -22,10 +22,37 @@ static const struct depthwise_nchw * data_of(const struct sn_convolution * c) { 
 
 static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c) && c->p.srcF == SN_NCHW; }
 
-/* The kernel reads beyond the last input if a row is shorter than a vector. */
-bool sn_depthwise_copied(const struct sn_convolution * c)
+/* Whether lines are copied, with their padding: the kernel reads beyond the last input if a row is shorter than a vector. */
+static bool is_copied(const struct sn_convolution * c)
 {
     return c->p.dstW < sn_lanes(c) || !sn_planes_in_place(&c->p);
+}
+
+/* Cycles of 16 products of rows that share inputs, or of others: fitted to 154 layers of 3x3 to 380x38 pixels, with 256-bit
+ * vectors (Zen 3). */
+static const double NCHW_SHARED = 1.97, NCHW_ANY = 2.87;
+
+/* The kernel has instances for some kernels, where rows share inputs. */
+static double product_of(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t taps = p->kernelY == p->kernelX && p->strideY == 1 ? p->kernelY : 0;
+    return taps == 2 || taps == 3 || (taps == 5 && sn_lanes(c) == 16) ? NCHW_SHARED : NCHW_ANY;
+}
+
+/*
+ * Some pixels of each row are computed twice, and every line is copied first unless the image needs no padding; a stride sorts
+ * pixels into phases. So small images, strides and kernels of many taps are converted (32f_depthwise_converted.c): 960x7x7 by
+ * 3x3 takes 0.6 of the time, 128x56x56 by 5x5 0.55, 512x14x14 with stride 2 0.35. Dilated kernels and single taps are not:
+ * 420x38x16 with dilation 2 takes 0.77, by 1x1 0.5. With AVX2 the choice of these two is right with warm caches on 24 layers
+ * but one: 420x38x16 by 1x3 takes 1.16 times as long.
+ */
+static double cost(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const double floats = sn_of_vectors(c, sn_vectors(c, p->dstW)); /* in units of 16 */
+    const double copied = is_copied(c) ? (double)p->srcH * sn_line_copied(c) : 0;
+    return (double)p->dstC * ((double)p->dstH * product_of(c) * floats * sn_taps(c) + copied + SN_DEPTHWISE_PLANE);
 }
 
 static bool plan(struct sn_convolution * c)
@@ -34,12 +61,12 @@ static bool plan(struct sn_convolution * c)
     c->segments = c->p.kernelX;
     sn_channels_plain(c);
     d->planes = 1;
-    if (!sn_depthwise_copied(c)) {
+    if (!is_copied(c)) {
         sn_planes_image(&c->p, &d->band);
     } else {
         if (!sn_split_plan(c, 1, &d->band))
             return false;
-        d->planes = sn_min(sn_max(COPIED / sn_max(d->band.plane, 1), 1), sn_max(c->p.dstC, 1));
+        d->planes = sn_min(sn_max(COPIED_FLOATS / sn_max(d->band.plane, 1), 1), sn_max(c->p.dstC, 1));
         if (!sn_floats(&c->workSize, d->planes * d->band.plane + sn_lanes(c)))
             return false;
     }
@@ -119,4 +146,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nchw = {.name = "depthwise NCHW", .supports = supports,
-    .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};
+    .cost = cost, .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};

@@ -19,6 +19,19 @@ static bool supports(const struct sn_convolution * c)
     return c->p.srcF == SN_NHWC && c->p.group == 1 && c->srcSize && c->dstSize && c->p.dstC <= SN_FEW;
 }
 
+/* Vector cycles to add up the lanes of a sum. */
+static const double LANES_ADDED = 3;
+
+/* A cycle for each vector of steps of the sum and each output, where three outputs count as four. */
+static double cost(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const double outputs = p->dstC == 3 ? 4 : (double)p->dstC;
+    const double vectors = p->dilationX == 1 ? (double)p->kernelY * sn_vectors(c, p->kernelX * p->srcC)
+                                             : sn_taps(c) * sn_vectors(c, p->srcC);
+    return sn_of_vectors(c, sn_dst_pixels(c) * outputs * (vectors + LANES_ADDED));
+}
+
 static bool plan(struct sn_convolution * c)
 {
     struct sn_nhwc_band * b = (void *)c->algorithmData;
@@ -89,4 +102,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc = {.name = "few outputs NHWC", .supports = supports,
-    .plan = plan, .offsets = offsets, .pack = pack, .spread = spread, .forward = forward};
+    .cost = cost, .plan = plan, .offsets = offsets, .pack = pack, .spread = spread, .forward = forward};

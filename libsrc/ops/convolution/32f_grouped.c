@@ -16,7 +16,7 @@
 #include "runtime/cpu.h"
 
 /* Channels of NCHW that are converted together. */
-enum { CONVERTED = 32 };
+enum { PART_CHANNELS = 32 };
 
 /* The least parts of NCHW for which those of all images are computed together. */
 enum { JOINED = 16 };
@@ -41,14 +41,6 @@ static size_t groups_of(const struct sn_convolution * c)
     return sn_min(sn_max(most, 1), c->p.group);
 }
 
-size_t sn_grouped_vectors(const struct sn_convolution * c)
-{
-    const size_t groups = groups_of(c);
-    return sn_ceil_div(c->p.group, groups) * sn_ceil_div(groups * sn_outputs(c), sn_lanes(c));
-}
-
-bool sn_grouped_single(const struct sn_convolution * c) { return groups_of(c) == 1; }
-
 static bool supports(const struct sn_convolution * c, enum sn_format format)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -60,6 +52,29 @@ static bool supports(const struct sn_convolution * c, enum sn_format format)
 
 static bool supports_nhwc(const struct sn_convolution * c) { return supports(c, SN_NHWC); }
 static bool supports_nchw(const struct sn_convolution * c) { return supports(c, SN_NCHW); }
+
+/* ---- cost */
+
+/* Vector cycles of a product, 3x3 and others, of groups side by side and of single groups. */
+static const double GROUPED = 1.35, GROUPED_SINGLE = 1.17, GROUPED_ANY = 2.2, GROUPED_SINGLE_ANY = 1.5;
+
+/* Whether blocks of several rows share inputs among taps, see kernels/grouped_nhwc_32f.c. */
+static bool is_shared(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const bool plain = p->strideY == p->strideX && p->strideY <= 2 && p->dilationY == 1 && p->dilationX == 1;
+    return p->kernelY == 3 && p->kernelX == 3 && (plain || (p->strideY == 1 && p->strideX == 1));
+}
+
+static double cost(const struct sn_convolution * c)
+{
+    const size_t groups = groups_of(c);
+    const double vectors = (double)(sn_ceil_div(c->p.group, groups) * sn_ceil_div(groups * sn_outputs(c), sn_lanes(c)));
+    const bool single = groups == 1;
+    const double product = is_shared(c) ? single ? GROUPED_SINGLE : GROUPED : single ? GROUPED_SINGLE_ANY : GROUPED_ANY;
+    const double moved = c->p.srcF == SN_NCHW ? SN_VECTOR_CONVERTED * sn_channel_vectors(c) : 0;
+    return sn_of_vectors(c, sn_dst_pixels(c) * sn_depth(c) * vectors * product + moved);
+}
 
 /* ---- plan and weights: the lookup, as integers, and the floats */
 
@@ -90,7 +105,7 @@ static bool plan_converted(struct sn_convolution * c)
     if (!plan(c))
         return false;
     const size_t inputs = d->groups * sn_inputs(c), outputs = d->groups * sn_outputs(c);
-    d->part = sn_max(CONVERTED / sn_max(inputs, outputs), 1);
+    d->part = sn_max(PART_CHANNELS / sn_max(inputs, outputs), 1);
     struct sn_band band = {.line = (p->srcW * inputs + p->dstW * outputs) * d->part, .strideY = p->strideY};
     sn_band_rows(&band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
     const size_t pointers = sn_depthwise_rows_plan(c, band.rows, &d->rows) / sizeof(float);
@@ -291,7 +306,7 @@ static void forward_converted(const struct sn_convolution * c, const struct sn_a
 }
 
 const struct sn_convolution_algorithm
-    sn_convolution_32f_grouped_nhwc = {.name = "grouped NHWC", .supports = supports_nhwc, .plan = plan, .pack = pack,
-        .forward = forward},
-    sn_convolution_32f_grouped_nchw = {.name = "grouped NCHW by NHWC", .supports = supports_nchw, .plan = plan_converted,
-        .pack = pack, .forward = forward_converted};
+    sn_convolution_32f_grouped_nhwc = {.name = "grouped NHWC", .supports = supports_nhwc, .cost = cost, .plan = plan,
+        .pack = pack, .forward = forward},
+    sn_convolution_32f_grouped_nchw = {.name = "grouped NCHW by NHWC", .supports = supports_nchw, .cost = cost,
+        .plan = plan_converted, .pack = pack, .forward = forward_converted};

@@ -10,6 +10,7 @@
  */
 #include "ops/convolution/32f_nhwc.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ops/cache_sets.h"
@@ -18,6 +19,32 @@
 #include "ops/units.h"
 #include "runtime/cpu.h"
 #include "runtime/memory.h"
+
+/* ---- cost */
+
+/* Cycles of 16 products, on 3x3 layers. */
+static const double NHWC_PRODUCT = 9.3 / 9;
+static const double LOW = 4.5, LOW_ROWS = 3; /* fewer rows than LOW make low tiles; LOW_ROWS fewer take twice as long */
+
+double sn_direct_nhwc_products(const struct sn_convolution * c)
+{
+    const double rows = (double)sn_max(c->p.dstH, c->p.dstW), low = rows < LOW ? 1 + (LOW - rows) / LOW_ROWS : 1;
+    const double outputs = sn_dst_pixels(c) * sn_tile_width(c, sn_outputs(c)) * (double)c->p.group / 16;
+    return NHWC_PRODUCT * sn_depth(c) * outputs * low;
+}
+
+static double cost(const struct sn_convolution * c) { return fmax(sn_direct_nhwc_products(c), sn_weights_fetched(c)); }
+
+/* Copying a float of a band, in cycles. */
+static const double EDGE_COPIED = 0.4;
+
+/* Whether to copy only the input of the edges, if `sides` columns of the output need padding. Rows are divided into tiles once
+ * more at the sides, which costs about as much as the outputs computed there. */
+static bool only_edges_preferred(const struct sn_convolution * c, size_t sides)
+{
+    const double products = sn_depth(c) * (double)sn_ceil_div(c->p.dstC, 16);
+    return (double)sides * (double)c->p.dstH * products < EDGE_COPIED * (double)(c->srcSize / sizeof(float));
+}
 
 /* ---- edges */
 
@@ -54,7 +81,7 @@ static bool only_edges(const struct sn_convolution * c, const struct sn_band * b
     const size_t most = sn_max(e.left, p->dstW - e.right); /* copied columns are stored in lines as long as the image's */
     if (e.left == e.right || (most && sn_used(most, p->strideX, p->kernelX, p->dilationX) > p->srcW))
         return false;
-    return sn_only_edges_preferred(c, sides);
+    return only_edges_preferred(c, sides);
 }
 
 /* ---- plan and weights */
@@ -132,7 +159,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 /* ---- forward */
 
 /* Sums of so few products take less time than writing them. */
-enum { SHORT = 8 };
+enum { SHORT_SUM = 8 };
 
 /* Bytes of the inputs of all groups that are multiplied before the next ones, and the inputs of a group below which that also
  * gains with warm caches. */
@@ -218,7 +245,7 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
     const bool near = !r->prefetchSize && !sn_weights_exceed_l2(c) && sn_outputs(c) > tile->columns;
     if (near && sn_cpu()->traits.ordered)
         return sn_min(2 * tile->rows, all);
-    if (!near || c->p.group > 1 || depth > SHORT)
+    if (!near || c->p.group > 1 || depth > SHORT_SUM)
         return all;
     const size_t most = sn_cpu()->cacheL2 / 4 / sizeof(float) / sn_max(r->dstPixel, 1);
     return sn_min(sn_max(most / tile->rows, 4) * tile->rows, all);
@@ -355,4 +382,5 @@ void sn_direct_nhwc_forward(const struct sn_convolution * c, const struct sn_arr
 
 SN_FITS_ALGORITHM_DATA(struct sn_direct_nhwc);
 const struct sn_convolution_algorithm sn_convolution_32f_nhwc = {.name = "direct NHWC", .tiled = true, .adds = true,
-    .supports = supports, .plan = plan, .offsets = sn_direct_nhwc_offsets, .pack = pack, .forward = sn_direct_nhwc_forward};
+    .supports = supports, .cost = cost, .plan = plan, .offsets = sn_direct_nhwc_offsets, .pack = pack,
+    .forward = sn_direct_nhwc_forward};

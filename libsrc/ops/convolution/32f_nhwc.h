@@ -16,6 +16,9 @@ static inline const struct sn_direct_nhwc * sn_direct_nhwc_of(const struct sn_co
     return (const void *)c->algorithmData;
 }
 
+/* The products of a cost model: cycles, without waiting for weights. */
+double sn_direct_nhwc_products(const struct sn_convolution * c);
+
 /* plan() and pack() of the algorithm; weights have the layout that belongs to the image format. */
 bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d);
 void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * weight);

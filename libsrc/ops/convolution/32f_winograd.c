@@ -13,14 +13,16 @@
  * intermediate data are limited to one block, which stays in the L2 cache. The weights are transformed when they are set,
  * and stored panel by panel.
  *
- * With groups, the channels are divided into slices of whole groups, at least SLICE channels: a block is computed slice by
- * slice, so its data are few. In groups of 16 channels 512x28x28 by 3x3 takes 0.63 of the time of the direct algorithm, in
+ * With groups, the channels are divided into slices of whole groups, at least LEAST_SLICE channels: a block is computed slice
+ * by slice, so its data are few. In groups of 16 channels 512x28x28 by 3x3 takes 0.63 of the time of the direct algorithm, in
  * groups of 56 448x28x28 0.34, of 112 224x56x56 0.30; slices of 64 channels took up to 1.05 times as long, of 128 1.1 (AVX2,
  * Zen 3). In groups of 8 the grouped kernel is as fast (256x14x14).
  *
  * For NCHW, blocks are whole rows of tiles: their lines of the image, every d-th, are converted to NHWC first, and the
  * result of each panel is converted to NCHW afterwards.
  */
+#include <math.h>
+
 #include "ops/cache_sets.h"
 #include "ops/convolution/32f.h"
 #include "ops/convolution/band.h"
@@ -30,8 +32,8 @@
 enum {
     LINE = SN_ALIGN / sizeof(float),
     WORK = (2 << 20) / sizeof(float) - LINE, /* the largest workspace */
-    SLICE = 32,                              /* the least channels of a slice of groups */
-    TILES = 28,                              /* at least so many in a block, divided by the stride, whatever the cache */
+    LEAST_SLICE = 32,                        /* the least channels of a slice of groups */
+    LEAST_TILES = 28,                        /* at least so many in a block, divided by the stride, whatever the cache */
 };
 
 static size_t planes_of(enum sn_winograd kind) { return sn_winograd_planes(sn_winograd_size(kind)); }
@@ -46,7 +48,7 @@ static size_t plane_of(size_t floats) { return (sn_ceil_div(floats, LINE) | 1) *
 /* The groups of a slice. */
 static size_t groups_of(const struct sn_convolution * c)
 {
-    return sn_min(sn_ceil_div(SLICE, sn_max(sn_inputs(c), 1)), c->p.group);
+    return sn_min(sn_ceil_div(LEAST_SLICE, sn_max(sn_inputs(c), 1)), c->p.group);
 }
 
 static size_t slice_inputs(const struct sn_convolution * c) { return groups_of(c) * sn_inputs(c); }
@@ -72,6 +74,71 @@ static size_t block_of(const struct sn_convolution * c, enum sn_winograd kind, s
     return planes_of(kind) * (tiles * (pixel_of(slice_inputs(c)) + c->table->gemm.tile_32f.columns) + 4 * LINE);
 }
 
+/* ---- cost */
+
+/* Measured on 3x3 layers, but for rows and columns. */
+static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */
+static const double WINOGRAD_START = 2;       /* the cost of starting a sum, in products */
+static const double TRANSFORM = 7;            /* vector cycles for each coefficient, in or out */
+static const double TRANSFORM_4 = 4;          /* the same for F(4,3) */
+static const double TRANSFORM_STRIDED = 5;    /* the same for stride 2 */
+static const double TRANSFORM_ROW = 9;        /* the same for a row or column, with few coefficients in a tile */
+static const double WINOGRAD_CALL = 1000;     /* cycles */
+
+/* Weights of a single pass, which are waited for: bytes, and bytes per cycle. */
+static const double WAITED_BYTES = 1e6, WAITED_SPEED = 10;
+
+/* Vector cycles of the transforms of all tiles of an image, of `planes` coefficients. */
+static double transforms_of(const struct sn_convolution * c, enum sn_winograd kind, double planes, double tiles)
+{
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    const bool row = s.kernelY == 1 || s.kernelX == 1;
+    const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4
+                             : s.stride == 2         ? TRANSFORM_STRIDED
+                             : row                   ? TRANSFORM_ROW
+                                                     : TRANSFORM;
+    return planes * tiles * (sn_vectors(c, c->p.srcC) + sn_vectors(c, c->p.dstC)) * transform;
+}
+
+/*
+ * The cost for a single image. Images of a batch share the passes over the weights, but if the choice followed from their
+ * number, an image would have other bits in a batch than alone: 512x7x7 to 512 would be F(4,3) from two images on.
+ *
+ * Only the first pass over a panel of weights waits for them; later passes find them in a near cache, and so do planes that
+ * share weights with an earlier one. While there are several passes over a plane, the next one is fetched; a plane of a
+ * single pass that comes from memory is waited for, then used. So 512x7x7 to 512 channels is F(2,3), whose 16 tiles are two
+ * passes of avx512: on Emerald Rapids, cold, F(3,3) takes 1.99 times as long, on Zen 4 0.84 times. From 7 to 9.4 MB of
+ * L3_BYTES and from 5.5 to 6 of MEMORY_SPEED, regrets by docs/figures are the same. Smaller weights of a single pass are
+ * waited for likewise, unless the L2 cache keeps them: 256x10x10 to 64 channels by F(4,3) (2.4 MB) takes 1.2 times as long as
+ * by F(2,3) warm and 2.5 times cold, 256x8x8 1.6 and 2.7 times (Emerald Rapids).
+ *
+ * Not built: weights that are transformed a panel ahead of their use, 1.8, 2.8 and 4 times fewer bytes from memory. Counted
+ * for 512x7x7, for 16 filters, in ns, without calls and waits: on Zen 4 (3.7 GHz, 28 GB/s) F(2,3) multiplies for 69, reads
+ * 1024 bytes meanwhile in 37, and would write 16 vectors for another 9. On Emerald Rapids (2.7 GHz, 18 GB/s) it multiplies
+ * for 47 and reads in 57; with the transform, 35 operations on two ports, it would take 54 at the least, and F(3,3) 64. That
+ * is at most 1.06 times as fast, and on Zen 4, or with warm caches, 1.1 times as slow. What is lost cold is that bytes are
+ * waited for (100 ns in place of 57), and plain weights would have to be fetched ahead just the same.
+ */
+static double cost(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    const double planes = (double)planes_of(kind), filters = (double)filters_of(kind), m = (double)s.blockY;
+    const double tiles = (double)sn_winograd_tiles(p->dstH, s.blockY, p->dilationY) *
+                         (double)sn_winograd_tiles(p->dstW, s.blockX, p->dilationX);
+    const double width = sn_tile_width(c, sn_outputs(c)) * (double)p->group, inputs = (double)sn_inputs(c);
+    const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * (inputs + WINOGRAD_START);
+    const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
+    const double passes = ceil(tiles / (double)c->table->gemm.tile_32f.rows);
+    const double first = products / passes * own / planes;
+    const double bytes = 4 * filters * width * inputs, fetch = sn_fetched(bytes) * own / filters;
+    const double waited = sn_exceed_l3(bytes) ? fetch : fmax(fetch, bytes / WAITED_SPEED * own / filters);
+    const double weighted = passes == 1 && bytes >= WAITED_BYTES ? first + waited : fmax(first, fetch);
+    const double transforms = transforms_of(c, kind, planes, tiles);
+    return products - first + weighted + sn_of_vectors(c, transforms) + sn_both_converted(c) + WINOGRAD_CALL;
+}
+
 /* ---- plan and weights */
 
 /* Few channels gain little, and their rounding errors do not average out. */
@@ -89,8 +156,8 @@ static bool supports(const struct sn_convolution * c)
 }
 
 /*
- * The tiles that a block should have. It should fit into half of the L2 cache; but if that is too small for TILES, the
- * weights do not stay in that cache anyway, and larger blocks read them fewer times. With stride 2, half of TILES: most
+ * The tiles that a block should have. It should fit into half of the L2 cache; but if that is too small for LEAST_TILES, the
+ * weights do not stay in that cache anyway, and larger blocks read them fewer times. With stride 2, half of LEAST_TILES: most
  * weights are used for several planes. With kernels of one row or column, little is computed for each input, and blocks of
  * one register tile, whose data stay in the L1 cache, or near it, are as fast or up to 1.1 times as fast (64x48x320 by 1x3),
  * if their weights are read from the L2 cache.
@@ -101,7 +168,7 @@ static size_t tiles_wanted(const struct sn_convolution * c, enum sn_winograd kin
     const size_t cache = sn_cpu()->cacheL2 / sizeof(float); /* floats */
     if ((s.kernelY == 1 || s.kernelX == 1) && filters_of(kind) * sn_inputs(c) * c->p.dstC <= cache / 4)
         return c->table->gemm.tile_32f.rows;
-    return sn_max(cache / 2 / block_of(c, kind, 1), TILES / s.stride);
+    return sn_max(cache / 2 / block_of(c, kind, 1), LEAST_TILES / s.stride);
 }
 
 /* Blocks of about equal size, of whole register tiles if possible; a seventh larger than wanted if that saves one: the 64
@@ -463,8 +530,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 #define WINOGRAD(text, kind)                                                                                                \
-    {.name = "Winograd " text, .tiled = true, .adds = true, .variant = kind, .supports = supports, .plan = plan,            \
-     .pack = pack, .forward = forward}
+    {.name = "Winograd " text, .tiled = true, .adds = true, .variant = kind, .supports = supports, .cost = cost,            \
+     .plan = plan, .pack = pack, .forward = forward}
 
 const struct sn_convolution_algorithm
     sn_convolution_32f_winograd_2 = WINOGRAD("F(2,3)", SN_WINOGRAD_2_3),

@@ -276,11 +276,11 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
 }
 
 static const struct sn_candidate candidates[] = {
-    {&sn_convolution_8i_base, NULL, NULL},
-    {&sn_convolution_8i_flat, NULL, NULL},
-    {&sn_convolution_8i_depthwise, NULL, NULL},
-    {&sn_convolution_dot_tiled, NULL, NULL},
-    {NULL, NULL, NULL},
+    {&sn_convolution_8i_base, NULL},
+    {&sn_convolution_8i_flat, NULL},
+    {&sn_convolution_8i_depthwise, NULL},
+    {&sn_convolution_dot_tiled, NULL},
+    {NULL, NULL},
 };
 
 const struct sn_convolution_family sn_convolution_8i = {.candidates = candidates, .smallType = SN_DATA_8U,

@@ -1,6 +1,10 @@
 /*
- * Cost models of convolutions, for the choice of an algorithm (plan.c) and other decisions. All models and their
- * measured constants are in cost.c.
+ * What the cost models of convolutions share, and estimates for other choices. The model of an algorithm is its cost(), in its
+ * own file with the constants that were measured for it; the files *_choice.c compare models.
+ *
+ * A cycle is the time in which a core multiplies 16 floats; a vector cycle, one vector. All constants were measured with
+ * 512-bit vectors, but those of depthwise layers and of col2im, and are used for every level: only their ratios matter. `make
+ * calibrate` compares them with measurements on this machine.
  *
  * The bits of a result depend on the algorithm. So the choice depends on the shape and on the instruction set, never on the
  * machine, its caches, or the number of threads.
@@ -10,48 +14,65 @@
 
 #include "ops/convolution/plan.h"
 
-/* ---- for candidates: the cost of c->algorithm in cycles of 16 multiply-adds, for one image; and whether to choose it if it
- * supports the shape and no earlier candidate was chosen */
+/* ---- sizes */
 
-double sn_nhwc_cycles(const struct sn_convolution * c);
-double sn_nchw_cycles(const struct sn_convolution * c);
-double sn_converted_cycles(const struct sn_convolution * c);
-bool sn_converted_preferred(const struct sn_convolution * c);
+static inline double sn_taps(const struct sn_convolution * c) { return (double)(c->p.kernelY * c->p.kernelX); }
 
-double sn_winograd_cycles(const struct sn_convolution * c);
-bool sn_winograd_preferred(const struct sn_convolution * c);
+/* Multiply-adds of one output. */
+static inline double sn_depth(const struct sn_convolution * c) { return sn_taps(c) * (double)sn_inputs(c); }
 
-double sn_few_nhwc_cycles(const struct sn_convolution * c);
-bool sn_few_nhwc_preferred(const struct sn_convolution * c);
-bool sn_few_nchw_preferred(const struct sn_convolution * c);
+static inline double sn_src_pixels(const struct sn_convolution * c) { return (double)(c->p.srcH * c->p.srcW); }
+static inline double sn_dst_pixels(const struct sn_convolution * c) { return (double)(c->p.dstH * c->p.dstW); }
 
-double sn_grouped_cycles(const struct sn_convolution * c);
-bool sn_grouped_preferred(const struct sn_convolution * c);
+/* The vectors of so many floats. */
+static inline double sn_vectors(const struct sn_convolution * c, size_t floats)
+{
+    return (double)sn_ceil_div(floats, sn_lanes(c));
+}
 
-bool sn_sliced_preferred(const struct sn_convolution * c);
-double sn_depthwise_planes_cycles(const struct sn_convolution * c);
-bool sn_depthwise_planes_preferred(const struct sn_convolution * c);
-double sn_depthwise_nchw_cycles(const struct sn_convolution * c);
-double sn_depthwise_converted_cycles(const struct sn_convolution * c);
-bool sn_depthwise_converted_preferred(const struct sn_convolution * c);
+/* The columns that the tile computes, of which `columns` are used. */
+static inline double sn_tile_width(const struct sn_convolution * c, size_t columns)
+{
+    return (double)sn_gemm_width(&c->table->gemm.tile_32f, columns);
+}
 
-double sn_col2im_cycles(const struct sn_convolution * c);
-bool sn_col2im_preferred(const struct sn_convolution * c);
-double sn_phases_nhwc_cycles(const struct sn_convolution * c);
-double sn_phases_nchw_cycles(const struct sn_convolution * c);
-double sn_phases_converted_cycles(const struct sn_convolution * c);
-double sn_phases_depthwise_nchw_cycles(const struct sn_convolution * c);
-double sn_phases_depthwise_converted_cycles(const struct sn_convolution * c);
-bool sn_phases_depthwise_converted_preferred(const struct sn_convolution * c);
-bool sn_phases_converted_preferred(const struct sn_convolution * c);
+/* The vectors of channels of the image and of the result. */
+static inline double sn_channel_vectors(const struct sn_convolution * c)
+{
+    return sn_src_pixels(c) * sn_vectors(c, c->p.srcC) + sn_dst_pixels(c) * sn_vectors(c, c->p.dstC);
+}
 
-/* ---- other choices, which do not affect results */
+/* ---- cycles */
 
-/* Direct NHWC: whether to copy only the input of the edges, if `sides` columns of the output need padding. */
-bool sn_only_edges_preferred(const struct sn_convolution * c, size_t sides);
+/* From vector cycles. */
+static inline double sn_of_vectors(const struct sn_convolution * c, double cycles)
+{
+    return cycles * (double)sn_lanes(c) / 16;
+}
 
-/* Whether the inputs of neighbouring pixels evict each other from the L1 cache. */
-bool sn_pixels_share_sets(const struct sn_convolution * c);
+/* To convert a vector between NCHW and NHWC, in or out: vector cycles. */
+static const double SN_VECTOR_CONVERTED = 9;
+
+/* The same for images by Winograd's algorithm and what it is compared with; 0 for NHWC. */
+double sn_both_converted(const struct sn_convolution * c);
+
+/* To read so many bytes of weights, or all, from the L3 cache or, if they exceed it, from memory. */
+bool sn_exceed_l3(double bytes);
+double sn_fetched(double bytes);
+double sn_weights_fetched(const struct sn_convolution * c);
+
+/* To copy a line of a plane in NCHW, sorted into phases by the stride. */
+double sn_line_copied(const struct sn_convolution * c);
+
+/* Depthwise, of convolutions and deconvolutions: cycles for a plane; by NHWC, of 16 products pixel by pixel, to convert 16
+ * floats in or out, for a row and a vector of channels, and for a vector of channels. */
+static const double SN_DEPTHWISE_PLANE = 159;
+static const double SN_DEPTHWISE_PIXELS_ANY = 3.6;
+static const double SN_DEPTHWISE_CONVERTED = 8.7;
+static const double SN_DEPTHWISE_ROW = 20;
+static const double SN_DEPTHWISE_CALL = 138;
+
+/* ---- other estimates, which do not affect results */
 
 /* True if the packed weights do not stay in the L2 cache from call to call, so that they are prefetched. */
 bool sn_weights_exceed_l2(const struct sn_convolution * c);

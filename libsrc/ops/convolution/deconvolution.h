@@ -16,7 +16,4 @@ extern const struct sn_convolution_algorithm sn_deconvolution_32f_base, sn_decon
     sn_deconvolution_32f_depthwise_nhwc, sn_deconvolution_32f_depthwise_converted, sn_deconvolution_32f_nhwc,
     sn_deconvolution_32f_converted, sn_deconvolution_32f_nchw, sn_deconvolution_32f_col2im;
 
-/* By NHWC of planes: the channels that are computed together. */
-size_t sn_phases_depthwise_channels(const struct sn_convolution * c);
-
 #endif

@@ -14,12 +14,13 @@
 #include <string.h>
 
 #include "ops/cache_sets.h"
+#include "ops/convolution/cost.h"
 #include "ops/convolution/deconvolution.h"
 #include "ops/convolution/phase_planes.h"
 #include "runtime/cpu.h"
 
 enum {
-    MOST_TAPS = 64,     /* of a phase */
+    PHASE_TAPS = 64,    /* of a phase, at most */
     PRODUCT_ROWS = 128, /* outputs times taps that are multiplied with a panel, at least, since packing it takes time */
     DEPTH = 128,        /* inputs that are summed up at a time, at least */
     LINE = SN_ALIGN / sizeof(float)
@@ -39,12 +40,31 @@ static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NC
 
 static size_t taps_of(const struct sn_convolution * c) { return c->p.kernelY * c->p.kernelX; }
 
-/* ---- plan and weights */
-
 static bool supports(const struct sn_convolution * c)
 {
-    return sn_phases_used(c) && c->srcSize > 0 && sn_phases_y(c)->taps <= MOST_TAPS / sn_phases_x(c)->taps;
+    return sn_phases_used(c) && c->srcSize > 0 && sn_phases_y(c)->taps <= PHASE_TAPS / sn_phases_x(c)->taps;
 }
+
+/* ---- cost */
+
+/* Fitted to 77 layers with 256-bit vectors (Zen 3): vector cycles of */
+static const double COL2IM_PRODUCT = 1.15, COL2IM_ADDED = 17; /* a product of an input, adding one to its sum, */
+static const double COL2IM_PACKED = 9, COL2IM_WRITTEN = 20;   /* an input, a result, */
+static const double COL2IM_CHANNELS = 7;                      /* and more for it in NHWC; */
+static const double COL2IM_ROW = 90;                          /* cycles of a row of results */
+
+static double cost(const struct sn_convolution * c)
+{
+    const double vectors = sn_tile_width(c, c->p.srcH * c->p.srcW) / (double)sn_lanes(c);
+    const double products = sn_taps(c) * (double)c->p.dstC;
+    const double product = COL2IM_PRODUCT * (double)sn_inputs(c) + COL2IM_ADDED;
+    const double rows = (double)c->p.dstH, results = rows * sn_vectors(c, c->p.dstW) * (double)c->p.dstC;
+    const double written = (COL2IM_WRITTEN + (is_nchw(c) ? 0 : COL2IM_CHANNELS)) * results;
+    const double summed = vectors * (products * product + COL2IM_PACKED * (double)c->p.srcC);
+    return sn_of_vectors(c, summed + written) + COL2IM_ROW * rows;
+}
+
+/* ---- plan and weights */
 
 /* Floats from the weights of a tap to those of the next. */
 static size_t step_of(const struct sn_convolution * c) { return sn_spaced(sn_inputs(c), SN_FOUR_SETS); }
@@ -236,7 +256,7 @@ static void add_up(const struct part * q, size_t fy, size_t row)
 {
     const struct sn_convolution * c = q->c;
     const struct sn_phases * x = sn_phases_x(c);
-    struct sn_tap_32f tap[MOST_TAPS];
+    struct sn_tap_32f tap[PHASE_TAPS];
     struct sn_tap_sums_32f job = {.src = q->product, .srcStep = taps_of(c) * data_of(c)->distance, .tap = tap,
         .bias = c->bias + q->channel, .slope = c->slope ? c->slope + q->channel : NULL, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = q->sums, .dstStep = row_of(c), .outputs = q->outputs};
@@ -300,4 +320,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_col2im = {.name = "col2im", .tiled = true, .supports = supports,
-    .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};
+    .cost = cost, .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};

@@ -3,6 +3,7 @@
  * channel. Uses vectors of pixels, from a copy of some lines with their padding; the phases of these lines are computed one
  * after another, then interleaved into rows of the result.
  */
+#include "ops/convolution/cost.h"
 #include "ops/convolution/deconvolution.h"
 #include "ops/convolution/phase_planes.h"
 #include "runtime/cpu.h"
@@ -14,6 +15,22 @@ static const struct sn_band * data_of(const struct sn_convolution * c) { return 
 static bool supports(const struct sn_convolution * c)
 {
     return c->p.srcF == SN_NCHW && c->p.srcC > 0 && c->p.srcC == c->p.group;
+}
+
+/* Cycles */
+static const double PHASE_CALL = 65;     /* for a phase of a plane, */
+static const double PHASE_VECTOR = 6;    /* and a vector of its outputs; */
+static const double INTERLEAVED_ROW = 185, INTERLEAVED = 12; /* for a row of other than 2 or 4 phases, and a vector of it */
+
+static double cost(const struct sn_convolution * c)
+{
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    const double phases = (double)(y->number * x->number), rows = (double)(y->number * y->count);
+    const double vectors = (double)x->number * sn_vectors(c, x->count), taps = sn_taps(c) / phases;
+    const bool zipped = x->number == 2 || x->number == 4;
+    const double interleaved = zipped ? 0 : INTERLEAVED_ROW + INTERLEAVED * sn_vectors(c, c->p.dstW);
+    const double row = vectors * (PHASE_VECTOR + taps) + interleaved;
+    return (double)c->p.dstC * (SN_DEPTHWISE_PLANE + PHASE_CALL * phases + rows * row);
 }
 
 static bool plan(struct sn_convolution * c)
@@ -109,5 +126,5 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_depthwise = {.name = "depthwise phases NCHW",
-    .supports = supports, .plan = plan, .offsets = offsets, .pack = pack, .alike = sn_phases_same,
+    .supports = supports, .cost = cost, .plan = plan, .offsets = offsets, .pack = pack, .alike = sn_phases_same,
     .forward = forward};

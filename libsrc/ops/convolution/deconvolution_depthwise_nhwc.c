@@ -65,11 +65,22 @@ static size_t rows_of_result(const struct sn_convolution * c, size_t row, size_t
 
 /* Images of few pixels have few calls, if so many channels are computed together: 1883x1x1 by 2x2 takes 0.12 of the time that
  * two vectors take. */
-size_t sn_phases_depthwise_channels(const struct sn_convolution * c)
+static size_t channels_at_once(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t lanes = sn_lanes(c), pixels = p->srcH * p->srcW + p->dstH * p->dstW;
     return sn_min(sn_max(FLOATS / pixels / lanes, 1) * lanes, sn_align(p->dstC, lanes));
+}
+
+/* From NCHW. */
+static double cost_converted(const struct sn_convolution * c)
+{
+    const double phases = (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+    const double moved = SN_DEPTHWISE_CONVERTED * (sn_src_pixels(c) + sn_dst_pixels(c));
+    const double products = SN_DEPTHWISE_PIXELS_ANY * sn_dst_pixels(c) * sn_taps(c) / phases;
+    const double calls = phases * (SN_DEPTHWISE_CALL + SN_DEPTHWISE_ROW * (double)sn_phases_y(c)->count);
+    return sn_vectors(c, c->p.dstC) * sn_of_vectors(c, moved + products) +
+           (double)sn_ceil_div(c->p.dstC, channels_at_once(c)) * calls;
 }
 
 /* In bands of rows that fit into the L2 cache. */
@@ -78,7 +89,7 @@ static bool plan_converted(struct sn_convolution * c)
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * y = sn_phases_y(c);
     struct converted * o = (void *)c->algorithmData;
-    o->pixel = sn_phases_depthwise_channels(c);
+    o->pixel = channels_at_once(c);
     size_t row, fixed, image, result;
     if (!sn_product(&row, p->srcW + sn_min(y->stride, p->dstH) * p->dstW, o->pixel) ||
         !sn_product(&fixed, y->reach, p->srcW, o->pixel))
@@ -247,4 +258,4 @@ const struct sn_convolution_algorithm
     sn_deconvolution_32f_depthwise_nhwc = {.name = "depthwise phases NHWC", .supports = supports, .plan = plan, .pack = pack,
         .alike = sn_phases_same, .forward = forward},
     sn_deconvolution_32f_depthwise_converted = {.name = "depthwise phases NCHW by NHWC", .supports = supports_converted,
-        .plan = plan_converted, .pack = pack, .alike = sn_phases_same, .forward = forward_converted};
+        .cost = cost_converted, .plan = plan_converted, .pack = pack, .alike = sn_phases_same, .forward = forward_converted};

@@ -8,6 +8,7 @@
  * as many columns as the first one: the last column of another phase may be beyond the result, and is not written.
  */
 #include "ops/cache_sets.h"
+#include "ops/convolution/cost.h"
 #include "ops/convolution/deconvolution.h"
 #include "ops/convolution/phase_planes.h"
 #include "runtime/cpu.h"
@@ -26,9 +27,23 @@ SN_FITS_ALGORITHM_DATA(struct phases_nchw);
 
 static const struct phases_nchw * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
-/* ---- plan and weights */
-
 static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
+
+/* ---- cost */
+
+/* Vector cycles of a product, an input, an output, for each output of a phase. */
+static const double PHASES_PRODUCT = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 14;
+
+static double cost(const struct sn_convolution * c)
+{
+    const size_t pixels = sn_phases_y(c)->count * sn_phases_x(c)->count;
+    const double used = sn_vectors(c, pixels) * (double)sn_lanes(c) / (double)pixels, outputs = (double)c->p.dstC;
+    const double gathered = PHASES_GATHERED * (double)c->p.group / (double)sn_phases_alike(sn_phases_x(c), 0);
+    const double products = sn_phases_depth(c) * (PHASES_PRODUCT * outputs + gathered);
+    return sn_of_phases(c, used * (products + PHASES_WRITTEN * outputs));
+}
+
+/* ---- plan and weights */
 
 static size_t depth_of(const struct sn_convolution * c, const struct sn_phase * y, const struct sn_phase * x)
 {
@@ -267,5 +282,5 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_nchw = {.name = "phases NCHW", .tiled = true,
-    .supports = supports, .plan = plan, .offsets = offsets, .pack = pack,
+    .supports = supports, .cost = cost, .plan = plan, .offsets = offsets, .pack = pack,
     .alike = sn_phases_same, .forward = forward};

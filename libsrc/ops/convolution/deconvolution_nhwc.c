@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "ops/cache_sets.h"
+#include "ops/convolution/cost.h"
 #include "ops/convolution/deconvolution.h"
 #include "ops/convolution/nhwc_band.h"
 #include "ops/convolution/phase_bands.h"
@@ -32,8 +33,6 @@ SN_FITS_ALGORITHM_DATA(struct phases_nhwc);
 static const struct phases_nhwc * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
-
-/* ---- plan and weights */
 
 static bool supports_nhwc(const struct sn_convolution * c) { return !is_nchw(c); }
 static bool supports_nchw(const struct sn_convolution * c) { return is_nchw(c) && c->p.group == 1 && sn_phases_used(c); }
@@ -54,6 +53,27 @@ static bool has_alike(const struct sn_convolution * c)
             return true;
     return false;
 }
+
+/* ---- cost */
+
+/* Vector cycles of a product, for each output of a phase; times more if products have a single vector of outputs; and to
+ * convert a float. */
+static const double PHASES_PIXELS = 1.03, PHASES_NARROW = 1.5, PHASES_CONVERTED = 9;
+
+static double cost(const struct sn_convolution * c)
+{
+    const size_t alike = alike_of(c, 0), width = sn_panels_width(&c->table->gemm.tile_32f, alike * sn_outputs(c));
+    const double columns = (double)width / (double)alike * (width == sn_lanes(c) ? PHASES_NARROW : 1);
+    return sn_of_phases(c, PHASES_PIXELS * sn_phases_depth(c) * columns * (double)c->p.group);
+}
+
+static double cost_converted(const struct sn_convolution * c)
+{
+    const double phases = (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+    return cost(c) + sn_of_phases(c, PHASES_CONVERTED * ((double)c->p.dstC + (double)c->p.srcC / phases));
+}
+
+/* ---- workspace, plan and weights */
 
 /* The workspace: the band, if it is ever copied; then the rows of the result, in NHWC one, and in NCHW the converted
  * lines. */
@@ -375,7 +395,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm
-    sn_deconvolution_32f_nhwc = {.name = "phases NHWC", .tiled = true, .supports = supports_nhwc, .plan = plan,
-        .offsets = offsets, .pack = pack, .alike = sn_phases_same, .spread = spread, .forward = forward},
-    sn_deconvolution_32f_converted = {.name = "phases NCHW by NHWC", .tiled = true, .supports = supports_nchw, .plan = plan,
-        .offsets = offsets, .pack = pack, .alike = sn_phases_same, .spread = spread, .forward = forward};
+    sn_deconvolution_32f_nhwc = {.name = "phases NHWC", .tiled = true, .supports = supports_nhwc, .cost = cost,
+        .plan = plan, .offsets = offsets, .pack = pack, .alike = sn_phases_same, .spread = spread, .forward = forward},
+    sn_deconvolution_32f_converted = {.name = "phases NCHW by NHWC", .tiled = true, .supports = supports_nchw,
+        .cost = cost_converted, .plan = plan, .offsets = offsets, .pack = pack, .alike = sn_phases_same, .spread = spread,
+        .forward = forward};

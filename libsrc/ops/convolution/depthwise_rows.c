@@ -2,8 +2,15 @@
 
 #include <string.h>
 
+#include "ops/cache_sets.h"
+
 /* The maximum number of pointers to lines for one call of the kernel, unless one row needs more. */
 enum { LINES = 1024 };
+
+bool sn_pixels_share_sets(const struct sn_convolution * c)
+{
+    return sn_share_sets(c->p.srcC * sizeof(float), SN_TWO_SETS);
+}
 
 size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r)
 {
@@ -82,13 +89,13 @@ static struct sn_depthwise_nhwc columns_from(struct sn_depthwise_nhwc d, size_t 
 }
 
 /* The least outputs in every dilationX-th pixel for which they are computed alone: those of a block of the kernel. */
-enum { COLUMNS = 4 };
+enum { APART_COLUMNS = 4 };
 
 void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc d, const void * src, size_t row,
                           const void ** line)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const bool plain = p->strideY == 1 && p->strideX == 1 && p->dstW >= COLUMNS * p->dilationX;
+    const bool plain = p->strideY == 1 && p->strideX == 1 && p->dstW >= APART_COLUMNS * p->dilationX;
     const size_t apart = plain ? p->dilationY : 1, columns = plain ? p->dilationX : 1, rows = d.rows;
     const sn_depthwise_nhwc_fn kernel = c->family->smallType == SN_DATA_16B ? c->table->convolution_16b.depthwise_nhwc
                                                                             : c->table->convolution_32f.depthwise_nhwc;

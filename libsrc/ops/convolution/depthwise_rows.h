@@ -9,6 +9,9 @@ struct sn_depthwise_rows {
     size_t step;        /* pointers from one output row to the next */
 };
 
+/* Whether the inputs of neighbouring pixels evict each other from the L1 cache. */
+bool sn_pixels_share_sets(const struct sn_convolution * c);
+
 /* Plans the rows, at most `most`; returns the bytes of the pointers, with which the workspace begins. */
 size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r);
 

@@ -1,5 +1,7 @@
 #include "ops/convolution/phases.h"
 
+#include "ops/convolution/cost.h"
+
 /* Limits of the table, so that it is small and fast to compute: shapes beyond them use the loops of the formula. */
 enum { MOST_PHASES = 1 << 13, MOST_TAPS = 1 << 20 };
 
@@ -87,6 +89,17 @@ static bool same_axis(const struct sn_phases * a, const struct sn_phases * b)
 bool sn_phases_same(const struct sn_convolution * c, const struct sn_convolution * other)
 {
     return same_axis(sn_phases_y(c), sn_phases_y(other)) && same_axis(sn_phases_x(c), sn_phases_x(other));
+}
+
+double sn_phases_depth(const struct sn_convolution * c)
+{
+    return sn_depth(c) / (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+}
+
+double sn_of_phases(const struct sn_convolution * c, double cycles)
+{
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    return cycles * (double)(y->number * x->number) * (double)(y->count * x->count) / 16;
 }
 
 struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent)

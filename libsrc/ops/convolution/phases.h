@@ -73,6 +73,10 @@ struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent);
 /* Lines of input for `rows` rows of all phases. */
 static inline size_t sn_phase_lines(const struct sn_convolution * c, size_t rows) { return rows + sn_phases_y(c)->reach; }
 
+/* For cost models: the multiply-adds of an output, and cycles for all outputs from vector cycles for one of a phase. */
+double sn_phases_depth(const struct sn_convolution * c);
+double sn_of_phases(const struct sn_convolution * c, double cycles);
+
 /* The floats in a row of all panels for `columns` columns. */
 static inline size_t sn_panels_width(const struct sn_gemm_32f_tile * tile, size_t columns)
 {

@@ -45,6 +45,10 @@ struct sn_convolution_algorithm {
     /* True if it supports this shape on this instruction set; its candidate decides whether it is the best. */
     bool (*supports)(const struct sn_convolution * c);
 
+    /* The estimated cost of one image, in cycles of a core that multiplies 16 floats per cycle, see cost.h; NULL: there is no
+     * model. */
+    double (*cost)(const struct sn_convolution * c);
+
     /* Computes weightSize, channels, runStep, segments, workSize and its private struct. False if a size exceeds the
      * largest array. */
     bool (*plan)(struct sn_convolution * c);
@@ -82,11 +86,10 @@ struct sn_fault {
     bool memory; /* there was not enough */
 };
 
-/* An algorithm of a family, and its cost model (cost.h). */
+/* An algorithm of a family, and when it is chosen. */
 struct sn_candidate {
     const struct sn_convolution_algorithm * algorithm;
-    bool (*preferred)(const struct sn_convolution * c);     /* NULL: always, if no earlier candidate was chosen */
-    double (*cycles)(const struct sn_convolution * c); /* NULL: there is no model */
+    bool (*preferred)(const struct sn_convolution * c); /* NULL: always, if no earlier candidate was chosen */
 };
 
 struct sn_convolution_family {
@@ -182,9 +185,8 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c);
 enum { SN_MOST_ALGORITHMS = 32 };
 size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
 
-/* The estimated cost of the plan's algorithm for one image, in cycles of a core that multiplies 16 floats per cycle; 0 if
- * there is no model. */
-double sn_convolution_cycles(const struct sn_convolution * c);
+/* What cost() of an algorithm of the family says about the plan's shape; 0 if there is no model. */
+double sn_convolution_cost(const struct sn_convolution * c, const struct sn_convolution_algorithm * algorithm);
 
 enum { SN_MOST_PLANS = 3 };
 
