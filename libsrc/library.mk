@@ -37,7 +37,7 @@ SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.m
 # ---- what is built from what. Sorted: the order of wildcards depends on make's version and on the locale.
 sources    = $(sort $(wildcard $(1)))
 COMMON_SRC := $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/ops/convolution/*.c libsrc/dispatch/*.c libsrc/runtime/*.c)
-KERNEL_SRC := $(call sources,libsrc/kernels/*.c)
+KERNEL_SRC := $(call sources,libsrc/kernels/*.c libsrc/kernels/*/*.c)
 REFERENCE_SRC := $(call sources,libsrc/reference/*.c)
 SMALL      := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 OBJECTS    := $(SMALL)
@@ -91,7 +91,7 @@ COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=
                 $(patsubst %,-Ilibsrc/isa/%,$(call folders,$(1))) -Ilibsrc/kernels/default
 $(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names $(HEADER_OF_$(1))
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(1)) $(if $(HEADER_$(1)),-include intrinsics.h) $$(TO_OBJECT)
+	$$(COMMAND_$(1)) $(if $(HEADER_$(1)),-include $(B)/obj/$(1)/kernels/intrinsics.h) $$(TO_OBJECT)
 	$$(call name_level,$(1))
 $(B)/obj/$(1)/kernels/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1) $(B)/commands/archive
 	$$(call collect,SN_INSTALL)

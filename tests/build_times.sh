@@ -22,9 +22,9 @@ edited() { # edited WHAT FILE...
 
 echo "$(cc --version | head -n 1), $(nproc) processors"
 timed 'make' make
-largest=$(basename "$(find build -path '*/kernels/*.o' -printf '%s %p\n' | sort -n | tail -n 1)" .o)
+largest=$(find build -path '*/kernels/*.o' -printf '%s %p\n' | sort -n | sed -n '$s|.*/kernels/\(.*\)\.o|\1|p')
 edited "kernels/$largest.c, the largest" "libsrc/kernels/$largest.c"
-edited 'a slot of pooling' libsrc/{contract/pooling.h,kernels/pooling.c,reference/pooling.c}
+edited 'a slot of pooling' libsrc/{contract/pooling.h,kernels/pooling/max_32f.c,reference/pooling.c}
 edited 'a comment in simdnet.h' include/simdnet.h
 if [ "${1:-}" = demo ]; then
     git clean -dffqx

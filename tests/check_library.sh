@@ -97,7 +97,7 @@ fi
 
 # ---- local functions: no name in two levels, so that profiles distinguish levels
 for folder in "$build"/obj/*/kernels "$build/obj/reference"; do
-    $nm "$folder"/*.o | awk '$2 == "t" {print $3}' | sort -u
+    find "$folder" -name '*.o' -exec $nm {} + | awk '$2 == "t" {print $3}' | sort -u
 done > "$work/local"
 twice=$(sort "$work/local" | uniq -d | head -n 5 | tr '\n' ' ')
 if ! have "$(family objcopy)"; then

@@ -20,7 +20,7 @@ from pathlib import Path
 
 # tile_RxV must have R * V multiply-adds in a loop.
 _TILE = re.compile(r"^tile_(\d+)x(\d+)")
-_OBJECTS = ("gemm_32f.o", "gemm_8i.o", "gemm_16b.o", "inner_product.o")
+_OBJECTS = ("gemm/32f.o", "gemm/8i.o", "gemm/16b.o", "inner_product.o")
 
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 _INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(?:\{vex\}\s+)?(\S+)\s*(.*)$")

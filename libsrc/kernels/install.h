@@ -6,8 +6,8 @@
  *         slots->depthwise_nhwc = ISA_FN(depthwise_nhwc_32f);
  *     }
  *
- * that is, with its own name and the name of the contract with the slots. The Makefile collects these lines: there is no
- * other list.
+ * that is, with its own name, behind that of its folder if it has one, and the name of the contract with the slots. The
+ * Makefile collects these lines: there is no other list.
  */
 #ifndef SN_KERNELS_INSTALL_H
 #define SN_KERNELS_INSTALL_H

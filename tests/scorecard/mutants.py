@@ -26,7 +26,7 @@ SEED = "1"
 AREAS = {
     "api": (("libsrc/api/*.c", "libsrc/api/*.h"), 45),
     "ops": (("libsrc/ops/**/*.c",), 75),
-    "kernels": (("libsrc/kernels/*.c", "libsrc/kernels/*.h", "libsrc/kernels/default/*.h"), 80),
+    "kernels": (("libsrc/kernels/*.c", "libsrc/kernels/*.h", "libsrc/kernels/*/*.c", "libsrc/kernels/*/*.h"), 80),
     "runtime": (("libsrc/runtime/*.c", "libsrc/dispatch/*.c"), 45),
     "vocabulary": (("libsrc/isa/avx2/*.h",), 25),
     "models": (("pysimd/network/*.py", "pysimd/network/*/*.py"), 65),

@@ -1,2 +1,2 @@
 FLAGS_avx512bf16   := $(FLAGS_avx512) -mavx512bf16
-KERNELS_avx512bf16 := gemm_16b
+KERNELS_avx512bf16 := gemm/16b

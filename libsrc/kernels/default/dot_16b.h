@@ -3,7 +3,7 @@
  * holds bfloat16 numbers as floats, so that a number can be loaded by a broadcast. A segment is added in two passes, first
  * with the even numbers of the pairs of B, then with the odd ones: in one pass gcc 12 needs more than 16 registers.
  *
- * kernels/gemm_16b.c includes this after the template. An instruction set with such an instruction replaces this header by
+ * kernels/gemm/16b.c includes this after the template. An instruction set with such an instruction replaces this header by
  * one of the same name in its folder:
  *
  *   TILE_NUMBER             bytes of a number of A: bfloat16, or a float rounded to bfloat16

@@ -16,6 +16,6 @@
 #define FINISH(r, divisor) (r)
 #define REDUCE_LANES(v) reduce_lanes(v)
 #define HAS_DIVISOR 0
-#include "kernels/pooling.h"
+#include "kernels/pooling/pooling.h"
 
 SN_INSTALL(pooling_max_8u, pooling) { slots->max_8u = pooling; }

@@ -40,9 +40,9 @@
 #define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
 #define ARRAY_WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, ARRAY))
 
-#include "kernels/pooling_plan.h"
+#include "kernels/pooling/plan.h"
 #if HAS_DIVISOR
-#include "kernels/pooling_sums.h"
+#include "kernels/pooling/sums.h"
 #endif
 
 /* What is known of a step at compile time: its numbers of rows, or 0 if they are unknown. */
@@ -323,10 +323,10 @@ SN_INLINE void reduce_cells(const struct input * r, size_t n, CELL * dst0, CELL 
     reduce_any(r, n, no_divisor, dst0, dst1, two, WIDENS);
 }
 
-#include "kernels/pooling_pixels.h"
-#include "kernels/pooling_rows.h"
-#include "kernels/pooling_strips.h"
-#include "kernels/pooling_windows.h"
+#include "kernels/pooling/pixels.h"
+#include "kernels/pooling/rows.h"
+#include "kernels/pooling/strips.h"
+#include "kernels/pooling/windows.h"
 
 /* ---- choice of the algorithm */
 

@@ -4,9 +4,9 @@
 
 #include <joined_8i.h>
 
-#include "kernels/depthwise_8i.h"
-#include "kernels/depthwise_columns_8i.h"
-#include "kernels/depthwise_flat_8i.h"
+#include "kernels/depthwise/8i.h"
+#include "kernels/depthwise/columns_8i.h"
+#include "kernels/depthwise/flat_8i.h"
 
 #include <depthwise_any_8i.h>
 

@@ -1,10 +1,10 @@
-/* The bfloat16 tile, kernels/gemm_16b.h, in the shapes of the instruction set. */
+/* The bfloat16 tile, kernels/gemm/16b.h, in the shapes of the instruction set. */
 #include <tiles_16b.h>
 
 #include "contract/convolution_16b.h"
-#include "kernels/gemm_16b.h"
+#include "kernels/gemm/16b.h"
 #include "kernels/install.h"
-#include "kernels/tile_shapes.h"
+#include "kernels/gemm/tile_shapes.h"
 
 #include <dot_16b.h>
 

@@ -4,7 +4,7 @@
  *
  * Vector j holds the positions from j * LANES on of a row that is already reduced over rows. Output vector i is computed
  * from vectors S * i and those after it, shifted by 1, 2, ... lanes; with S = 2 their even and odd lanes are separated
- * first. Compared with the buffer of pooling_rows.h this saves a store and K loads that cross cache lines per vector: it is
+ * first. Compared with the buffer of rows.h this saves a store and K loads that cross cache lines per vector: it is
  * 1.5 to 2 times as fast, also if K is a variable. (Windows of 5 as 2 + 2 + 1 save another shift, but only rows of many
  * vectors gain by it.)
  *

@@ -14,7 +14,7 @@
 #include "contract/gemm.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
-#include "kernels/tile_shapes.h"
+#include "kernels/gemm/tile_shapes.h"
 
 static const struct tile_shape shapes[] = {TILE_SHAPES(TILE_SHAPE)};
 

@@ -1,13 +1,13 @@
 /*
- * The tile of floats, kernels/gemm_32f.h, in the shapes of the instruction set: whole vectors (TILE_SHAPES), those whose
+ * The tile of floats, kernels/gemm/32f.h, in the shapes of the instruction set: whole vectors (TILE_SHAPES), those whose
  * last vector is half (TILE_SHAPES_HALF), and those that prefetch (TILE_SHAPES_PREFETCH); the last two lists may be empty.
  */
 #include <tiles_32f.h>
 
 #include "contract/gemm.h"
-#include "kernels/gemm_32f.h"
+#include "kernels/gemm/32f.h"
 #include "kernels/install.h"
-#include "kernels/tile_shapes.h"
+#include "kernels/gemm/tile_shapes.h"
 
 #define TILE_NAME_HALF(rows, vectors) tile_##rows##x##vectors##_half,
 #define TILE_INSTANCES_HALF(rows, vectors)                                                                                  \

@@ -35,6 +35,6 @@ SN_INLINE struct extremes reduce_16b(struct extremes a, struct extremes b)
 #define FINISH(r, divisor) pack_16b(r)
 #define REDUCE_LANES(v) reduce_lanes(v)
 #define HAS_DIVISOR 0
-#include "kernels/pooling.h"
+#include "kernels/pooling/pooling.h"
 
 SN_INSTALL(pooling_max_16b, pooling) { slots->max_16b = pooling; }

@@ -16,6 +16,6 @@
 #define FINISH(r, divisor) v_div_32f(r, divisor)
 #define REDUCE_LANES(v) v_set_32f(v_reduce_add_32f(v))
 #define HAS_DIVISOR 1
-#include "kernels/pooling.h"
+#include "kernels/pooling/pooling.h"
 
 SN_INSTALL(pooling_average_32f, pooling) { slots->average_32f = pooling; }

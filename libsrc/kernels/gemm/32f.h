@@ -1,6 +1,6 @@
 /*
  * The register tile of contract/gemm.h as a template: rows x (vectors * V32F_N) sums stay in registers during the loop over
- * k. Each step loads `vectors` vectors of B and one element of each row of A, which it broadcasts. kernels/gemm_32f.c
+ * k. Each step loads `vectors` vectors of B and one element of each row of A, which it broadcasts. kernels/gemm/32f.c
  * instantiates the shapes that isa/<isa>/tiles_32f.h lists.
  *
  * The last `halves` of these vectors (none or one) are half vectors: an instruction set on which half the lanes take half

@@ -21,7 +21,7 @@ enum { TILE_ROWS = 14, TILE_VECTORS = 4 };
 typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, int32_t * sums);
 typedef void (*tile_bytes_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, bool plain);
 
-/* One segment. One base pointer for three rows of A: see kernels/gemm_32f.h. */
+/* One segment. One base pointer for three rows of A: see kernels/gemm/32f.h. */
 SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
                                         const uint8_t * b, int rows, int vectors)
 {

@@ -18,6 +18,6 @@
 #define FINISH(r, divisor) (r)
 #define REDUCE_LANES(v) v_set_32f(v_reduce_max_32f(v))
 #define HAS_DIVISOR 0
-#include "kernels/pooling.h"
+#include "kernels/pooling/pooling.h"
 
 SN_INSTALL(pooling_max_32f, pooling) { slots->max_32f = pooling; }

@@ -1,13 +1,13 @@
 /*
- * The tile of bytes, kernels/gemm_8i.h, in the shapes of the instruction set. If it has 32 registers (TILE_BYTES_SHAPES),
+ * The tile of bytes, kernels/gemm/8i.h, in the shapes of the instruction set. If it has 32 registers (TILE_BYTES_SHAPES),
  * sums of whole panels of four vectors are converted to bytes in registers.
  */
 #include <tiles_8i.h>
 
 #include "contract/convolution_8i.h"
-#include "kernels/gemm_8i.h"
+#include "kernels/gemm/8i.h"
 #include "kernels/install.h"
-#include "kernels/tile_shapes.h"
+#include "kernels/gemm/tile_shapes.h"
 
 TILE_SHAPES(TILE_INSTANCES)
 

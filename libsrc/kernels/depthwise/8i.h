@@ -1,6 +1,6 @@
 /*
  * Quantised depthwise convolution of 3x3, stride 1 or 2, as a template, and what other kernels have in common with it
- * (depthwise_columns_8i.h); joined_8i.h has the multiplications.
+ * (columns_8i.h); joined_8i.h has the multiplications.
  *
  * A block is a vector of bytes, V8U_N channels, whose sums are four vectors. If there are at most half as many channels, the
  * vector also holds those of other rows.
