@@ -15,6 +15,7 @@ import samples
 from support import REFUSALS, Array, floats
 
 import pysimd
+from pysimd import calls, lowlevel
 
 CLASSES = list(samples.contexts(np.random.default_rng(0)))
 
@@ -159,6 +160,25 @@ def test_a_context_that_was_refused_can_be_made() -> None:
         context.__init__((4, 4, 2), 3, kernel=0)  # type: ignore[misc]
     context.__init__((4, 4, 2), 3, kernel=1)  # type: ignore[misc]
     assert context.dst_shape == (4, 4, 3)
+
+
+def test_parameters_that_the_library_refuses_raise() -> None:
+    context = pysimd.GRU((2, 1, 3), 4)
+    weights = [np.zeros(shape, np.float32) for shape in ((1, 12, 3), (1, 12, 4), (1, 12))]
+    w, r, peephole = (lowlevel.ffi.from_buffer("float[]", array) for array in weights)
+    with pytest.raises(ValueError, match="peephole"):
+        calls.set_params(lowlevel.lib.SimdnetRecurrentSetParams, context._handle, w, r, lowlevel.ffi.NULL, peephole)
+
+
+@pytest.mark.parametrize("name", ["add", "gather_elements", "grid_sample", "resize"])
+def test_a_context_that_is_used_again_is_recorded(name: str, rng: np.random.Generator) -> None:
+    """A program in C has to create what the functions of this process have created before."""
+    function, args, kwargs = samples.calls(rng)[name]
+    function(*args, **kwargs)
+    for _ in range(2):
+        with calls.taped() as tape:
+            function(*args, **kwargs)
+        assert len(tape) == 1
 
 
 def test_attributes_are_read_only(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:

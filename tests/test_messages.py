@@ -167,6 +167,11 @@ REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "x is not C-contiguous: use np.ascontiguousarray(x)",
     ),
     (
+        lambda: pysimd.add(np.ones((2, 4), F32).T, np.ones((4, 2), F32), dtype="bfloat16"),
+        ValueError,
+        "a is not C-contiguous: use np.ascontiguousarray(a)",
+    ),
+    (
         lambda: pysimd.relu(np.ones(3, F32), out=DOUBLES),
         TypeError,
         "out has dtype float64, expected float32: use np.empty((3,), np.float32)",

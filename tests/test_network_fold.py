@@ -116,6 +116,12 @@ def test_backward_slices_from_before_the_first_element() -> None:
     assert folded("Slice", np.arange(0), [-9], [-99], [0], [-1]).tolist() == []
 
 
+def test_gather_elements_takes_fewer_than_there_are() -> None:
+    x = np.arange(12).reshape(3, 4)
+    assert folded("GatherElements", x, [[3, -1, 0], [1, 2, -4]], axis=1).tolist() == [[3, 3, 0], [5, 6, 4]]
+    assert folded("GatherElements", x, [[2, -1], [0, 0]]).tolist() == [[8, 9], [0, 1]]
+
+
 LARGE = np.array([2**53, 2**53 + 1, -(2**63), 2**63 - 1, 2**53 + 1])
 
 

@@ -156,6 +156,14 @@ def sums_of_products(opset: int) -> Iterator[One]:
         yield one("Einsum", [floats(3, 4).astype(np.float64), floats(5, 4).astype(np.float64)], equation="ij,kj")
 
 
+def groups(opset: int) -> Iterator[One]:
+    """Before opset 21, scale and bias have a number for each group."""
+    if opset >= 18:
+        x, count = floats(2, 6, 3, 4), 3 if opset < 21 else 6
+        yield one("GroupNormalization", x, floats(count), floats(count), num_groups=3)
+        yield one("GroupNormalization", [x, floats(count), floats(count)], num_groups=3)
+
+
 def layers(opset: int) -> Iterator[One]:
     yield one("Gemm", floats(4, 3), floats(5, 4), floats(3, 1), transA=1, transB=1, alpha=0.5, beta=2.0)
     yield one("Gemm", [floats(3, 4), floats(4, 5), floats(1, 5)], alpha=2.0)
@@ -178,7 +186,9 @@ def layers(opset: int) -> Iterator[One]:
 
 
 @pytest.mark.parametrize("opset", OPSETS)
-@pytest.mark.parametrize("family", [softmaxes, inputs_or_attributes, reductions, resizes, windows, sums_of_products, layers])
+@pytest.mark.parametrize(
+    "family", [softmaxes, inputs_or_attributes, reductions, resizes, windows, sums_of_products, groups, layers]
+)
 def test_opset(family: Any, opset: int) -> None:
     for each in family(opset):
         assert_as_onnxruntime(each, opset)

@@ -85,3 +85,11 @@ def test_refused_overlap() -> None:
     memory = np.zeros(60, np.float32)
     image = memory.view(np.uint8)[:60].reshape(4, 5, 3)
     assert_refused(pysimd.set_input, ValueError, "overlaps", memory.reshape(4, 5, 3), image=image, pixel_format="bgr24")
+
+
+def test_neighbours_in_memory_do_not_overlap(rng: np.random.Generator) -> None:
+    image = rng.integers(0, 256, (4, 5, 3), dtype=np.uint8)
+    expected = pysimd.set_input(image, pixel_format="bgr24", lower=LOWER, upper=UPPER)
+    memory = np.concatenate([LOWER, np.zeros(60, np.float32), UPPER])
+    out = memory[3:63].reshape(4, 5, 3)
+    assert_same(pysimd.set_input(image, pixel_format="bgr24", lower=memory[:3], upper=memory[63:], out=out), expected)
