@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import inspect
+from typing import Any, Callable, ClassVar, TypedDict, TypeVar
 
 import _cffi_backend
 
@@ -11,6 +12,7 @@ from pysimd._activation_params import kind_of, params_of
 from pysimd._arrays import FLOAT32, NULL, UINT8, Element, coefficients_or_null, element_of_dtype, floats
 from pysimd._convolution import ConvolutionContext
 from pysimd._geometry import (
+    NCHW,
     Window,
     extent,
     images_of,
@@ -18,6 +20,7 @@ from pysimd._geometry import (
     layout_of,
     name_of,
     number,
+    output_size,
     padding_of,
     same,
     shape_of,
@@ -31,9 +34,28 @@ from pysimd.calls import create
 _PARAMETERS = ffi.typeof("SimdConvolutionParameters *")
 _new: Any = _cffi_backend.newp  # what ffi.new calls
 
+Init = TypeVar("Init", bound=Callable[..., None])
+
+
+class _Kernel(TypedDict):
+    """The option that must be given."""
+
+    kernel: Pair
+
+
+class Options(_Kernel, total=False):
+    """The options of :class:`SingleConvolution`, as a subclass that has more of them passes them on."""
+
+    stride: Pair
+    padding: Padding
+    dilation: Pair
+    group: int
+    activation: ActivationLike
+    layout: Layout
+
 
 class SingleConvolution(ConvolutionContext):
-    """A convolution or a deconvolution; see there."""
+    """A convolution, or, with other rules for sizes, a deconvolution; see there."""
 
     _same = staticmethod(same)  # the rule of padding="same"
     _output_padding: Pair = 0  # of a deconvolution
@@ -41,17 +63,18 @@ class SingleConvolution(ConvolutionContext):
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
         """The output size of an axis; span is that of the kernel with its dilation."""
-        raise NotImplementedError
+        return output_size(size, span, stride, before, after, False, name)
 
     @staticmethod
     def _axes_of_weights(form: int) -> str:
         """The axes of the weights, for messages."""
-        raise NotImplementedError
+        taps = "kernel" if is_signal(form) else "kernel_y, kernel_x"
+        return f"(dst_c, C / group, {taps})" if form == NCHW else f"({taps}, C / group, dst_c)"
 
     @staticmethod
     def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
         """The shape of the weights."""
-        raise NotImplementedError
+        return (dst_c, src_c // group, *taps) if form == NCHW else (*taps, src_c // group, dst_c)
 
     def __init__(
         self,
@@ -175,6 +198,15 @@ def _arguments(window: Window, pads: tuple[int, int, int, int], form: int) -> di
         (_, kernel_x), (_, stride_x), (_, dilation_x) = window
         return {"kernel": kernel_x, "stride": stride_x, "dilation": dilation_x, "padding": (pads[1], pads[3])}
     return {"kernel": window.kernel, "stride": window.stride, "dilation": window.dilation, "padding": pads}
+
+
+def with_options(init: Init) -> Init:
+    """An ``__init__`` whose signature shows the arguments of :class:`SingleConvolution` in place of its ``**options``."""
+    shown = dict(inspect.signature(SingleConvolution.__init__).parameters)
+    own = inspect.signature(init).parameters.values()
+    shown.update((each.name, each) for each in own if each.kind is not inspect.Parameter.VAR_KEYWORD)
+    init.__signature__ = inspect.Signature([*shown.values()], return_annotation="None")  # type: ignore[attr-defined]
+    return init
 
 
 class SmallConvolution(SingleConvolution):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pysimd._arrays import NULL, apart, output, plain, tensor
 from pysimd._convolution import Functions
-from pysimd._geometry import NCHW, images_of, is_signal, layout_of, output_size
+from pysimd._geometry import NCHW, images_of, is_signal, layout_of
 from pysimd._library import lib
 from pysimd._single_convolution import SingleConvolution
 from pysimd.annotations import (
@@ -16,7 +16,6 @@ from pysimd.annotations import (
     Padding,
     Pair,
     Params,
-    Shape,
     Tensor,
 )
 from pysimd.calls import call
@@ -126,19 +125,6 @@ class Convolution32f(SingleConvolution):
         return out
 
     __call__ = forward
-
-    @staticmethod
-    def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
-        return output_size(size, span, stride, before, after, False, name)
-
-    @staticmethod
-    def _axes_of_weights(form: int) -> str:
-        taps = "kernel" if is_signal(form) else "kernel_y, kernel_x"
-        return f"(dst_c, C / group, {taps})" if form == NCHW else f"({taps}, C / group, dst_c)"
-
-    @staticmethod
-    def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
-        return (dst_c, src_c // group, *taps) if form == NCHW else (*taps, src_c // group, dst_c)
 
 
 def convolution(

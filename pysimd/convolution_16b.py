@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from pysimd._arrays import BFLOAT16, FLOAT32, element_of, plain
 from pysimd._convolution import Functions
 from pysimd._library import lib
-from pysimd._single_convolution import SmallConvolution
-from pysimd.annotations import ActivationLike, Array, FloatArray, Floats, Layout, Padding, Pair, Shape, Tensor
-from pysimd.convolution import Convolution32f
+from pysimd._single_convolution import Options, SmallConvolution, with_options
+from pysimd.annotations import Array, FloatArray, Floats, Shape, Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def to_bfloat16(x: Floats) -> NDArray[np.uint16]:
@@ -82,34 +84,16 @@ class Convolution16b(SmallConvolution):
         lib.SimdnetConvolution16bSetParams,
         lib.SimdnetConvolution16bForward,
     )
-    _size = staticmethod(Convolution32f._size)
-    _axes_of_weights = staticmethod(Convolution32f._axes_of_weights)
-    _weights_of = staticmethod(Convolution32f._weights_of)
 
+    @with_options
     def __init__(
         self,
         src_shape: Shape,
         dst_c: int,
         *,
-        kernel: Pair,
-        stride: Pair = 1,
-        padding: Padding = 0,
-        dilation: Pair = 1,
-        group: int = 1,
-        activation: ActivationLike = "identity",
-        layout: Layout = "nhwc",
         src_dtype: Any = "bfloat16",
         dst_dtype: Any = "bfloat16",
+        **options: Unpack[Options],
     ) -> None:
         self._set_types(src_dtype, dst_dtype)
-        super().__init__(
-            src_shape,
-            dst_c,
-            kernel=kernel,
-            stride=stride,
-            padding=padding,
-            dilation=dilation,
-            group=group,
-            activation=activation,
-            layout=layout,
-        )
+        super().__init__(src_shape, dst_c, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,8 @@ from pysimd._arrays import FLOAT32, UINT8, element_of, is_array, plain, tensor
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, is_signal, layout_of
 from pysimd._library import ffi, lib
-from pysimd._single_convolution import SmallConvolution
+from pysimd._single_convolution import Options, SmallConvolution, with_options
 from pysimd.annotations import (
-    ActivationLike,
     Array,
     ByteArray,
     Bytes,
@@ -23,12 +22,12 @@ from pysimd.annotations import (
     FloatArray,
     Floats,
     Layout,
-    Padding,
-    Pair,
     Params,
     Shape,
 )
-from pysimd.convolution import Convolution32f
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,37 +201,19 @@ class Convolution8i(SmallConvolution):
         lib.SimdSynetConvolution8iSetParams,
         lib.SimdSynetConvolution8iForward,
     )
-    _size = staticmethod(Convolution32f._size)
-    _axes_of_weights = staticmethod(Convolution32f._axes_of_weights)
-    _weights_of = staticmethod(Convolution32f._weights_of)
 
+    @with_options
     def __init__(
         self,
         src_shape: Shape,
         dst_c: int,
         *,
-        kernel: Pair,
-        stride: Pair = 1,
-        padding: Padding = 0,
-        dilation: Pair = 1,
-        group: int = 1,
-        activation: ActivationLike = "identity",
-        layout: Layout = "nhwc",
         src_dtype: Any = np.uint8,
         dst_dtype: Any = np.uint8,
+        **options: Unpack[Options],
     ) -> None:
         self._set_types(src_dtype, dst_dtype)
-        super().__init__(
-            src_shape,
-            dst_c,
-            kernel=kernel,
-            stride=stride,
-            padding=padding,
-            dilation=dilation,
-            group=group,
-            activation=activation,
-            layout=layout,
-        )
+        super().__init__(src_shape, dst_c, **options)
 
     def set_params(
         self,

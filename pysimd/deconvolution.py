@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pysimd._arrays import plain
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, images_of, is_signal, layout_of
 from pysimd._library import lib
-from pysimd._single_convolution import SingleConvolution
+from pysimd._single_convolution import Options, SingleConvolution, with_options
 from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Layout, Padding, Pair, Params, Shape
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Deconvolution32f(SingleConvolution):
@@ -48,32 +53,17 @@ class Deconvolution32f(SingleConvolution):
         has_internal=True,
     )
 
+    @with_options
     def __init__(
         self,
         src_shape: Shape,
         dst_c: int,
         *,
-        kernel: Pair,
-        stride: Pair = 1,
-        padding: Padding = 0,
-        dilation: Pair = 1,
-        group: int = 1,
-        activation: ActivationLike = "identity",
-        layout: Layout = "nhwc",
         output_padding: Pair = 0,
+        **options: Unpack[Options],
     ) -> None:
         self._output_padding = output_padding
-        super().__init__(
-            src_shape,
-            dst_c,
-            kernel=kernel,
-            stride=stride,
-            padding=padding,
-            dilation=dilation,
-            group=group,
-            activation=activation,
-            layout=layout,
-        )
+        super().__init__(src_shape, dst_c, **options)
 
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
