@@ -76,15 +76,18 @@ static bool prepare(const char * function, struct sn_pooling * p, size_t batch, 
     return true;
 }
 
+/* What a function pools, by the names that the arguments have in all of them, and the axis of channels. */
+#define POOLING(...)                                                                                                        \
+    {.src = src, .dst = dst,                                                                                                \
+     .axis = {__VA_ARGS__, {srcH, dstH, kernelY, strideY, padY}, {srcW, dstW, kernelX, strideX, padX}}}
+
 void SimdSynetPoolingMax32f(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelC, size_t kernelY,
                             size_t kernelX, size_t strideC, size_t strideY, size_t strideX, size_t padC, size_t padY,
                             size_t padX, sn_32f * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format)
 {
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelC, kernelY, kernelX, strideC, strideY, strideX, padC, padY, padX, dstC, dstH,
                     dstW, format);
-    struct sn_pooling p = {.src = src, .dst = dst, .axis = {{srcC, dstC, kernelC, strideC, padC},
-                                                            {srcH, dstH, kernelY, strideY, padY},
-                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    struct sn_pooling p = POOLING({srcC, dstC, kernelC, strideC, padC});
     if (prepare(__func__, &p, 1, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_32f, &p);
 }
@@ -94,8 +97,7 @@ void SimdSynetPoolingMax16b(const sn_16b * src, size_t srcC, size_t srcH, size_t
                             size_t dstW, SimdTensorFormatType format)
 {
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
-    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
-                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    struct sn_pooling p = POOLING(each(srcC));
     if (prepare(__func__, &p, 1, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_16b, &p);
 }
@@ -105,8 +107,7 @@ void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t
                            size_t dstW, SimdTensorFormatType format)
 {
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
-    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
-                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    struct sn_pooling p = POOLING(each(srcC));
     if (prepare(__func__, &p, 1, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_8u, &p);
 }
@@ -131,8 +132,7 @@ void SimdSynetPoolingAverage(const sn_32f * src, size_t srcC, size_t srcH, size_
                              size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
 {
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
-    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
-                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    struct sn_pooling p = POOLING(each(srcC));
     average(__func__, &p, excludePad, format);
 }
 
@@ -141,8 +141,7 @@ void SimdSynetPoolingForwardAverage(const sn_32f * src, size_t srcC, size_t srcH
                                     size_t dstH, size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
 {
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
-    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
-                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    struct sn_pooling p = POOLING(each(srcC));
     average(__func__, &p, excludePad, format);
 }
 
@@ -151,8 +150,7 @@ void SimdSynetPoolingForwardMax(const sn_32f * src, size_t srcC, size_t srcH, si
                                 size_t dstW, SimdBool trans)
 {
     SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, trans);
-    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
-                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    struct sn_pooling p = POOLING(each(srcC));
     if (flag_good(__func__, "trans", trans) &&
         prepare(__func__, &p, 1, sizeof(*src), trans == SimdTrue ? SimdTensorFormatNhwc : SimdTensorFormatNchw))
         sn_pooling(sn_table()->pooling.max_32f, &p);
