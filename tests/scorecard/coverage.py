@@ -22,6 +22,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import pysimd
+from scorecard import c_tests
 
 LIST = pathlib.Path(__file__).with_name("unreached.txt")
 MACHINE = os.uname().machine
@@ -83,12 +84,13 @@ def main() -> int:
     )
     options = parser.parse_args()
     environment = {**os.environ, "SIMDNET_LIBRARY": str((BUILD / "libsimdnet.so").resolve())}
+    families = part_of(c_tests.families(), options.part)
     checker = [f"{BUILD}/tests/check", "--quick", "--seed", "1", "--test"]
     steps = {
         "build": build,
         "programs": programs,
-        "check": lambda: in_parallel([[*checker, name] for name in part_of(families(), options.part)]),
-        "threads": lambda: in_parallel([[*checker, name, "--threads", "5"] for name in part_of(families(), options.part)]),
+        "check": lambda: in_parallel([[*checker, name] for name in families]),
+        "threads": lambda: in_parallel([[*checker, name, "--threads", "5"] for name in families]),
         "pytest": lambda: in_parallel([[*PYTEST, name] for name in part_of(python_tests(), options.part)], environment),
         "report": report,
     }
@@ -139,23 +141,13 @@ def build() -> int:
 
 
 def test_programs() -> list[str]:
-    """Those of ``make check``; the vocabulary's are compiled once for each instruction set that has one."""
-    sources = sorted(source.stem for source in pathlib.Path("tests/c").glob("test_*.c"))
-    levels = [level for level in pysimd.isa_levels() if pathlib.Path(f"libsrc/isa/{level}/vec_{level}.h").exists()]
-    names = [n for s in sources for n in ([f"{s}_{level}" for level in levels] if s.startswith("test_vec") else [s])]
-    return [str(BUILD / "tests" / name) for name in names]
+    return [str(BUILD / "tests" / name) for name in c_tests.programs(pysimd.isa_levels())]
 
 
 def programs() -> int:
     """The C tests, all of them even if one fails, and the program that times convolutions, for one of them."""
     calibrate = [f"{BUILD}/bench/calibrate", "--shape", "1x16x6x6->16x6x6,3x3,nhwc"]
     return max([run(command) for command in [*([program] for program in test_programs()), calibrate]])
-
-
-def families() -> list[str]:
-    """Of the checker."""
-    sources = [path.read_text() for path in pathlib.Path("tests/c").glob("check_*.c")]
-    return sorted(name for text in sources for name in re.findall(r"^CHECK_FAMILY\((\w+)\)", text, re.MULTILINE))
 
 
 def python_tests() -> list[str]:

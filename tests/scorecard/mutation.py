@@ -18,7 +18,6 @@ import functools
 import json
 import os
 import pathlib
-import re
 import resource
 import shlex
 import shutil
@@ -31,7 +30,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pysimd
-from scorecard import mutants
+from scorecard import c_tests, mutants
 from scorecard.mutants import Mutant
 
 STATE = pathlib.Path("build/mutation").resolve()
@@ -414,16 +413,8 @@ def code_of(file: pathlib.Path) -> bytes:
 # ---- tests
 
 
-def families() -> list[str]:
-    sources = [path.read_text() for path in ROOT.glob("tests/c/check_*.c")]
-    return sorted(name for text in sources for name in re.findall(r"^CHECK_FAMILY\((\w+)\)", text, re.MULTILINE))
-
-
 def all_programs() -> list[str]:
-    sources = sorted(source.stem for source in ROOT.glob("tests/c/test_*.c"))
-    levels = [level for level in LEVELS.split() if (ROOT / f"libsrc/isa/{level}/vec_{level}.h").exists()]
-    names = [n for s in sources for n in ([f"{s}_{level}" for level in levels] if s.startswith("test_vec") else [s])]
-    return [f"{BUILD}/tests/{name}" for name in names]
+    return [f"{BUILD}/tests/{name}" for name in c_tests.programs(LEVELS.split())]
 
 
 def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
@@ -462,7 +453,7 @@ def nearest(file: str) -> list[Tests]:
     path = pathlib.PurePath(file).relative_to("libsrc").with_suffix("")
     named = next((names.split() for pattern, names in NEAREST.items() if fnmatch.fnmatchcase(str(path), pattern)), None)
     if named is None:
-        named = sorted((name for name in families() if path.name.startswith(name)), key=len)[-1:]
+        named = sorted((name for name in c_tests.families() if path.name.startswith(name)), key=len)[-1:]
     programs = [f"{BUILD}/tests/{name}" for name in named if name.startswith("test_")]
     keep = [f"{BUILD}/internal.a"] if any(name.startswith("test_vec") for name in named) else []
     commands = [f"{CHECK} --test {name}" for name in named if not name.startswith("test_")]

@@ -2,52 +2,13 @@
 
 from __future__ import annotations
 
+from scorecard import c_tests
 from scorecard.row import Form, Row
 
 PYTHON = "PYTHONPATH=tests .venv/bin/python"
 LEVELS = "PYTHONPATH=tests python3 -m scorecard.levels"
 SEED = 19
-FAMILIES = [
-    "activation",
-    "add",
-    "binary",
-    "cast",
-    "channel_sum",
-    "channelwise",
-    "convolution_16b",
-    "convolution_32f",
-    "convolution_8i",
-    "copy",
-    "deconvolution_32f",
-    "eltwise",
-    "forward",
-    "gather",
-    "gemm",
-    "gemm_batch",
-    "gemm_tile",
-    "grid_sample",
-    "inner_product",
-    "inner_product_32f",
-    "layout",
-    "lrn",
-    "merged_convolution_32f",
-    "non_max_suppression",
-    "normalize",
-    "pixels",
-    "pooling",
-    "quantize_linear",
-    "recurrent",
-    "reduce",
-    "resize",
-    "set_input",
-    "shuffle",
-    "softmax",
-    "tiled_scale",
-    "top_k",
-    "unary",
-    "vectors",
-    "winograd",
-]
+FAMILIES = c_tests.families()
 NEON = (
     "command -v qemu-aarch64 aarch64-linux-gnu-gcc > /dev/null || { echo 'skipped: no emulator'; exit 0; }; "
     "make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L /usr/aarch64-linux-gnu' CHECK_FLAGS='--quick --counts' check"
