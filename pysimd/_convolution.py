@@ -18,7 +18,7 @@ from pysimd._arrays import (
     pointer,
     tensor,
 )
-from pysimd._pixels import BEFORE, Image
+from pysimd._pixels import AFTER, BEFORE, Image
 from pysimd._pixels import forward as forward_pixels
 from pysimd.annotations import Array, Shape, Tensor
 from pysimd.calls import call
@@ -151,3 +151,8 @@ class ConvolutionContext(SharingContext):
         if self._given is None:
             return ", no weights yet"
         return f", {self.internal_buffer_size * self._unit.dtype.itemsize} bytes"
+
+
+def forward_then_add(context: ConvolutionContext, x: Tensor, add: Tensor, out: Array) -> Array:
+    """``forward`` with an array that is added after the activation."""
+    return context._forward_pixels(x, add, out, None, AFTER)

@@ -154,11 +154,6 @@ class SingleConvolution(ConvolutionContext):
         calls.set_params(self._functions.set_params, *self._params(weight, bias, params))
         self._given = weight, bias, params
 
-    def _set_again(self, weight: Floats, bias: Coefficients | None = None) -> None:
-        """:meth:`set_params` for :func:`prepare`: each call reads what is in the arrays then."""
-        calls.call(self._functions.set_params, *self._params(weight, bias, None))
-        self._given = weight, bias, None
-
     def _params(self, weight: Floats, bias: Coefficients | None, params: Params | None) -> tuple[Any, ...]:
         """The arguments of the C function."""
         handle = self._open()
@@ -176,6 +171,12 @@ class SingleConvolution(ConvolutionContext):
                 f"for layout {layout!r} and images of shape {self._src_shape}"
             )
         return weights, coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
+
+
+def set_params_in_calls(context: SingleConvolution, weight: Floats, bias: Coefficients | None = None) -> None:
+    """:meth:`SingleConvolution.set_params` for :func:`prepare`: each call reads what is in the arrays then."""
+    calls.call(context._functions.set_params, *context._params(weight, bias, None))
+    context._given = weight, bias, None
 
 
 def _less(pads: tuple[int, int, int, int], output_padding: Pair, form: int) -> tuple[int, int, int, int]:

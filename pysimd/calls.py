@@ -205,6 +205,13 @@ class Prepared(Generic[R]):
         raise TypeError("a prepared call points into the memory of its process: pickle the arguments, prepare it there")
 
 
+def recorded(call: Prepared[Any]) -> Iterator[_Call]:
+    """The calls of the library that a prepared call consists of, in order, with all objects that they keep alive."""
+    held, calls = call._held
+    for function, arguments, more in calls:
+        yield function, arguments, [held, more]
+
+
 def _arrays(value: Any) -> Iterator[Any]:
     """The arrays in arguments or results."""
     if isinstance(value, np.ndarray):

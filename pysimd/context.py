@@ -162,6 +162,16 @@ class SharingContext(Context):
         return self._given
 
 
+def keep_alive(context: SharingContext, owner: Any) -> None:
+    """Lets an object live as long as a context, in place of an earlier one."""
+    context._keeps = owner
+
+
+def drop_arguments(context: SharingContext) -> None:
+    """Drops the references to the arguments of ``set_params``, for a context that will not be pickled or copied."""
+    context._given = ()
+
+
 def _restored(cls: Any, arguments: dict[str, Any], weights: tuple[Any, ...] | None) -> Any:
     made = cls(**arguments)
     if weights is not None:

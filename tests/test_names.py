@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
 import warnings
+from pathlib import Path
 from typing import Any, Callable
 
 import numpy as np
@@ -264,3 +267,17 @@ def test_repr_of_contexts(name: str, rng: np.random.Generator) -> None:
 
 def test_completion_offers_the_public_names() -> None:
     assert set(dir(pysimd)) == set(pysimd.__all__)
+
+
+def test_private_members_are_used_where_they_are_defined() -> None:
+    """Elsewhere in the package only by subclasses, as members of ``self``."""
+    strangers = []
+    for path in sorted(Path(pysimd.__file__).parent.rglob("*.py")):
+        nodes = [*ast.walk(ast.parse(path.read_text()))]
+        used = [node for node in nodes if isinstance(node, ast.Attribute) and re.match("_[a-z]", node.attr)]
+        own = {node.attr for node in used if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")}
+        own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        own |= {node.target.id for node in nodes if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+        own.add("_replace")  # of a NamedTuple, which is public
+        strangers += [f"{path.name}:{node.lineno}: {ast.unparse(node)}" for node in used if node.attr not in own]
+    assert strangers == []

@@ -18,7 +18,7 @@ import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
-from pysimd.calls import Created, Prepared
+from pysimd.calls import Created, Prepared, recorded
 from pysimd.errors import shown
 from pysimd.network.c_names import identifiers, quoted
 from pysimd.network.c_templates import HEADER, MAIN, MAKEFILE, SOURCE
@@ -336,12 +336,10 @@ class _Program:
 def _recorded(calls: Sequence[Any]) -> Iterator[tuple[Any, Sequence[Any], Any]]:
     """The calls of the library that prepared calls consist of."""
     for call in calls:
-        if not isinstance(call, Prepared):
+        if isinstance(call, Prepared):
+            yield from recorded(call)
+        else:
             yield call, (), None
-            continue
-        held, recorded = call._held
-        for function, arguments, more in recorded:
-            yield function, arguments, [held, more]
 
 
 def _ends(before: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pysimd.context import SharingContext
+from pysimd.context import SharingContext, drop_arguments, keep_alive
 from pysimd.network.mapped import owner_of
 
 
@@ -37,12 +37,11 @@ class Contexts:
                 context.share_params(other)
             except ValueError:  # another algorithm, another number of groups
                 continue
-            context._keeps = other
+            keep_alive(context, other)
             return
         context.set_params(*_dense(arguments))  # type: ignore[attr-defined]
-        # What pickling refers to: these contexts are not pickled, and the arrays may be copies.
-        context._given = ()
-        context._keeps = alike
+        drop_arguments(context)  # these contexts are not pickled, and the arrays may be copies
+        keep_alive(context, alike)
         alike[:] = [*map(weakref.ref, alike.alive()), weakref.ref(context)]
 
 

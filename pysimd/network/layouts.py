@@ -128,6 +128,10 @@ class _Placement:
         """Whether a tensor is constant."""
         return name in self._graph.constants
 
+    def user(self, name: str) -> Node | None:
+        """The only node that reads a tensor; None if there are several, or if it is an output of the graph."""
+        return self._graph.user(name)
+
     def order(self, name: str) -> Order:
         """The order in which a tensor is stored; constants can have any."""
         return self._first[name][1] if name in self._first else tuple(range(self.rank(name)))
@@ -358,7 +362,7 @@ def _matmul(p: _Placement, node: Node) -> None:
         perms.append(tuple(order.index(axis) for axis in range(rank)))
     rank = p.rank(node.output)
     order = tuple(range(rank))
-    user = p._graph.user(node.output)
+    user = p.user(node.output)
     if user is not None and user.operator == "Transpose" and user.attributes["perm"][-1] == rank - 1:
         order = tuple(user.attributes["perm"])
     perm = tuple(order.index(axis) for axis in range(rank))

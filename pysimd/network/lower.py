@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pysimd
-from pysimd._pixels import AFTER
+from pysimd._convolution import forward_then_add
+from pysimd._single_convolution import set_params_in_calls
 from pysimd.annotations import Array
 from pysimd.calls import prepare
 from pysimd.network.contexts import Contexts
@@ -100,7 +101,7 @@ def _forward(context: Any, attributes: Mapping[str, Any], x: Array, add: Array |
     if add is None:
         return prepare(context.forward, x, out=y)
     if attributes["order"] == "activation":
-        return prepare(context._forward_pixels, x, add, y, None, AFTER)
+        return prepare(forward_then_add, context, x, add, y)
     return prepare(context.forward, x, add=add, out=y)
 
 
@@ -258,7 +259,7 @@ def _dynamic(kind: _Weighted, nhwc: tuple[int, ...]) -> _Plain:
         if a["layout"] == "nhwc":
             before = [prepare(pysimd.copy, weight.transpose(nhwc))]
             weight = before[0].result
-        return [*before, prepare(context._set_again, weight, bias), kind.call(context, a, x[:1], y)]
+        return [*before, prepare(set_params_in_calls, context, weight, bias), kind.call(context, a, x[:1], y)]
 
     return calls
 
