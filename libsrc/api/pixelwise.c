@@ -5,48 +5,26 @@
 #include "api/overlap.h"
 #include "api/parameters.h"
 
-struct function {
+#define FUNCTION(Name, KIND, OP) [SimdnetPixelwise##Name] = {SN_PIXELWISE_##KIND, OP, #Name},
+#define POINTWISE(NAME, Name, ...) FUNCTION(Name, POINTWISE, SN_##NAME)
+static const struct function {
     enum sn_pixelwise_kind kind;
     int op;
+    const char * name;
+} functions[] = {
+    FUNCTION(Copy, COPY, 0)
+    SN_ACTIVATIONS(POINTWISE)
+    SN_UNARY_OPERATIONS(POINTWISE)
+    FUNCTION(AddBias, CHANNELWISE, SN_ADD_BIAS)
+    FUNCTION(Scale, CHANNELWISE, SN_SCALE)
+    FUNCTION(Prelu, CHANNELWISE, SN_PRELU)
+    FUNCTION(Product, ELTWISE, SN_ELTWISE_PRODUCT)
+    FUNCTION(Sum, ELTWISE, SN_ELTWISE_SUM)
+    FUNCTION(Max, ELTWISE, SN_ELTWISE_MAX)
+    FUNCTION(Min, ELTWISE, SN_ELTWISE_MIN)
 };
 
-static const struct function functions[] = {
-    [SimdnetPixelwiseCopy] = {SN_PIXELWISE_COPY, 0},
-    [SimdnetPixelwiseRelu] = {SN_PIXELWISE_POINTWISE, SN_RELU},
-    [SimdnetPixelwiseElu] = {SN_PIXELWISE_POINTWISE, SN_ELU},
-    [SimdnetPixelwiseHswish] = {SN_PIXELWISE_POINTWISE, SN_HSWISH},
-    [SimdnetPixelwiseRestrictRange] = {SN_PIXELWISE_POINTWISE, SN_RESTRICT_RANGE},
-    [SimdnetPixelwiseSigmoid] = {SN_PIXELWISE_POINTWISE, SN_SIGMOID},
-    [SimdnetPixelwiseSoftplus] = {SN_PIXELWISE_POINTWISE, SN_SOFTPLUS},
-    [SimdnetPixelwiseTanh] = {SN_PIXELWISE_POINTWISE, SN_TANH},
-    [SimdnetPixelwiseAbs] = {SN_PIXELWISE_POINTWISE, SN_ABS},
-    [SimdnetPixelwiseExp] = {SN_PIXELWISE_POINTWISE, SN_EXP},
-    [SimdnetPixelwiseLog] = {SN_PIXELWISE_POINTWISE, SN_LOG},
-    [SimdnetPixelwiseNeg] = {SN_PIXELWISE_POINTWISE, SN_NEG},
-    [SimdnetPixelwiseRsqrt] = {SN_PIXELWISE_POINTWISE, SN_RSQRT},
-    [SimdnetPixelwiseSqrt] = {SN_PIXELWISE_POINTWISE, SN_SQRT},
-    [SimdnetPixelwiseZero] = {SN_PIXELWISE_POINTWISE, SN_ZERO},
-    [SimdnetPixelwiseAddBias] = {SN_PIXELWISE_CHANNELWISE, SN_ADD_BIAS},
-    [SimdnetPixelwiseScale] = {SN_PIXELWISE_CHANNELWISE, SN_SCALE},
-    [SimdnetPixelwisePrelu] = {SN_PIXELWISE_CHANNELWISE, SN_PRELU},
-    [SimdnetPixelwiseProduct] = {SN_PIXELWISE_ELTWISE, SN_ELTWISE_PRODUCT},
-    [SimdnetPixelwiseSum] = {SN_PIXELWISE_ELTWISE, SN_ELTWISE_SUM},
-    [SimdnetPixelwiseMax] = {SN_PIXELWISE_ELTWISE, SN_ELTWISE_MAX},
-    [SimdnetPixelwiseMin] = {SN_PIXELWISE_ELTWISE, SN_ELTWISE_MIN},
-    [SimdnetPixelwiseSwish] = {SN_PIXELWISE_POINTWISE, SN_SWISH},
-    [SimdnetPixelwiseMish] = {SN_PIXELWISE_POINTWISE, SN_MISH},
-    [SimdnetPixelwiseHardSigmoid] = {SN_PIXELWISE_POINTWISE, SN_HARD_SIGMOID},
-    [SimdnetPixelwiseGelu] = {SN_PIXELWISE_POINTWISE, SN_GELU},
-    [SimdnetPixelwiseCeil] = {SN_PIXELWISE_POINTWISE, SN_CEIL},
-    [SimdnetPixelwiseCos] = {SN_PIXELWISE_POINTWISE, SN_COS},
-    [SimdnetPixelwiseErf] = {SN_PIXELWISE_POINTWISE, SN_ERF},
-    [SimdnetPixelwiseFloor] = {SN_PIXELWISE_POINTWISE, SN_FLOOR},
-    [SimdnetPixelwiseNot] = {SN_PIXELWISE_POINTWISE, SN_NOT},
-    [SimdnetPixelwiseRcp] = {SN_PIXELWISE_POINTWISE, SN_RCP},
-    [SimdnetPixelwiseRound] = {SN_PIXELWISE_POINTWISE, SN_ROUND},
-    [SimdnetPixelwiseSign] = {SN_PIXELWISE_POINTWISE, SN_SIGN},
-    [SimdnetPixelwiseSin] = {SN_PIXELWISE_POINTWISE, SN_SIN},
-};
+enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
@@ -110,8 +88,8 @@ void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters)
         return;
     const SimdnetPixelwiseParameters * q = parameters;
     SN_CALL(q->function, q->channels, q->pixels, q->srcPixel, q->src1Pixel, q->dstPixel);
-    SN_CHECK((size_t)q->function < sizeof(functions) / sizeof(functions[0]), SN_VOID,
-             "function is %d, expected a SimdnetPixelwiseFunction, Copy to Sin", (int)q->function);
+    SN_CHECK((size_t)q->function < FUNCTIONS, SN_VOID, "function is %d, expected a SimdnetPixelwiseFunction, Copy to %s",
+             (int)q->function, functions[FUNCTIONS - 1].name);
     if (q->pixels == 0 || q->channels == 0)
         return;
     struct sn_pixelwise p = {.kind = functions[q->function].kind, .op = functions[q->function].op,

@@ -133,15 +133,5 @@ void VOCABULARY_FN(activate_rows)(sn_32f * row, size_t rows, size_t columns, siz
 
 SN_INSTALL(activation, pointwise)
 {
-    slots->run_32f[SN_RELU] = relu_32f;
-    slots->run_32f[SN_ELU] = elu_32f;
-    slots->run_32f[SN_HSWISH] = hswish_32f;
-    slots->run_32f[SN_RESTRICT_RANGE] = restrict_range_32f;
-    slots->run_32f[SN_SIGMOID] = sigmoid_32f;
-    slots->run_32f[SN_SOFTPLUS] = softplus_32f;
-    slots->run_32f[SN_TANH] = tanh_32f;
-    slots->run_32f[SN_SWISH] = swish_32f;
-    slots->run_32f[SN_MISH] = mish_32f;
-    slots->run_32f[SN_HARD_SIGMOID] = hard_sigmoid_32f;
-    slots->run_32f[SN_GELU] = gelu_32f;
+    SN_ACTIVATIONS(SN_POINTWISE_SLOT)
 }

@@ -61,13 +61,14 @@ SN_INLINE void pointwise(pointwise_fn f, pointwise_fn odd, int count, int group,
 }
 
 /* The kernel NAME_32f, from the function NAME of `count` parameters. */
-#define POINTWISE(name, count, group) POINTWISE_IN_TURN(name, name, count, group)
+#define POINTWISE(name, count, group) POINTWISE_OF(name, name, name, count, group)
 
-/* The same, where every other vector is computed by the function ODD, with the same results on other execution units. */
-#define POINTWISE_IN_TURN(name, odd, count, group)                                                                          \
+/* The kernel NAME_32f, from the function F; every other vector is computed by ODD, with the same results, which for some
+ * functions is on other execution units. */
+#define POINTWISE_OF(name, f, odd, count, group)                                                                            \
     static void name##_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)               \
     {                                                                                                                       \
-        pointwise(name, odd, count, group, src, size, params, dst, stream);                                                 \
+        pointwise(f, odd, count, group, src, size, params, dst, stream);                                                    \
     }
 
 #endif

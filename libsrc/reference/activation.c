@@ -104,15 +104,5 @@ static void gelu_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_
 
 SN_INSTALL(activation, pointwise)
 {
-    slots->run_32f[SN_RELU] = relu_32f;
-    slots->run_32f[SN_ELU] = elu_32f;
-    slots->run_32f[SN_HSWISH] = hswish_32f;
-    slots->run_32f[SN_RESTRICT_RANGE] = restrict_range_32f;
-    slots->run_32f[SN_SIGMOID] = sigmoid_32f;
-    slots->run_32f[SN_SOFTPLUS] = softplus_32f;
-    slots->run_32f[SN_TANH] = tanh_32f;
-    slots->run_32f[SN_SWISH] = swish_32f;
-    slots->run_32f[SN_MISH] = mish_32f;
-    slots->run_32f[SN_HARD_SIGMOID] = hard_sigmoid_32f;
-    slots->run_32f[SN_GELU] = gelu_32f;
+    SN_ACTIVATIONS(SN_POINTWISE_SLOT)
 }

@@ -45,20 +45,5 @@ static void not_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_3
 
 SN_INSTALL(unary, pointwise)
 {
-    slots->run_32f[SN_ABS] = abs_32f;
-    slots->run_32f[SN_EXP] = exp_32f;
-    slots->run_32f[SN_LOG] = log_32f;
-    slots->run_32f[SN_NEG] = neg_32f;
-    slots->run_32f[SN_RSQRT] = rsqrt_32f;
-    slots->run_32f[SN_SQRT] = sqrt_32f;
-    slots->run_32f[SN_ZERO] = zero_32f;
-    slots->run_32f[SN_CEIL] = ceil_32f;
-    slots->run_32f[SN_COS] = cos_32f;
-    slots->run_32f[SN_ERF] = erf_32f;
-    slots->run_32f[SN_FLOOR] = floor_32f;
-    slots->run_32f[SN_NOT] = not_32f;
-    slots->run_32f[SN_RCP] = rcp_32f;
-    slots->run_32f[SN_ROUND] = round_32f;
-    slots->run_32f[SN_SIGN] = sign_32f;
-    slots->run_32f[SN_SIN] = sin_32f;
+    SN_UNARY_OPERATIONS(SN_POINTWISE_SLOT)
 }
