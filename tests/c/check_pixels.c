@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "check_convolution.h"
 #include "check_pixels.h"
+#include "elementwise.h"
 
 /* ---- pooling */
 
@@ -101,13 +102,20 @@ static void pooling(size_t n)
 
 typedef SimdnetPixelwiseParameters pixelwise;
 
-static SimdSynetUnaryOperation32fType unary_of(SimdnetPixelwiseFunction function)
+#define UNARY(NAME, Name, ...) {SimdnetPixelwise##Name, SimdSynetUnaryOperation32f##Name},
+static const struct {
+    SimdnetPixelwiseFunction pixelwise;
+    SimdSynetUnaryOperation32fType type;
+} unary_operations[] = {SN_UNARY_OPERATIONS(UNARY)};
+
+static void dense_elementwise(const pixelwise * p, size_t size)
 {
-    if (function == SimdnetPixelwiseZero)
-        return SimdSynetUnaryOperation32fZero;
-    if (function >= SimdnetPixelwiseCeil)
-        return (SimdSynetUnaryOperation32fType)(function - SimdnetPixelwiseCeil + SimdSynetUnaryOperation32fCeil);
-    return (SimdSynetUnaryOperation32fType)(function - SimdnetPixelwiseAbs);
+    for (size_t i = 0; i < ACTIVATIONS; ++i)
+        if (activations[i].pixelwise == p->function)
+            activate(&activations[i], p->src, size, p->params, p->params + 1, p->dst);
+    for (size_t i = 0; i < sizeof(unary_operations) / sizeof(unary_operations[0]); ++i)
+        if (unary_operations[i].pixelwise == p->function)
+            SimdSynetUnaryOperation32fLayerForward(p->src, size, unary_operations[i].type, p->dst);
 }
 
 /* The documented function, on dense arrays. */
@@ -115,20 +123,8 @@ static void dense_pixelwise(const pixelwise * p)
 {
     const size_t size = p->channels * p->pixels;
     const float * const both[] = {p->src, p->src1};
-    const float * params = p->params;
     switch (p->function) {
     case SimdnetPixelwiseCopy: memcpy(p->dst, p->src, size * sizeof(float)); break;
-    case SimdnetPixelwiseRelu: SimdSynetRelu32f(p->src, size, params, p->dst); break;
-    case SimdnetPixelwiseElu: SimdSynetElu32f(p->src, size, params, p->dst); break;
-    case SimdnetPixelwiseHswish: SimdSynetHswish32f(p->src, size, params, params + 1, p->dst); break;
-    case SimdnetPixelwiseRestrictRange: SimdSynetRestrictRange32f(p->src, size, params, params + 1, p->dst); break;
-    case SimdnetPixelwiseSigmoid: SimdSynetSigmoid32f(p->src, size, params, p->dst); break;
-    case SimdnetPixelwiseSoftplus: SimdSynetSoftplus32f(p->src, size, params, params + 1, p->dst); break;
-    case SimdnetPixelwiseTanh: SimdSynetTanh32f(p->src, size, params, p->dst); break;
-    case SimdnetPixelwiseSwish: SimdSynetSwish32f(p->src, size, params, p->dst); break;
-    case SimdnetPixelwiseMish: SimdSynetMish32f(p->src, size, params, p->dst); break;
-    case SimdnetPixelwiseHardSigmoid: SimdSynetHardSigmoid32f(p->src, size, params, params + 1, p->dst); break;
-    case SimdnetPixelwiseGelu: SimdSynetGelu32f(p->src, size, p->dst); break;
     case SimdnetPixelwiseAddBias:
         memcpy(p->dst, p->src, size * sizeof(float));
         SimdSynetAddBias(p->bias, p->channels, p->pixels, p->dst, SimdTensorFormatNhwc);
@@ -143,10 +139,10 @@ static void dense_pixelwise(const pixelwise * p)
     case SimdnetPixelwiseSum:
     case SimdnetPixelwiseMax:
     case SimdnetPixelwiseMin:
-        SimdSynetEltwiseLayerForward(both, params, 2, size,
+        SimdSynetEltwiseLayerForward(both, p->params, 2, size,
                                      (SimdSynetEltwiseOperationType)(p->function - SimdnetPixelwiseProduct), p->dst);
         break;
-    default: SimdSynetUnaryOperation32fLayerForward(p->src, size, unary_of(p->function), p->dst);
+    default: dense_elementwise(p, size);
     }
 }
 
@@ -156,12 +152,12 @@ static float * floats_of(const struct image * m) { return (float *)(void *)m->me
 static void pixelwise_case(size_t n)
 {
     const SimdTensorDataType type = SimdTensorData32f;
-    const size_t c = check_few(150), pixels = check_few(60), place = n / (SimdnetPixelwiseSin + 1) % 4;
+    const size_t c = check_few(150), pixels = check_few(60), place = n / PIXELWISE_FUNCTIONS % 4;
     const struct image x = image(pixels, c, c, type), y = image(pixels, c, c, type), each = image(2, c, c, type);
     fill(&x, type), fill(&y, type), fill(&each, type);
-    const pixelwise dense = {.size = sizeof(dense), .function = (SimdnetPixelwiseFunction)(n % (SimdnetPixelwiseSin + 1)),
+    const pixelwise dense = {.size = sizeof(dense), .function = (SimdnetPixelwiseFunction)(n % PIXELWISE_FUNCTIONS),
         .src = floats_of(&x), .src1 = floats_of(&y), .channels = c, .pixels = pixels, .scale = floats_of(&each),
-        .bias = n / 3 % 2 || n % (SimdnetPixelwiseSin + 1) == SimdnetPixelwiseAddBias ? floats_of(&each) + c : NULL,
+        .bias = n / 3 % 2 || n % PIXELWISE_FUNCTIONS == SimdnetPixelwiseAddBias ? floats_of(&each) + c : NULL,
         .params = {1, 0.5f}};
     for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
         const struct image expected = image(pixels, c, c, type), from = spread(&x, place == 1 ? c : gap(c), type);
@@ -244,7 +240,7 @@ static void refusals(void)
     refuse_pixelwise((pixelwise){.src = all, .srcPixel = 6, .dst = all, .dstPixel = 7}, "dst overlaps src");
     refuse_pixelwise((pixelwise){.src = all, .srcPixel = 6, .dst = all + 1, .dstPixel = 6}, "dst overlaps src");
     refuse_pixelwise((pixelwise){.size = 8}, "parameters->size is 8");
-    refuse_pixelwise((pixelwise){.function = (SimdnetPixelwiseFunction)35}, "function is 35");
+    refuse_pixelwise((pixelwise){.function = (SimdnetPixelwiseFunction)PIXELWISE_FUNCTIONS}, "function is ");
     refuse_pixelwise((pixelwise){.srcPixel = 2}, "srcPixel is 2, expected 0 or at least 3");
     refuse_pixelwise((pixelwise){.function = SimdnetPixelwiseMax}, "src1 is NULL");
     refuse_pixelwise((pixelwise){.function = SimdnetPixelwiseMax, .src1 = all, .src1Pixel = 1}, "src1Pixel is 1");

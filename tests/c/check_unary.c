@@ -1,17 +1,19 @@
 /* Unary operations. The error of exp and the like is at most 2 units in the last place; the others are exact except for NaN
  * payloads. */
 #include "check.h"
+#include "elementwise.h"
 
 #define UNARY "SimdSynetUnaryOperation32fLayerForward"
 
-static const struct operation {
-    const char * name;
-    double ulp; /* 0: exact */
-} operations[] = {{"Abs", 0}, {"Exp", 2}, {"Log", 2}, {"Neg", 0}, {"Rsqrt", 2}, {"Sqrt", 0}, {"Tanh", 2}, {"Zero", 0},
-                  {"Ceil", 0}, {"Cos", 2}, {"Erf", 2}, {"Floor", 0}, {"Not", 0}, {"Rcp", 0}, {"Round", 0}, {"Sign", 0},
-                  {"Sin", 2}};
+#define NAME(NAME, Name, ...) [SimdSynetUnaryOperation32f##Name] = #Name,
+static const char * const names[] = {SN_UNARY_OPERATIONS(NAME) NAME(TANH, Tanh, )};
 
-enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
+/* In units in the last place; the others are exact. */
+static const double errors[UNARY_OPERATIONS] = {
+    [SimdSynetUnaryOperation32fExp] = 2, [SimdSynetUnaryOperation32fLog] = 2, [SimdSynetUnaryOperation32fRsqrt] = 2,
+    [SimdSynetUnaryOperation32fTanh] = 2, [SimdSynetUnaryOperation32fCos] = 2, [SimdSynetUnaryOperation32fErf] = 2,
+    [SimdSynetUnaryOperation32fSin] = 2,
+};
 
 struct job {
     size_t size;
@@ -30,7 +32,7 @@ static void call(const void * argument, void * context, void * const * a)
 /* Declares a case; src is multiplied by `by`, and made positive for operations that are defined only there. */
 static struct job declare(int type, size_t size, enum check_fill fill, float by, bool in_place)
 {
-    check_case(UNARY, "%s size=%zu %s by=%g%s", operations[type].name, size, check_fill_name(fill), (double)by,
+    check_case(UNARY, "%s size=%zu %s by=%g%s", names[type], size, check_fill_name(fill), (double)by,
                in_place ? " in place" : "");
     float * src = (in_place ? check_inout : check_in)("src", CHECK_32F, size, fill);
     const bool positive = type == SimdSynetUnaryOperation32fLog || type == SimdSynetUnaryOperation32fRsqrt ||
@@ -39,8 +41,8 @@ static struct job declare(int type, size_t size, enum check_fill fill, float by,
         src[i] = positive && i % 16 ? fabsf(src[i] * by) : src[i] * by;
     if (!in_place)
         check_out("dst", CHECK_32F, size);
-    if (operations[type].ulp > 0)
-        check_ulp(operations[type].ulp);
+    if (errors[type] > 0)
+        check_ulp(errors[type]);
     else
         check_exact(CHECK_NAN_FREE);
     /* of numbers for which it has no result, or too large a one */
@@ -66,7 +68,7 @@ static void refusals(void)
     check_refused(CHECK_VALUE, "size", call, &job);
     for (int bad = 0; bad < 3; ++bad) {
         job = declare(SimdSynetUnaryOperation32fExp, 7, CHECK_RANDOM, 1, false);
-        job.type = (const int[]){-1, OPERATIONS, 1000000}[bad];
+        job.type = (const int[]){-1, UNARY_OPERATIONS, 1000000}[bad];
         check_refused(CHECK_VALUE, "type", call, &job);
         job.size = 0; /* even if there is nothing to do */
         check_refused(CHECK_VALUE, "type", call, &job);
@@ -87,7 +89,7 @@ static void bench(int type)
 CHECK_FAMILY(unary)
 {
     static const float scales[] = {1, 10, 0x1p-20f, 100, 0x1p-126f, 0x1p100f};
-    for (int type = 0; type < OPERATIONS; ++type) {
+    for (int type = 0; type < UNARY_OPERATIONS; ++type) {
         for (size_t size = 0; size <= 67; ++size)
             for (int fill = 0; fill < CHECK_FILLS; ++fill)
                 check_at(type, size, (enum check_fill)fill, scales[(size + (size_t)fill) % 6]);

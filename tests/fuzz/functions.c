@@ -1,4 +1,5 @@
 /* Functions of arrays of numbers, pixels and channels. Targets of the same form are entries of small tables. */
+#include "elementwise.h"
 #include "fuzz.h"
 
 /* ---- element-wise functions: dst = f(src, size, up to two numbers) */
@@ -34,30 +35,20 @@ static void vectors(void)
 
 static void activation(void)
 {
-    const size_t which = fuzz_pick(0, 10), size = fuzz_size(150);
+    const size_t which = fuzz_pick(0, ACTIVATIONS - 1), size = fuzz_size(150);
     const float * p = fuzz_scalar(fuzz_number()), * q = fuzz_scalar(fuzz_number());
     const float * src = fuzz_in(F32, size);
     float * dst = fuzz_out_or_source(F32, size);
     fuzz_close();
-    switch (which) {
-    case 0: CALL(SimdSynetRelu32f, src, size, p, dst); break;
-    case 1: CALL(SimdSynetElu32f, src, size, p, dst); break;
-    case 2: CALL(SimdSynetHswish32f, src, size, p, q, dst); break;
-    case 3: CALL(SimdSynetRestrictRange32f, src, size, p, q, dst); break;
-    case 4: CALL(SimdSynetSigmoid32f, src, size, p, dst); break;
-    case 5: CALL(SimdSynetSoftplus32f, src, size, p, q, dst); break;
-    case 6: CALL(SimdSynetTanh32f, src, size, p, dst); break;
-    case 7: CALL(SimdSynetSwish32f, src, size, p, dst); break;
-    case 8: CALL(SimdSynetMish32f, src, size, p, dst); break;
-    case 9: CALL(SimdSynetHardSigmoid32f, src, size, p, q, dst); break;
-    default: CALL(SimdSynetGelu32f, src, size, dst);
-    }
+    fuzz_before(activations[which].function);
+    activate(&activations[which], src, size, p, q, dst);
+    fuzz_after();
 }
 
 static void unary(void)
 {
     const size_t size = fuzz_size(150);
-    const int type = fuzz_enum(17);
+    const int type = fuzz_enum(UNARY_OPERATIONS);
     const float * src = fuzz_in(F32, size);
     fuzz_close();
     CALL(SimdSynetUnaryOperation32fLayerForward, src, size, (SimdSynetUnaryOperation32fType)type, fuzz_out_or_source(F32, size));

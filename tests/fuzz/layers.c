@@ -1,4 +1,5 @@
 /* Functions of images and of arrays of several dimensions, and the transforms of Winograd's algorithm. */
+#include "elementwise.h"
 #include "fuzz.h"
 
 /* ---- pooling */
@@ -105,7 +106,7 @@ static void pooling_of_pixels(void)
 static void pixelwise(void)
 {
     SimdnetPixelwiseParameters p = {.size = sizeof(p)};
-    p.function = (SimdnetPixelwiseFunction)fuzz_enum(35);
+    p.function = (SimdnetPixelwiseFunction)fuzz_enum(PIXELWISE_FUNCTIONS);
     p.channels = fuzz_size(30), p.pixels = fuzz_size(30);
     p.srcPixel = pixel(p.channels), p.src1Pixel = pixel(p.channels), p.dstPixel = pixel(p.channels);
     p.params[0] = fuzz_number(), p.params[1] = fuzz_number();
