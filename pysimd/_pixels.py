@@ -13,6 +13,11 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Shape
 from pysimd.calls import call, call_struct
 
+#: What SimdnetPixelwise computes, by the end of the enumerator's name.
+FUNCTIONS: dict[str, int] = {
+    name.removeprefix("SimdnetPixelwise"): number for number, name in ffi.typeof("SimdnetPixelwiseFunction").elements.items()
+}
+
 
 def distance(array: Array) -> int:
     """The elements from a pixel of an NHWC array to the next; 0 if its pixels are not at one distance."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from pysimd._arrays import floats, output
 from pysimd._library import ffi, lib
-from pysimd._pixels import has_gaps, pixelwise
+from pysimd._pixels import FUNCTIONS, has_gaps, pixelwise
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 
@@ -32,17 +32,7 @@ def _activate(function: Any, x: Floats, out: FloatArray | None, *parameters: Any
 
 
 _PIXELWISE: dict[Any, int] = {
-    lib.SimdSynetRelu32f: lib.SimdnetPixelwiseRelu,
-    lib.SimdSynetElu32f: lib.SimdnetPixelwiseElu,
-    lib.SimdSynetHswish32f: lib.SimdnetPixelwiseHswish,
-    lib.SimdSynetRestrictRange32f: lib.SimdnetPixelwiseRestrictRange,
-    lib.SimdSynetSigmoid32f: lib.SimdnetPixelwiseSigmoid,
-    lib.SimdSynetSoftplus32f: lib.SimdnetPixelwiseSoftplus,
-    lib.SimdSynetTanh32f: lib.SimdnetPixelwiseTanh,
-    lib.SimdSynetSwish32f: lib.SimdnetPixelwiseSwish,
-    lib.SimdSynetMish32f: lib.SimdnetPixelwiseMish,
-    lib.SimdSynetHardSigmoid32f: lib.SimdnetPixelwiseHardSigmoid,
-    lib.SimdSynetGelu32f: lib.SimdnetPixelwiseGelu,
+    getattr(lib, f"SimdSynet{name}32f"): number for name, number in FUNCTIONS.items() if hasattr(lib, f"SimdSynet{name}32f")
 }
 _ZERO, _SIX, _INFINITY = ffi.new("float[]", [0.0]), ffi.new("float[]", [6.0]), ffi.new("float[]", [inf])
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union
 
 from pysimd._arrays import floats, output
 from pysimd._library import lib
-from pysimd._pixels import has_gaps, pixelwise
+from pysimd._pixels import FUNCTIONS, has_gaps, pixelwise
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 from pysimd.enums import UnaryOperation
@@ -23,25 +23,7 @@ _OPERATIONS.update(  # as the functions are called
     reciprocal=int(UnaryOperation.RCP),
     rint=int(UnaryOperation.ROUND),
 )
-_PIXELWISE = {
-    UnaryOperation.ABS: lib.SimdnetPixelwiseAbs,
-    UnaryOperation.EXP: lib.SimdnetPixelwiseExp,
-    UnaryOperation.LOG: lib.SimdnetPixelwiseLog,
-    UnaryOperation.NEG: lib.SimdnetPixelwiseNeg,
-    UnaryOperation.RSQRT: lib.SimdnetPixelwiseRsqrt,
-    UnaryOperation.SQRT: lib.SimdnetPixelwiseSqrt,
-    UnaryOperation.TANH: lib.SimdnetPixelwiseTanh,
-    UnaryOperation.ZERO: lib.SimdnetPixelwiseZero,
-    UnaryOperation.CEIL: lib.SimdnetPixelwiseCeil,
-    UnaryOperation.COS: lib.SimdnetPixelwiseCos,
-    UnaryOperation.ERF: lib.SimdnetPixelwiseErf,
-    UnaryOperation.FLOOR: lib.SimdnetPixelwiseFloor,
-    UnaryOperation.NOT: lib.SimdnetPixelwiseNot,
-    UnaryOperation.RCP: lib.SimdnetPixelwiseRcp,
-    UnaryOperation.ROUND: lib.SimdnetPixelwiseRound,
-    UnaryOperation.SIGN: lib.SimdnetPixelwiseSign,
-    UnaryOperation.SIN: lib.SimdnetPixelwiseSin,
-}
+_PIXELWISE = {operation: FUNCTIONS[operation.name.capitalize()] for operation in UnaryOperation}
 
 Operation = Union[
     Literal[

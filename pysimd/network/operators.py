@@ -55,11 +55,13 @@ An activation is a pair: its name in :mod:`pysimd` and its parameters, ``("ident
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from math import prod
 from typing import Any, Callable
 
 import numpy as np
 
+import pysimd
 from pysimd._geometry import output_size
 from pysimd.annotations import Shape
 from pysimd.network.graph import Graph, Type
@@ -70,34 +72,22 @@ _Rule = Callable[[Sequence[Type], Attributes], Sequence[Type]]
 
 IDENTITY: Activation = ("identity", ())
 
-#: Functions of every element: the names of functions of pysimd, with the names of their parameters.
+
+def _of_each_element() -> dict[str, tuple[str, ...]]:
+    """The functions of the modules activation and unary, without their other names, and the names of their parameters."""
+    functions = ((name, getattr(pysimd, name)) for name in pysimd.__all__)
+    return {
+        name: tuple(parameter for parameter in signature(function).parameters if parameter not in ("x", "out"))
+        for name, function in functions
+        if getattr(function, "__module__", "") in ("pysimd.activation", "pysimd.unary") and function.__name__ == name
+    }
+
+
+#: Functions of every element: the names of functions of pysimd, with the names of their parameters. As in ONNX, it is
+#: leaky_relu that has a slope, and a range in place of relu6.
 UNARY: dict[str, tuple[str, ...]] = {
-    "absolute": (),
-    "ceil": (),
-    "cos": (),
-    "elu": ("alpha",),
-    "erf": (),
-    "exp": (),
-    "floor": (),
-    "gelu": (),
-    "hard_sigmoid": ("scale", "shift"),
-    "hswish": ("shift", "scale"),
-    "leaky_relu": ("slope",),
-    "log": (),
-    "mish": ("threshold",),
-    "negative": (),
-    "reciprocal": (),
+    **{name: names for name, names in _of_each_element().items() if name not in ("relu6", "unary")},
     "relu": (),
-    "restrict_range": ("lower", "upper"),
-    "rint": (),
-    "rsqrt": (),
-    "sigmoid": ("slope",),
-    "sign": (),
-    "sin": (),
-    "softplus": ("beta", "threshold"),
-    "sqrt": (),
-    "swish": ("slope",),
-    "tanh": ("slope",),
 }
 BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "replace")
 REDUCE = ("sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "logsumexp", "argmax", "argmin")
