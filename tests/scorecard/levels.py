@@ -13,6 +13,7 @@ import platform
 import re
 import subprocess
 import sys
+from fnmatch import fnmatchcase
 from typing import TypedDict
 
 CHECK = f"build/{platform.machine()}-cc/tests/check"
@@ -161,12 +162,12 @@ def special(functions: list[Function], options: list[str]) -> int:
 
 def flush(functions: list[Function], options: list[str]) -> int:
     """Functions whose results differ if denormal numbers become 0: no others than in the committed table."""
-    expected = {line.split()[0]: line.split()[1:] for line in FLUSHED.read_text().splitlines() if line and line[0] != "#"}
+    expected = [line.split()[0] for line in FLUSHED.read_text().splitlines() if line and line[0] != "#"]
     faults = 0
     for function in functions:
         levels = [level for level, number in function["flushed"].items() if number > 0]
         print(f"{function['name']:48} {' '.join(levels)}")
-        if levels and function["name"] not in expected:
+        if levels and not any(fnmatchcase(function["name"], name) for name in expected):
             print(f"FAIL {function['name']}: results differ, but {FLUSHED.name} does not contain it")
             faults += 1
     card(flushed=sum(max(function["flushed"].values()) > 0 for function in functions), faults=faults)

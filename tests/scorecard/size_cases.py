@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from pysimd._library import ffi, lib
+from pysimd._pixels import FUNCTIONS
 from scorecard.size_case import DATA, NCHW, NHWC, A, Call, case, floats, pattern, struct
 
 # ---- vectors
@@ -246,24 +248,20 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
 # ---- elements
 
 
-def activation(function: str, *numbers: float) -> Call:
+def activation(function: Any) -> Call:
+    count = len(ffi.typeof(function).args) - 3  # of its parameters; the first one is usually 1
+
     def call(n: int, s: list[Any], d: list[Any], _: Any) -> None:
-        getattr(lib, function)(s[0], n, *[floats(number) for number in numbers], d[0])
+        function(s[0], n, *[floats(number) for number in (1, 1.5)[:count]], d[0])
 
     return call
 
 
-case("activation", [A(1)], [A(1)], quick=True, name="relu")(activation("SimdSynetRelu32f", 0.25))
-case("activation", [A(1)], [A(1)], name="elu")(activation("SimdSynetElu32f", 0.5))
-case("activation", [A(1)], [A(1)], name="hswish")(activation("SimdSynetHswish32f", 3, 1 / 6))
-case("activation", [A(1)], [A(1)], name="restrict range")(activation("SimdSynetRestrictRange32f", -0.5, 0.5))
-case("activation", [A(1)], [A(1)], name="sigmoid")(activation("SimdSynetSigmoid32f", 1))
-case("activation", [A(1)], [A(1)], name="softplus", slow=True)(activation("SimdSynetSoftplus32f", 1, 20))
-case("activation", [A(1)], [A(1)], name="tanh", slow=True)(activation("SimdSynetTanh32f", 1))
-case("activation", [A(1)], [A(1)], name="swish")(activation("SimdSynetSwish32f", 1))
-case("activation", [A(1)], [A(1)], name="mish", slow=True)(activation("SimdSynetMish32f", 20))
-case("activation", [A(1)], [A(1)], name="hard sigmoid")(activation("SimdSynetHardSigmoid32f", 1 / 6, 0.5))
-case("activation", [A(1)], [A(1)], name="gelu", slow=True)(activation("SimdSynetGelu32f"))
+for name in FUNCTIONS:
+    if function := getattr(lib, f"SimdSynet{name}32f", None):
+        title = re.sub("(?<=.)(?=[A-Z])", " ", name).lower()
+        smooth = name in ("Softplus", "Tanh", "Mish", "Gelu")
+        case("activation", [A(1)], [A(1)], quick=name == "Relu", slow=smooth, name=title)(activation(function))
 
 
 def unary(operation: int) -> Call:
