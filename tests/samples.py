@@ -32,7 +32,7 @@ def _bf16(rng: np.random.Generator, *shape: int) -> Array:
     return (floats(rng, *shape).view(np.uint32) >> 16).astype(np.uint16)
 
 
-def _pointwise() -> Iterator[str]:
+def of_each_element() -> Iterator[str]:
     """The functions of every element that can be called with an array alone."""
     for name in pysimd.__all__:
         function = getattr(pysimd, name)
@@ -164,7 +164,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "winograd_input": ((x[0],), {"padding": 1}),
         "winograd_output": ((floats(rng, 36, 4, 8), (6, 5)), {}),
     }
-    made.update((name, ((x,), {})) for name in _pointwise() if name not in made)
+    made.update((name, ((x,), {})) for name in of_each_element() if name not in made)
     return {name: (getattr(pysimd, name.split()[0]), args, options) for name, (args, options) in made.items()}
 
 

@@ -238,7 +238,7 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
         "SimdSynetUnaryOperation32fLayerForward": (
             {"src": f, "size": 24, "type": 1, "dst": d},
             "dst",
-            [({"size": 2**63}, "size"), ({"type": 17}, "type")],
+            [({"size": 2**63}, "size"), ({"type": len(enums.UnaryOperation)}, "type")],
         ),
         **{
             f"SimdGemm32f{kind}": (

@@ -12,22 +12,11 @@ from test_activation import wide
 
 import pysimd
 
+#: The functions of the operations; zero and not have none.
 NAMES = {
-    "abs": "absolute",
-    "ceil": "ceil",
-    "cos": "cos",
-    "erf": "erf",
-    "exp": "exp",
-    "floor": "floor",
-    "log": "log",
-    "neg": "negative",
-    "rcp": "reciprocal",
-    "round": "rint",
-    "rsqrt": "rsqrt",
-    "sign": "sign",
-    "sin": "sin",
-    "sqrt": "sqrt",
-    "tanh": "tanh",
+    operation: {"abs": "absolute", "neg": "negative", "rcp": "reciprocal", "round": "rint"}.get(operation, operation)
+    for operation in (each.name.lower() for each in pysimd.UnaryOperation)
+    if operation not in ("zero", "not")
 }
 
 
@@ -95,7 +84,7 @@ def test_in_place_and_out(rng: np.random.Generator) -> None:
         ({"x": np.zeros(16, np.float32)[::2]}, ValueError, "x is not C-contiguous"),
         ({"x": np.zeros((2, 4), np.float32)}, ValueError, r"out has shape \(8,\), expected \(2, 4\)"),
         ({"operation": "cosh"}, ValueError, "operation is 'cosh', expected one of 'abs', 'exp'"),
-        ({"operation": 17}, ValueError, "operation is 17, expected one of"),
+        ({"operation": len(pysimd.UnaryOperation)}, ValueError, "operation is [0-9]+, expected one of"),
         ({"operation": []}, ValueError, "expected one of"),
     ],
 )
