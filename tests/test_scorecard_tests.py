@@ -1,18 +1,34 @@
-"""The lists of the card's rows about tests fit the sources: faults written by hand, lines that no test reaches."""
+"""The page of the scorecard, and the lists of its rows about tests: faults written by hand, lines that no test reaches."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from scorecard import coverage, mutants
+from scorecard import coverage, mutants, page
 from support import ROOT
 
 
 @pytest.fixture(autouse=True)
 def in_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+
+
+def test_the_page_shows_the_kept_results() -> None:
+    """``python -m scorecard --page docs`` writes it."""
+    kept = json.loads((ROOT / "docs/figures/scorecard.json").read_text())
+    assert (ROOT / "docs/scorecard.md").read_text() == page.text_of(kept)
+
+
+def test_a_result_below_a_later_target_does_not_pass() -> None:
+    (row,) = (row for row in page.ROWS if row.number == 14)
+    kept = json.loads((ROOT / "docs/figures/scorecard.json").read_text())
+    (result,) = (result for result in kept if (result["row"], result["form"]) == (14, "quick"))
+    assert page.outcome_of(row, result) == "passes"
+    assert page.outcome_of(row, {**result, "counts": {"passed": 1}}) == "to be repeated: the target has changed"
+    assert page.outcome_of(row, {**result, "held": False}) == "FAILS"
 
 
 def test_each_fault_changes_one_place() -> None:

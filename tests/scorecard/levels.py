@@ -1,7 +1,7 @@
 """The checker's part of rows 1 to 4: ``python -m scorecard.levels KIND [options of the checker]``.
 
 KIND is cases, random, same, special, flush or processes. Runs ``build/.../tests/check --counts``, and prints a table of what
-it has compared, by function, and the counts for the card.
+it has compared, by function, and the counts for the scorecard.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The card as a page: ``scorecard.md``, from the last result of each row in ``scorecard.json``."""
+"""The scorecard as a page: ``scorecard.md``, one line per promise, from the results in ``scorecard.json``."""
 
 from __future__ import annotations
 
@@ -12,23 +12,27 @@ from scorecard.rows import ROWS
 
 HEAD = """# Scorecard
 
-What the library promises ([contracts](contracts.md)), checked: each row with its last results. `make scorecard` runs the
-quick forms, minutes, and `make scorecard FULL=1` the long ones, hours; `ROWS=3,7` selects rows, `RESUME=1` goes on where a
-run was interrupted, `MINUTES=60` begins no command after an hour, and `KEEP=docs` writes this page.
-[`tests/scorecard/`](../tests/scorecard/) contains the rows. A row **holds** if no command found anything and the counts are
-at least those of the aim; a quick form is a sample with an aim of its own.
+What the library promises ([contracts](contracts.md)), how each promise is checked, and the last result. A row **passes**
+when no command reports a failure and the counts reach the target. The command in a row repeats its measurement: with
+`FULL=1` the long form, which takes minutes to hours; without it the quick form, a sample with a target of its own. A row
+shows the long form if it has been measured.
 
-| row | measure | aim | result | figure | form |
-| --- | --- | --- | --- | --- | --- |
+`make scorecard` runs the quick forms of all rows. `ROWS=3,7` selects rows, `RESUME=1` continues an interrupted run,
+`MINUTES=60` starts no command after an hour, and `KEEP=docs` saves the results and writes this page. The commands of each
+row are in [`tests/scorecard/`](../tests/scorecard/); all counts, machines and commits are in
+[`scorecard.json`](figures/scorecard.json).
+
+| row | promise | target | result | figure | date | command |
+| --- | --- | --- | --- | --- | --- | --- |
 """
 
 
 def verdict(result: Result) -> str:
     """`left` is missing in results of earlier versions."""
     if result["held"]:
-        return "holds"
+        return "passes"
     left = result.get("left", 0)
-    return f"begun: {left} of {len(result['commands'])} commands are left" if left else "DOES NOT HOLD"
+    return f"incomplete: {left} of {len(result['commands'])} commands are left" if left else "FAILS"
 
 
 def machine() -> str:
@@ -54,23 +58,22 @@ def keep(folder: pathlib.Path, results: list[Result]) -> None:
 
 
 def text_of(results: list[Result]) -> str:
-    by_row: dict[int, list[Result]] = {}
-    for result in results:
-        by_row.setdefault(result["row"], []).append(result)
-    lines = [line for row in ROWS for line in lines_of(row, by_row.get(row.number, []))]
-    return HEAD + "\n".join(lines) + "\n\n## Commands\n\n" + "\n".join(details(r) for r in results)
+    """The page. The long form of a row stands for the row, where there is a result of it."""
+    shown = {r["row"]: r for r in sorted(results, key=lambda r: r["form"] == "full")}
+    return HEAD + "".join(line_of(row, shown.get(row.number)) for row in ROWS)
 
 
-def lines_of(row: Row, results: list[Result]) -> list[str]:
-    if not results:
-        return [f"| {row.number} | {row.measure} | {row.aim} | not measured yet | | |"]
-    return [
-        f"| {row.number} | {row.measure} | {row.aim} | {verdict(r)} | {r['figure']} | {r['form']}, {r['seconds']:.0f} s |"
-        for r in results
-    ]
+def line_of(row: Row, result: Result | None) -> str:
+    if result is None:
+        outcome, figure, date, full = "not measured yet", "", "", row.quick is None
+    else:
+        outcome, figure, date, full = outcome_of(row, result), result["figure"], result["date"], result["form"] == "full"
+    command = f"make scorecard ROWS={row.number}" + (" FULL=1" if full else "")
+    return f"| {row.number} | {row.measure} | {row.aim} | {outcome} | {figure} | {date} | `{command}` |\n"
 
 
-def details(result: Result) -> str:
-    commands = "\n".join(result["commands"])
-    where = f"{result['machine']}, {result['date']}, commit {result['commit']}"
-    return f"Row {result['row']}, {result['form']} form; {where}:\n\n<!-- skip: minutes -->\n```sh\n{commands}\n```\n"
+def outcome_of(row: Row, result: Result) -> str:
+    """The verdict, unless the target has changed since and the counts do not reach the new one."""
+    form = row.full if result["form"] == "full" else row.quick
+    outdated = result["held"] and form is not None and not form.holds(result["counts"])
+    return "to be repeated: the target has changed" if outdated else verdict(result)

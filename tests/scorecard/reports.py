@@ -1,7 +1,7 @@
 """Counts what a program reports under a sanitizer or valgrind: ``COMMAND 2>&1 | python3 tests/scorecard/reports.py NAME``.
 
-Passes the output on, without the lines that the card would count, and then prints the number of passed tests as the count
-NAME, beside those of failed tests and of reports. Its exit status is 1 if there were any, or if nothing passed.
+Passes the output on, without the lines that the scorecard would count, and then prints the number of passed tests as the
+count NAME, beside those of failed tests and of reports. Its exit status is 1 if there were any, or if nothing passed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A row of the card: what is measured, by which commands, and when the promise holds."""
+"""A row of the scorecard: what is measured, by which commands, and which counts pass."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Result(TypedDict):
     left: int  # commands that have not run yet
 
 
-# Lines that count: those of the card's own programs, and the last line of a program of tests or of pytest.
+# Lines that count: those of the scorecard's own programs, and the last line of a program of tests or of pytest.
 CARD = re.compile(r"^card: (\{.*\})$", re.MULTILINE)
 PROGRAM = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 PYTEST = re.compile(r"^(?:=+ )?(\d+ [a-z]+(?:, \d+ [a-z]+)*) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$", re.MULTILINE)
@@ -39,7 +39,7 @@ class Form:
 
     commands: shell commands, run in the folder of the checkout. Each is a shard: one that has passed is not run again when a
         run is resumed. They print counts (see `counts_of`) and exit with 0 if nothing failed.
-    figure: what the card shows: a format string over the counts of all shards, added up.
+    figure: what the page shows: a format string over the counts of all shards, added up.
     holds: whether these counts keep the promise. That each command exits with 0 is required anyway.
     minutes: about how long it takes on two cores.
     gathered: whether the shards may be of several commits: each is a sample of its own, so that hours of them can be run in
@@ -55,7 +55,7 @@ class Form:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A line of the card.
+    """A line of the scorecard.
 
     number: its place. measure, aim: sentences for the page. A form that is None does not exist: without a quick form, a row
     is measured by the long form only; without a long form, the quick form is all there is.
@@ -100,7 +100,7 @@ def merge(counts: Counts, key: str, value: float) -> None:
 
 
 def figure_of(form: Form, counts: Mapping[str, float]) -> str:
-    """The figure of the card; counts that no command printed are 0."""
+    """The figure of the page; counts that no command printed are 0."""
 
     class Missing(dict[str, float]):
         def __missing__(self, key: str) -> float:

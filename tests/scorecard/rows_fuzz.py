@@ -30,21 +30,21 @@ def hostile(seed: int, cases: int) -> str:
 
 FOUND = ("findings", "mutation_findings", "file_findings")
 FIGURE = (
-    "{executions:.0f} executions of C ({least_rate:.0f} a second, each on base and twice on another level), {mutations:.0f} "
-    "mutated calls in Python ({least_mutation_rate:.0f}), {files:.0f} files of models ({least_file_rate:.0f}): "
-    "{findings:.0f} + {mutation_findings:.0f} + {file_findings:.0f} findings"
+    "{executions:.0f} executions in C, each on base and twice on another level ({least_rate:.0f} a second), "
+    "{mutations:.0f} calls in Python ({least_mutation_rate:.0f} a second), {files:.0f} model files "
+    "({least_file_rate:.0f} a second): {findings:.0f} + {mutation_findings:.0f} + {file_findings:.0f} findings"
 )
 HOSTILE = (
     "{cases:.0f} files and paths, {refused:.0f} refused: {findings:.0f} findings; at most {most_seconds:.2f} s and "
-    "{most_mb:.0f} MB, beyond 96 MB {most_memory_ratio:.1f} times the file"
+    "{most_mb:.0f} MB, above 96 MB {most_memory_ratio:.1f} times the size of the file"
 )
 
 ROWS = [
     Row(
         6,
-        "coverage-guided fuzzing of the public functions in C, between unreadable pages and against base; mutated calls in "
-        "Python; mutated files of models",
-        "10^7 executions, 10^6 mutations, 10^6 files, no finding",
+        "fuzzing finds no fault: coverage-guided calls of the public functions in C, with arrays between unreadable "
+        "pages and compared with base; mutated calls in Python; mutated model files",
+        "10^7 executions, 10^6 calls, 10^6 files, no finding",
         Form(
             [calls(1, 100_000, 40), mutations(1, 8_000), files(1, 4_000)],
             FIGURE,
@@ -65,8 +65,9 @@ ROWS = [
     ),
     Row(
         16,
-        "hostile files and paths of models: cut, flipped, nested, oversized, cyclic, in other folders, FIFOs and devices",
-        "a sentence each, in at most 1 s and 96 MB + 2 times the file's size",
+        "hostile model files and paths are refused with a message: truncated, with flipped bits, nested, oversized, "
+        "cyclic, in other folders, FIFOs and devices",
+        "no finding; at most 1 s and 96 MB + 2 times the size of the file",
         Form([hostile(1, 650)], HOSTILE, lambda c: c["cases"] >= 600 and not c["findings"], minutes=1),
         Form(
             [hostile(seed, 1300) for seed in range(100, 110)],

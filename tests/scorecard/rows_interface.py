@@ -21,8 +21,8 @@ def holds(counts: Mapping[str, float]) -> bool:
 ROWS = [
     Row(
         14,
-        "abidiff against the released interface; exported names and versions, needed libraries, RELRO, immediate binding, "
-        "no executable stack, no constructors; builds equal to the bit",
+        "the binary interface is the released one (abidiff); exported names and versions, needed libraries, RELRO, "
+        "immediate binding, no executable stack, no constructors; builds are reproducible to the bit",
         "no difference",
         Form(LIBRARY, FIGURE, holds, minutes=1),
         Form((*LIBRARY, "make check-reproducible"), FIGURE + "; builds are equal", holds, minutes=10),

@@ -25,8 +25,8 @@ PARTS = {
 }
 TILE = "gemm_tile"  # of the library itself, without arrays of a caller that special values could be put into
 SPECIAL = (
-    "{special:.0f} special values in {functions:.0f} functions, {flushed:.0f} functions flush, {calls:.0f} calls kept the "
-    "environment"
+    "{special:.0f} special values in {functions:.0f} functions, {flushed:.0f} functions changed by flushing; {calls:.0f} "
+    "calls left the environment unchanged"
 )
 ADD = "--function SimdnetConvolution32fForwardAdd"
 
@@ -46,11 +46,11 @@ RANDOM = [command for family in FAMILIES for command in random(family, PARTS.get
 ROWS = [
     Row(
         number=1,
-        measure="every exported function on every level of this machine against base and NumPy, with guard pages",
-        aim="100%, no fault",
+        measure="every exported function gives the results of base and of NumPy on every level, and stays inside its arrays",
+        aim="all functions, no failure",
         quick=Form(
             commands=[f"{LEVELS} cases --quick --every 3 --seed {SEED}"],
-            figure="{functions:.0f} functions, {cases:.0f} cases, {faults:.0f} without; NumPy: make test; NEON: a step",
+            figure="{functions:.0f} functions, {cases:.0f} cases, {faults:.0f} without a case; NumPy: pytest; NEON: .ci/run",
             holds=lambda counts: counts["faults"] == 0 and counts["functions"] >= 140,
         ),
         full=Form(
@@ -66,17 +66,18 @@ ROWS = [
     ),
     Row(
         number=2,
-        measure="random channels and inner sizes 1..67, byte offsets 0..63, layouts, streaming, caches of 1 byte to 64 MB",
-        aim="at least 10,000 cases of each function on each level; quick form 20",
+        measure="every function gives the results of base for random shapes: channels and inner sizes 1 to 67, byte "
+        "offsets 0 to 63, all layouts, with and without non-temporal stores, caches of 1 byte to 64 MB",
+        aim="10,000 cases of each function on each level; quick form: 20",
         quick=Form(
             commands=[f"{LEVELS} random --random 100 --seconds 7 --caches --seed {SEED}"],
-            figure="{least_cases:.0f} cases of each function or more, {cases:.0f} in all, seed 19",
+            figure="at least {least_cases:.0f} cases of each function, {cases:.0f} in total",
             holds=lambda counts: counts["failed"] == 0 and counts["least_cases"] >= 20,
             minutes=2,
         ),
         full=Form(
             commands=RANDOM,
-            figure="{least_cases:.0f} cases of each function or more, {cases:.0f} in all, seed 19",
+            figure="at least {least_cases:.0f} cases of each function, {cases:.0f} in total",
             holds=lambda counts: counts["failed"] == 0 and counts["least_cases"] >= 10000,
             minutes=20,
             gathered=True,
@@ -84,30 +85,32 @@ ROWS = [
     ),
     Row(
         number=3,
-        measure="same bits: 1, 2, 4 and 8 threads, place in a batch, address, buf or not, 100 repeats, two processes",
-        aim="0 differences",
+        measure="results are bit-identical for 1, 2, 4 and 8 threads, any position in a batch, any address, with and "
+        "without buf, in 100 repeats and in two processes",
+        aim="no difference",
         quick=Form(
             commands=[
                 f"{LEVELS} same --quick --every 150 --same --seed {SEED}",
                 f"{LEVELS} processes --quick --every 40 --seed {SEED}",
             ],
-            figure="{threads:.0f} results by other threads and addresses, {repeats:.0f} repeats, {pairs:.0f} by other "
-            "buffers and places, {processes:.0f} by two processes; {faults:.0f} differ",
+            figure="{threads:.0f} results with other threads and addresses, {repeats:.0f} repeats, {pairs:.0f} with "
+            "other buffers and positions, {processes:.0f} in two processes; {faults:.0f} differ",
             holds=lambda counts: counts["failed"] == 0 and counts["faults"] == 0 and counts["repeats"] > 10000,
         ),
         full=Form(
             commands=[f"{LEVELS} same --test {family} --same --every 7 --seed {SEED}" for family in FAMILIES]
             + [f"{LEVELS} processes --seed {SEED}"],
-            figure="{threads:.0f} results by other threads and addresses, {repeats:.0f} repeats, {pairs:.0f} by other "
-            "buffers and places, {processes:.0f} by two processes; {faults:.0f} differ",
+            figure="{threads:.0f} results with other threads and addresses, {repeats:.0f} repeats, {pairs:.0f} with "
+            "other buffers and positions, {processes:.0f} in two processes; {faults:.0f} differ",
             holds=lambda counts: counts["failed"] == 0 and counts["faults"] == 0 and counts["repeats"] > 1000000,
             minutes=240,
         ),
     ),
     Row(
         number=4,
-        measure="special values in each lane and tail; denormals flushed; unmasked exceptions; control word and errno kept",
-        aim="as the contract says; what flushing changes is a committed list",
+        measure="NaN, infinities, zeros and denormals give the documented results in each vector lane and tail; finite "
+        "numbers raise no floating-point exception; control word and errno stay unchanged",
+        aim="no failure; the functions that flushing of denormals changes are those of `flushed.txt`",
         quick=Form(
             commands=[
                 f"{LEVELS} special --quick --special 1 --seed {SEED}",

@@ -51,10 +51,10 @@ def every_parameter(seed: int, level: str = "") -> str:
 
 FIGURE = (
     "{c_cases:.0f} cases in C: {c_null:.0f} NULL, {c_size:.0f} sizes, {c_enumerator:.0f} enumerators, "
-    "{c_foreign:.0f} foreign and {c_half_made:.0f} half-made contexts, {c_overlap:.0f} overlaps; "
+    "{c_foreign:.0f} foreign and {c_half_made:.0f} incomplete contexts, {c_overlap:.0f} overlaps; "
     "{python_cases:.0f} in Python: {python_array:.0f} arrays, {python_option:.0f} options, {python_output:.0f} outputs, "
-    "{python_lie:.0f} lies, {python_overlap:.0f} overlaps, {python_attribute:.0f} attributes, "
-    "{python_init:.0f} second __init__, {python_half_made:.0f} half-made, {python_released:.0f} closed and "
+    "{python_lie:.0f} wrong attributes, {python_overlap:.0f} overlaps, {python_attribute:.0f} assignments, "
+    "{python_init:.0f} second __init__, {python_half_made:.0f} incomplete, {python_released:.0f} closed and "
     "{python_foreign:.0f} foreign contexts; {failed:.0f} failed"
 )
 
@@ -84,7 +84,7 @@ def life(forks: int, opened: int) -> Form:
             *([f"{ENDS} 1"] if quick else [f"{ENDS} 10 -k '{part}'" for part in ("not interpreter", "interpreter")]),
         ],
         figure="{forks:.0f} forks, {cancellations:.0f} cancelled threads and {signals:.0f} signals during calls, "
-        "an eleventh of each on one processor; opened {opened:.0f} times; {passed:.0f} passed, {failed:.0f} failed",
+        "an eleventh of each on one processor; loaded {opened:.0f} times; {passed:.0f} passed, {failed:.0f} failed",
         holds=lambda counts: (
             all(counts.get(kind, 0) >= forks for kind in ("forks", "cancellations", "signals"))
             and counts.get("opened", 0) >= opened
@@ -104,9 +104,9 @@ def soak(minutes: int) -> str:
 ROWS = [
     Row(
         8,
-        "Bad arguments: NULL, zero, huge, overflowing and impossible sizes, unknown enumerators; foreign, released and "
-        "half-made contexts; misfitting, overlapping and lying arrays; attributes assigned and a second `__init__`",
-        "at least 1000 cases in C and 1000 in Python, each with its sentence; not a byte is written",
+        "bad arguments are refused with a message, and nothing is written: NULL, impossible and overflowing sizes, "
+        "unknown enumerators, foreign, released and incomplete contexts, arrays that do not fit or overlap",
+        "1000 cases in C and 1000 in Python or more, no failure",
         Form(
             commands=[made("check --quick --refused"), every_parameter(1), f".venv/bin/python -m pytest --card {BAD}"],
             figure=FIGURE,
@@ -129,21 +129,21 @@ ROWS = [
     ),
     Row(
         11,
-        "Forks, cancelled threads and signals during calls; the library opened and closed; ends of the interpreter with "
-        "live contexts and threads; a limit on processes; one processor; 64 KB of stack",
-        "1000 forks and cancellations, 200 times opened: no hang, no crash, right answers",
+        "forks, cancelled threads and signals during calls do no harm; nor does loading and unloading the library, "
+        "ending the interpreter with live contexts and threads, a limit on processes, one processor, or a stack of 64 KB",
+        "1000 forks, cancelled threads and signals, 200 times loaded: no hang, no crash, correct results",
         life(forks=200, opened=50),
         life(forks=1000, opened=200),
     ),
     Row(
         15,
-        "Mixed random calls, models and lives of contexts from 4 threads for an hour",
-        "the bits of the first call; memory flat within 1 MB after 5 minutes",
+        "random calls, models and contexts from 4 threads give the bits of the first call for an hour; memory does not grow",
+        "no wrong result; after 5 minutes at most 1 MB more",
         None,
         Form(
             commands=[soak(60)],  # one command: what grows slowly would not be seen in parts
-            figure="{seconds:.0f} s: {calls:.0f} calls, of which {life:.0f} lives of contexts and {model:.0f} of models; "
-            "{wrong:.0f} wrong; memory grew by {most_growth:.0f} KB at most",
+            figure="{seconds:.0f} s: {calls:.0f} calls, of which {life:.0f} create and release a context and {model:.0f} "
+            "run a model; {wrong:.0f} wrong; memory grew by {most_growth:.0f} KB at most",
             holds=lambda counts: (
                 counts.get("seconds", 0) >= 3600 and counts.get("wrong", 1) == 0 and counts.get("most_growth", 1e9) <= 1024
             ),

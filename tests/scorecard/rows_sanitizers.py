@@ -63,12 +63,12 @@ def complete(counts: Mapping[str, float]) -> bool:
 ROWS = [
     Row(
         5,
-        "ASan and UBSan by clang and gcc; valgrind at base and avx2, partial loads not forgiven; MSan at base; "
-        "ThreadSanitizer with all kinds of contexts, first calls together, level, threads and verbosity changing",
-        "0 reports; 10,000 rounds and first calls of the last",
+        "sanitizers and valgrind report nothing: ASan and UBSan with clang and gcc, MSan on base, valgrind on base and "
+        "avx2, ThreadSanitizer with all kinds of contexts, simultaneous first calls, changing level, threads and verbosity",
+        "no report; ThreadSanitizer: 10,000 rounds and first calls",
         Form(
             [valgrind(level, 200, 1) for level in ("base", "avx2")],
-            "{reports:.0f} reports: {valgrind:.0f} cases under valgrind, {failed:.0f} failed (sanitizers are steps of CI)",
+            "{reports:.0f} reports: {valgrind:.0f} cases under valgrind, {failed:.0f} failed (.ci/run has the sanitizers)",
             quiet,
             minutes=3,
         ),

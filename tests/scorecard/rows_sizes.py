@@ -9,8 +9,8 @@ SIZES = "PYTHONPATH=.:tests .venv/bin/python -m scorecard.sizes"
 REFUSALS = "PYTHONPATH=.:tests .venv/bin/python -m scorecard.refusals"
 FIGURE = (
     "{huge:.0f} functions and contexts with arrays beyond 2^32 elements, {windows:,.0f} windows compared with base; "
-    "{refused:,.0f} calls and {absurd:,.0f} Inits with sizes that no memory has, all refused; {cases:,.0f} Inits, each "
-    "within {most_ms:.1f} ms and {most_bytes:,.0f} bytes beyond its BufferSize functions; {failed:.0f} failed"
+    "{refused:,.0f} calls and {absurd:,.0f} Inits with larger sizes than any memory, all refused; {cases:,.0f} Inits, "
+    "each within {most_ms:.1f} ms and {most_bytes:,.0f} bytes beyond its BufferSize functions; {failed:.0f} failed"
 )
 LEVELS = ("base", "sse41", "avx2", "avx512", "avx512vnni", "avx512bf16")
 PARTS = 10
@@ -18,9 +18,9 @@ PARTS = 10
 ROWS = [
     Row(
         number=9,
-        measure="sizes at the borders of 2^31, 2^32 and 2^63: arrays of more than 2^32 elements in aliased pages, sizes "
-        "that no memory has, and the time and memory of each Init",
-        aim="no wrap, each Init within 50 ms and 1 MB beyond its BufferSize functions",
+        measure="sizes near 2^31, 2^32 and 2^63 never overflow: arrays of more than 2^32 elements work, larger sizes "
+        "than any memory are refused, and each Init is quick and small",
+        aim="no failure; each Init within 50 ms and 1 MB beyond its BufferSize functions",
         quick=Form(
             commands=(INIT, REFUSALS, f"{SIZES} --quick"),
             figure=FIGURE,

@@ -11,7 +11,7 @@ CHECK_PARTS, PYTEST_PARTS, MUTATION_PARTS = 6, 6, 40
 ROWS = [
     Row(
         12,
-        "coverage of `libsrc/` by the tests in C and in Python, on the instruction sets of the machine",
+        "the tests in C and in Python run the code in `libsrc/`, on the levels of the machine",
         "99% of lines, 85% of branches; the other lines are listed with reasons in `unreached.txt`",
         quick=None,
         full=Form(
@@ -36,7 +36,8 @@ ROWS = [
     ),
     Row(
         13,
-        "faults put into the sources, one at a time: drawn from the syntax tree, and written by hand in rarely run branches",
+        "the tests catch faults put into the sources, one at a time: drawn from the syntax tree, or written by hand for "
+        "rarely run branches",
         "in C at least 200 and 60, at least 97% caught; in Python at least 100 and 30, at least 95% caught",
         quick=None,
         full=Form(
@@ -46,8 +47,8 @@ ROWS = [
                 *(f"{MUTATION} run --part {i}/{MUTATION_PARTS}" for i in range(1, MUTATION_PARTS + 1)),
                 f"{MUTATION} report",
             ],
-            figure="in C {least_caught_percent}% of {mutants:.0f} caught, {by_hand:.0f} by hand; {survived:.0f} survived; "
-            "in Python {least_python_caught_percent}% of {python_mutants:.0f}, {python_by_hand:.0f} by hand; "
+            figure="in C {least_caught_percent}% of {mutants:.0f} caught, {by_hand:.0f} by hand; {survived:.0f} "
+            "survived; in Python {least_python_caught_percent}% of {python_mutants:.0f}, {python_by_hand:.0f} by hand; "
             "{python_survived:.0f} survived; "
             "not counted: {equivalent:.0f} that change no result, {same_code:.0f} that change no code",
             holds=lambda counts: (
