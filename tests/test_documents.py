@@ -89,6 +89,18 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / link).exists(), link
 
 
+def test_files_named_by_the_architecture_exist() -> None:
+    """By their path or the end of it, such as `ops/convolution.h`; names with a placeholder are left out."""
+    folders = [ROOT / name for name in ("libsrc", "pysimd", "tests", "include", "docs")]
+    paths = [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.*"))]
+    files = [f"/{path.relative_to(ROOT)}" for path in paths]
+    text = (ROOT / "docs/architecture.md").read_text()
+    named = set(re.findall(r"`([\w/]+\.(?:py|c|h|txt|mk|md|sh))(?: \w+)*(?:\(\))?`", text))
+    assert len(named) > 60
+    missing = [name for name in sorted(named) if not any(file.endswith(f"/{name}") for file in files)]
+    assert missing == []
+
+
 def test_operators_of_onnx_have_functions() -> None:
     """The names in the tables of the guide exist."""
     rows = re.findall(r"^\| [A-Z][^|]*\|([^|]*)\|([^|]*)\|", (ROOT / "docs/guides/onnx.md").read_text(), flags=re.MULTILINE)
