@@ -1,10 +1,10 @@
 /*
- * simdnet: primitives of neural-network inference on a CPU.
+ * simdnet: functions for neural-network inference on CPUs.
  *
- * This is the header of everything: C and C++ programs include it, the Python package reads the declarations from it, and a
- * test compares it with the symbols that the library exports. (Another one, simdnet_simd.h, includes it for programs that
- * were written for the Simd Library.) Functions named Simd* have the names, arguments and meaning that
- * the documentation of the Simd Library gives them (Synet functions); functions named Simdnet*, at the end, are extensions.
+ * C and C++ programs include this header, the Python package reads the declarations from it, and a test compares it with the
+ * symbols that the library exports. (simdnet_simd.h includes it, for programs that were written for the Simd Library.)
+ * Functions named Simd* have the names, arguments and meaning that the documentation of the Simd Library gives them (Synet
+ * functions); functions named Simdnet*, at the end, are extensions.
  *
  * Unless the comment of a function states otherwise, the following holds for all of them:
  *
@@ -14,8 +14,8 @@
  *                none of the caller's pointers after a function returns.
  *   Overlap      An array that is written must not overlap another array of the call, or the call is refused: neither in
  *                part nor, unless the function works "in place" or "dst may be src", as a whole. Adjacent arrays do not
- *                overlap, nor do arrays that lie between the rows or planes of another. Arrays that are only read may
- *                overlap each other. Single numbers may lie anywhere: they are read before anything is written.
+ *                overlap, nor does an array between the rows or planes of another one. Arrays that are only read may
+ *                overlap each other. Single numbers may be anywhere: they are read before anything is written.
  *   Errors       An invalid argument (NULL, an unknown format, an impossible size, a stride of 0 ...) is refused before any
  *                element is written: Init functions return NULL, functions that return a number return 0, and the others
  *                leave dst unchanged. SimdnetLastError() then names the argument, its value and what was expected. No
@@ -45,9 +45,9 @@
  * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16 on x86-64; base, neon,
  * neondotprod on aarch64. The default is the last one in this order that the machine supports, except avx512bf16 on
  * processors that are known to compute slower with it (Intel's Sapphire Rapids and Emerald Rapids). If the environment
- * variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last one that the machine supports up
- * to <name> is used. An unknown name in the variable is ignored, with one line on stderr. In a library that was built for
- * some of the instruction sets only, the others are unknown.
+ * variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last one up to <name> that the
+ * machine supports is used. An unknown name in the variable is ignored, with one line on stderr. A library that was built
+ * for some instruction sets only does not know the names of the others.
  */
 #ifndef SIMDNET_H
 #define SIMDNET_H
@@ -394,9 +394,9 @@ void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float 
  *   count          2 .. 5
  *   type           of the elements, which are copied unchanged; any type except Unknown
  *
- * A permutation that moves fewer than two dimensions whose extent is not 1 leaves all elements in their order: it is
- * refused, copy the array instead (SimdnetCopy() does either). Returns NULL on error. Release the context with
- * SimdRelease().
+ * A permutation that moves fewer than two dimensions whose extent is not 1 keeps the order of all elements: it is refused.
+ * Copy the array instead, or use SimdnetCopy(), which accepts every permutation. Returns NULL on error. Release the context
+ * with SimdRelease().
  */
 void * SimdSynetPermuteInit(const size_t * shape, const size_t * order, size_t count, SimdTensorDataType type);
 
@@ -715,13 +715,14 @@ typedef enum {
  *   BilinearPytorch   at i * k                                         Float, Bf16
  *   BilinearOpenCv    at (i + 0.5) * k - 0.5                           Byte
  *   Bicubic           the four pixels around it, Lagrange's weights    Byte of 1 to 4 channels
- *   Area              the mean of the pixels from i * k to (i + 1) * k, which count by their part    Byte, 1 to 4 channels
+ *   Area              the mean of the pixels from i * k to (i + 1) * k, weighted by overlap    Byte, 1 to 4 channels
  *   AreaFast          the same of sums of 2 x 2 pixels if (srcX + 1) / 2 >= dstX and (srcY + 1) / 2 >= dstY    likewise
  *
- * Pixels outside are the nearest ones inside. Float and Bf16 are computed in float, x before y, and rounded once; Short
- * likewise, to the nearest integer. Bytes are computed in integers, with weights whose sum along an axis is exactly the
- * unit: Bilinear 16, BilinearOpenCv 16384, Bicubic 128, Area 2048; where rounded weights have another sum, the largest one
- * takes the difference. A mean of equal bytes is that byte. NULL for sizes of 0 and combinations that are not listed.
+ * Pixels outside the picture are equal to the nearest one inside. Float and Bf16 are computed in float, x before y, and
+ * rounded once; Short likewise, to the nearest integer. Bytes are computed in integers, with weights whose sum along an axis
+ * is exactly the unit: Bilinear 16, BilinearOpenCv 16384, Bicubic 128, Area 2048; where rounded weights have another sum,
+ * the difference is added to the largest one. The mean of equal bytes is that byte. Returns NULL for sizes of 0 and unlisted
+ * combinations.
  */
 void * SimdResizerInit(size_t srcX, size_t srcY, size_t dstX, size_t dstY, size_t channels, SimdResizeChannelType type,
                        SimdResizeMethodType method);
@@ -730,8 +731,8 @@ void * SimdResizerInit(size_t srcX, size_t srcY, size_t dstX, size_t dstY, size_
  * Resizes a picture.
  *
  *   src, dst               the first pixels, elements of the type of Init
- *   srcStride, dstStride   bytes from row to row, multiples of the size of an element; what lies between rows is neither
- *                          read nor written
+ *   srcStride, dstStride   bytes from row to row, multiples of the size of an element; the bytes between rows are
+ *                          neither read nor written
  */
 void SimdResizerRun(const void * resizer, const uint8_t * src, size_t srcStride, uint8_t * dst, size_t dstStride);
 
@@ -768,9 +769,9 @@ void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t chann
  *   eps        1 float                                               format         NCHW or NHWC
  *   buf        not used, may be NULL
  *
- * The variance is the mean of the squared differences from the mean, which is computed first, so the result is as good for
- * values that are far from 0: with M the greatest |x| and f the factor 1 / sqrt(...) of a value, the error is that of a few
- * operations on M * f * scale. The result is unspecified if the sum of the squares of finite values overflows, and if it
+ * The variance is the mean of the squared differences from the mean, which is computed first, so the result is as accurate
+ * for values that are far from 0: with M the greatest |x| and f the factor 1 / sqrt(...) of a value, the error is that of a
+ * few operations on M * f * scale. The result is unspecified if the sum of the squares of finite values overflows, and if it
  * underflows with eps 0.
  */
 
@@ -821,7 +822,7 @@ typedef enum {
 } SimdGridSamplePaddingType;
 
 /*
- * A context that reads images at the positions of a grid: GridSample of ONNX for two dimensions.
+ * A context that samples images at the positions of a grid: GridSample of ONNX for two dimensions.
  *
  *   src   [batch][channels][srcH][srcW] floats        dst   [batch][channels][dstH][dstW] floats
  *   grd   [batch][dstH][dstW][2] floats, pairs (x, y): -1 is the first and 1 the last element of an axis if `align` is
@@ -894,11 +895,11 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
                                        size_t size, float * dst);
 
 /*
- * A context for inner products of M rows with bias and activation (see SimdConvolutionActivationType):
+ * A context for a fully connected layer: inner products of M rows, bias and activation (see SimdConvolutionActivationType):
  *
  *   C[i * N + j] = activation(bias[j] + sum over k of A[i * K + k] * B(k, j)), i < M, j < N, k < K,
  *
- * where B(k, j) is B[j * K + k] if transB is SimdTrue, as the weights of PyTorch and Caffe lie, and otherwise B[k * N + j].
+ * where B(k, j) is B[j * K + k] if transB is SimdTrue, as PyTorch and Caffe store weights, and otherwise B[k * N + j].
  * If constB is SimdTrue, B is the `weight` of SetParams(), which packs it once; otherwise it is an argument of each
  * Forward(). If `bias` is SimdFalse, the bias of SetParams() is ignored.
  *
@@ -1115,7 +1116,7 @@ void SimdSynetMergedConvolution32fForward(void * context, const float * src, flo
 /* ------------------------------------------------------------------------------------------------ quantization */
 
 /*
- * Floats to unsigned bytes: the product is rounded to float and then to the nearest integer, ties to even,
+ * Quantises floats to unsigned bytes: the product is rounded to float and then to the nearest integer, ties to even,
  *
  *   dst[i] = min(max(nearest(src[i] * norm) + zero, 0), 255)
  *
@@ -1128,7 +1129,7 @@ void SimdSynetMergedConvolution32fForward(void * context, const float * src, flo
 void SimdSynetQuantizeLinear(const float * src, size_t size, const float * norm, int32_t zero, uint8_t * dst);
 
 /*
- * Unsigned bytes to floats, rounded once: dst[i] = (src[i] + bias) * norm. norm is the scale, and bias is -zero.
+ * Converts unsigned bytes to floats, rounded once: dst[i] = (src[i] + bias) * norm. norm is the scale, and bias is -zero.
  *
  *   src    size bytes             dst   size floats
  *   norm   one float              bias  -2^23 .. 2^23
@@ -1296,7 +1297,7 @@ void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride,
  * that a program was compiled with. */
 int SimdnetVersionNumber(void);
 
-/* A sentence that explains why the last call of this thread failed; "" after a successful call. Valid until the next call of
+/* A message that explains why the last call of this thread failed; "" after a successful call. Valid until the next call of
  * this thread. */
 const char * SimdnetLastError(void);
 
@@ -1307,7 +1308,7 @@ int SimdnetLastErrorKind(void);
 /* The name of the instruction set in use. A static string. */
 const char * SimdnetActiveIsa(void);
 
-/* Lets the following calls use instruction set `name`, or the last one before it that the machine supports; NULL returns to
+/* Selects instruction set `name` for the following calls, or the last one before it that the machine supports; NULL selects
  * the default. Existing contexts keep their instruction set. Returns SimdFalse, and changes nothing, if this library has no
  * instruction set of that name. */
 SimdBool SimdnetSetMaxIsa(const char * name);
@@ -1351,18 +1352,18 @@ typedef struct SimdnetForwardParameters {
     const void * add;                    /* NULL, or an array that is added, with the shape and element type of dst    */
     void * dst;                          /* the result                                                                 */
     void * buf;                          /* NULL, or the buffer of the context's own Forward function                  */
-    size_t srcPixel, addPixel, dstPixel; /* NHWC: elements from a pixel's first channel to that of the next; 0 is dense */
+    size_t srcPixel, addPixel, dstPixel; /* NHWC: the distance between pixels, in elements; 0 means dense               */
     SimdnetAddOrder order;               /* of the addition; before the activation if 0                                */
 } SimdnetForwardParameters;
 
 /*
- * The Forward function of any context of images, with pixels that may lie among others: so that a convolution reads some
- * channels of an NHWC image, or writes its part of a concatenation, in place.
+ * Runs the Forward function of any context of images on channel slices: a convolution can read some channels of a larger
+ * NHWC image, or write its part of a concatenation, in place.
  *
  * Pixel i of the source begins at element i * srcPixel, pixel i of `add` at i * addPixel, and pixel i of dst at
  * i * dstPixel, counted through all images of the batch; each has its channels one after another. The elements between
- * pixels are neither read nor written, and dst may be channels of the same array as src or add as long as no element of dst
- * is one of theirs. A distance may be 0, for dense pixels, or at least the number of channels; in NCHW it must be 0 or the
+ * pixels are neither read nor written. dst may be other channels of the array of src or add, as long as they have no element
+ * in common. A distance may be 0, for dense pixels, or at least the number of channels; in NCHW it must be 0 or the
  * number of channels. The bits of the result do not depend on distances.
  *
  * The contexts and what they add: Convolution32f, InnerProduct32f (whose rows are pixels), Deconvolution32f and
@@ -1376,7 +1377,7 @@ typedef struct SimdnetForwardParameters {
  * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
  * activation of a Deconvolution32f or a Convolution16b, and of a Convolution32f that is depthwise or has few outputs.
  *
- * A struct of a later version may be larger, up to 4096 bytes: bytes that this version does not know must be 0.
+ * A struct of a later version may be larger, up to 4096 bytes: bytes beyond the members of this version must be 0.
  */
 void SimdnetForward(void * context, const SimdnetForwardParameters * parameters);
 
@@ -1388,7 +1389,7 @@ typedef enum {
     SimdnetResizeArea = 3
 } SimdnetResizeMethod;
 
-/* The position in an axis of n elements that output i of m has; s is the scale, m / n unless it is given. */
+/* The position of output i of m in an axis of n elements; s is the scale, m / n unless it is given. */
 typedef enum {
     SimdnetResizeHalfPixel = 0,         /* (i + 0.5) / s - 0.5                                                       */
     SimdnetResizePytorchHalfPixel = 1,  /* the same, or 0 if m is 1                                                  */
@@ -1415,15 +1416,15 @@ typedef struct SimdnetResizeParameters {
     SimdnetResizeMethod method;            /* what is computed                                                         */
     SimdnetResizeCoordinates coordinates;  /* where outputs lie in the source; ignored by Area                         */
     SimdnetResizeRounding rounding;        /* of Nearest                                                               */
-    float scaleY, scaleX;                  /* dst over src, where dst was rounded down or to nearest; 0: exactly that  */
+    float scaleY, scaleX;                  /* the scale from which dst was rounded; 0 means dst / src                  */
     float cubic;                           /* of Cubic: the coefficient of the kernel, -16 to 16; 0 is -0.75           */
-    SimdBool antialias;                    /* Linear, Cubic: an axis that shrinks has a kernel as much wider           */
-    SimdBool excludeOutside;               /* Linear, Cubic: elements outside have no weight, the others more          */
+    SimdBool antialias;                    /* Linear, Cubic: a wider kernel along an axis that shrinks                 */
+    SimdBool excludeOutside;               /* Linear, Cubic: weights outside are 0, the others normalized              */
 } SimdnetResizeParameters;
 
 /*
- * Creates a context that resizes images by the rules of ONNX Resize (version 19 of the operator; tf_crop_and_resize is not
- * there). SimdRelease() frees it.
+ * Creates a context that resizes images by the rules of ONNX Resize (version 19 of the operator; without
+ * tf_crop_and_resize). SimdRelease() frees it.
  *
  * An output is the sum over elements of the source of weight * element, with the product of two weights, one of each axis:
  * Nearest has one element; Linear the triangle 1 - |d| of the distance d from the position; Cubic Keys' kernel of the
@@ -1434,9 +1435,9 @@ typedef struct SimdnetResizeParameters {
  * 0 .. 255. Elements of weight 0 next to those of other weights count: an infinity there gives NaN. Nearest keeps all bits.
  *
  * Positions by a scale that is given are computed in float, as ONNX Runtime does: each operation of the formulas of
- * SimdnetResizeCoordinates is rounded to float, in HalfPixelSymmetric what follows n / 2 * (1 - m / (s * n)) once at the end,
- * and RoundPreferFloor and RoundPreferCeil take what is within 1e-6 of a half for a half. A scale of 1 gives i itself. On an
- * axis of more than 2^23 elements, and without a scale, they are computed in double.
+ * SimdnetResizeCoordinates is rounded to float, in HalfPixelSymmetric what follows n / 2 * (1 - m / (s * n)) once at the
+ * end, and RoundPreferFloor and RoundPreferCeil take what is within 1e-6 of a half for a half. A scale of 1 gives i itself.
+ * On an axis of more than 2^23 elements, and without a scale, they are computed in double.
  */
 void * SimdnetResizeInit(const SimdnetResizeParameters * parameters);
 
@@ -1462,7 +1463,7 @@ typedef struct SimdnetPoolingParameters {
     SimdTensorFormatType format; /* SimdTensorFormatNchw or SimdTensorFormatNhwc                                   */
     const void * src;            /* the source                                                                     */
     void * dst;                  /* the result                                                                     */
-    size_t srcPixel, dstPixel;   /* NHWC: elements from a pixel's first channel to that of the next; 0 is dense    */
+    size_t srcPixel, dstPixel;   /* NHWC: the distance between pixels, in elements; 0 means dense                  */
     size_t batch, channels;      /* the number of images, and of channels, each of which is pooled by itself       */
     size_t srcH, srcW, dstH, dstW;
     size_t kernelY, kernelX, strideY, strideX, padY, padX;
@@ -1470,8 +1471,8 @@ typedef struct SimdnetPoolingParameters {
 } SimdnetPoolingParameters;
 
 /*
- * The pooling of a batch of images, with pixels that may lie among others. Distances are as in SimdnetForward(): elements
- * between pixels are neither read nor written, and dst may be other channels of the memory of src. Maxima do not depend on
+ * Pools a batch of images, whose pixels may be strided. Distances are as in SimdnetForward(): elements between pixels are
+ * neither read nor written, and dst may be other channels of the array of src. Maxima do not depend on
  * distances, nor do averages of at least as many channels as a vector has floats (16 at most).
  *
  * Averages of bfloat16 numbers are computed in floats, with the error of SimdSynetPoolingAverage(), and then rounded:
@@ -1524,17 +1525,17 @@ typedef struct SimdnetPixelwiseParameters {
     SimdnetPixelwiseFunction function;    /* what is computed                                                          */
     const float * src, * src1;            /* the sources; src1 of functions of two arrays                              */
     float * dst;                          /* the result                                                                */
-    size_t srcPixel, src1Pixel, dstPixel; /* elements from a pixel's first channel to that of the next; 0 is dense     */
+    size_t srcPixel, src1Pixel, dstPixel; /* the distance between pixels, in elements; 0 means dense                   */
     size_t channels, pixels;              /* the number of channels, and of pixels of all images                       */
-    const float * scale, * bias;          /* coefficients of the channels, of functions that have them                 */
-    float params[2];                      /* numbers, of functions that have them                                      */
+    const float * scale, * bias;          /* coefficients of the channels, if the function has any                     */
+    float params[2];                      /* the function's parameters, if any                                         */
 } SimdnetPixelwiseParameters;
 
 /*
- * A function of every element, or of two arrays, on NHWC images whose pixels may lie among others: the results of the
- * function that the enumerator names, with distances as in SimdnetForward(). So images are concatenated, and parts of them
- * copied, in one pass (SimdnetPixelwiseCopy). dst may be src or src1, with the same distance; otherwise no element of dst
- * may be one of theirs.
+ * Applies an element-wise function to one or two NHWC images whose pixels may be strided. The results are those of the
+ * function that the enumerator names; distances are as in SimdnetForward(). SimdnetPixelwiseCopy concatenates images, or
+ * copies parts of them, in one pass. dst may be src or src1, with the same distance; otherwise they must have no element in
+ * common.
  */
 void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters);
 
@@ -1556,22 +1557,22 @@ typedef struct SimdnetCopyParameters {
 } SimdnetCopyParameters;
 
 /*
- * Copies the elements of an array to any places:
+ * Copies an array, with any strides of the source and the destination:
  *
  *   dst[sum of i(k) * dstStride[k]] = src[sum of i(k) * srcStride[k]] for all i(k) < shape[k]
  *
- * So slices with steps, concatenation, reversal (a negative stride), expansion (a source stride of 0) and permutation are
- * one pass. Only these elements are read and written.
+ * A single call does slices with steps, concatenation, reversal (a negative stride), expansion (a source stride of 0) or
+ * permutation. Only these elements are read and written.
  *
- * No two elements of dst may be the same one: in the order of their size, each stride of dst (of dimensions with more than
- * one index) must be larger than the distance that the smaller ones span. dst must not overlap src; arrays that contain each
- * other's memory are accepted if both are rows of one distance, as different channels of the same pixels are.
+ * No two elements of dst may have the same address: in the order of their size, each stride of dst (of dimensions with more
+ * than one index) must be larger than the distance that the smaller ones span. dst must not overlap src; interleaved arrays
+ * are accepted if both consist of rows at the same distance, such as different channels of the same pixels.
  */
 void SimdnetCopy(const SimdnetCopyParameters * parameters);
 
-/* Where SimdnetPad() takes the elements around src from, in a dimension with the elements a b c d. */
+/* Which elements SimdnetPad() adds around src, in a dimension with the elements a b c d. */
 typedef enum {
-    SimdnetPadConstant = 0, /* v v v a b c d v v v, a value that is given                             */
+    SimdnetPadConstant = 0, /* v v v a b c d v v v, a given value                                     */
     SimdnetPadReflect = 1,  /* d c b a b c d c b a, as often as necessary; a single element repeated  */
     SimdnetPadEdge = 2,     /* a a a a b c d d d d                                                    */
     SimdnetPadWrap = 3      /* b c d a b c d a b c                                                    */
@@ -1592,7 +1593,7 @@ typedef struct SimdnetPadParameters {
 
 /*
  * Adds elements around an array, as Pad of ONNX and numpy.pad() do. The dimensions are extended one after another, so the
- * corners are extensions of extensions. A dimension without elements can be extended by a constant only.
+ * corners are made of elements that were added before. A dimension without elements can be extended by a constant only.
  */
 void SimdnetPad(const SimdnetPadParameters * parameters);
 
@@ -1626,7 +1627,7 @@ typedef struct SimdnetReduceParameters {
 /*
  * Reduces dimensions of an array, as Reduce* and Arg* of ONNX and the functions of NumPy do.
  *
- * Sums of up to 2048 elements are computed in float, along many chains, and added up in double, as are all products: the
+ * Sums of up to 2048 elements are computed in float, in many partial sums that are added in double, as are all products: the
  * error of Sum, L1, SumSquare and, before the square root, L2 is at most 70 * 2^-24 * (sum of the terms' sizes), and that of
  * LogSumExp (70 + log(n) + |result|) * 2^-24. Results that a float can represent do not overflow. The index of a maximum or
  * minimum that is NaN is that of the first (last) NaN. With ArgMax and ArgMin the reduced dimension must not be empty.
@@ -1647,9 +1648,9 @@ typedef enum {
     SimdnetRecurrentBidirectional = 2 /* both, each with weights of its own; forward is the first   */
 } SimdnetRecurrentDirection;
 
-/* An activation of a recurrent layer, with its parameters alpha and beta where it has them. */
+/* An activation of a recurrent layer, with parameters alpha and beta if it has any. */
 typedef enum {
-    SimdnetRecurrentActivationUsual = 0,           /* sigmoid or tanh, as the formula has it            */
+    SimdnetRecurrentActivationUsual = 0,           /* the default, sigmoid or tanh                      */
     SimdnetRecurrentActivationSigmoid = 1,         /* 1 / (1 + exp(-x))                                 */
     SimdnetRecurrentActivationTanh = 2,            /* tanh(x)                                           */
     SimdnetRecurrentActivationRelu = 3,            /* max(0, x)                                         */
@@ -1673,7 +1674,7 @@ typedef struct SimdnetRecurrentParameters {
     SimdnetRecurrentDirection direction;
     size_t steps, batch, input, hidden;  /* at least 1: steps of a sequence, sequences, values of a step, hidden units */
     SimdBool batchFirst;                 /* the batch is the first dimension of arrays, layout 1 of ONNX               */
-    SimdBool linearBeforeReset;          /* GRU: the reset gate is applied behind the product, as PyTorch does         */
+    SimdBool linearBeforeReset;          /* GRU: the reset gate is applied after the product, as in PyTorch            */
     SimdBool inputForget;                /* LSTM: f = 1 - i                                                            */
     float clip;                          /* the arguments of F and G are bounded to -clip .. clip; 0 for no bounds     */
     SimdnetRecurrentActivationType activations[6]; /* usual ones for functions that the layer does not have            */
@@ -1692,12 +1693,12 @@ typedef struct SimdnetRecurrentParameters {
  *         h = o * H(C)                             RNN: h = F(W x + R h + b)
  *
  * where b is the sum of W's and R's bias. With linearBeforeReset, n = G(Wh x + bWh + r * (Rh h + bRh)); with inputForget,
- * the forget gate f of an LSTM is 1 - i. The usual activations are F = sigmoid, G = H = tanh, for RNN F = tanh. `clip` bounds
- * the sums that are arguments of F and G; C is not bounded, as in ONNX Runtime.
+ * the forget gate f of an LSTM is 1 - i. The usual activations are F = sigmoid, G = H = tanh, for RNN F = tanh. `clip`
+ * bounds the sums that are arguments of F and G; C is not bounded, as in ONNX Runtime.
  *
  * Sums are computed in float32: the error of a sum of n products is at most (n + 3) * 2^-23 * (sum of |product|), that of an
  * activation 2 units in the last place of its terms; errors of the state are carried from step to step. Other activations
- * than the usual ones take more time.
+ * than the usual ones are slower.
  *
  * Returns NULL on error. Then SetParams(), then SimdnetRecurrentCompute() any number of times, then SimdRelease().
  * SimdnetShareParams() accepts contexts that differ in anything but type, direction, input, hidden and linearBeforeReset. A
@@ -1766,17 +1767,16 @@ void SimdnetGather(SimdTensorDataType dataType, const void * src, size_t outer, 
  *   srcType, dstType   SimdTensorData32f, 32i, 8i, 8u, 64i, 64u or Bool: any but those of 16 bits
  *   src, dst           `count` elements each; they must not overlap
  *
- * Integers become the nearest float, ties to even; a larger integer keeps its low bits in a smaller type. Bool is whether the
- * element is not 0, as 1 or 0, also as a source. Floats are rounded towards zero to 32-bit integers, of which 8i and 8u have the
- * low bits, or to 64-bit ones for 64i and 64u; NaN and what these cannot represent become -2^31 or -2^63, as in programs for
- * x86. All instruction sets give the same results.
+ * Integers become the nearest float, ties to even; a smaller integer type keeps the low bits. Bool is 1 for an element that
+ * is not 0, else 0, also as a source. Floats are rounded towards zero to 32-bit integers, whose low bits 8i and 8u keep, or
+ * to 64-bit ones for 64i and 64u; NaN and values out of range become -2^31 or -2^63, as in programs for x86. All instruction
+ * sets give the same results.
  */
 void SimdnetCast(SimdTensorDataType srcType, const void * src, size_t count, SimdTensorDataType dstType, void * dst);
 
 /*
  * The k largest values of each line src(o, c, i), c < count, or the k smallest if `largest` is SimdFalse, and their indices
- * c: TopK of ONNX. Equal values count in the order of their indices; NaN counts as larger than any number, and -0 is equal
- * to 0.
+ * c: TopK of ONNX. Equal values are in the order of their indices; NaN is larger than any number, and -0 is equal to 0.
  *
  *   src               outer * count * inner floats; count is less than 2^32
  *   values, indices   outer * k * inner numbers each, k <= count
@@ -1805,7 +1805,7 @@ typedef struct SimdnetNonMaxSuppressionParameters {
  * NonMaxSuppression of ONNX. For each image and each class, the boxes are visited from the highest score to the lowest,
  * those of equal scores by their index. One is selected unless its intersection with a selected one of this class, divided
  * by the area of their union, exceeds iouThreshold. A box without area overlaps nothing, and one whose score is NaN is not
- * selected. The struct is read as that of SimdnetForward().
+ * selected. A larger struct is accepted as by SimdnetForward().
  *
  * Returns the number of triples written, in the order of images, classes and visits. If `selected` is full, the rest is left
  * out.
@@ -1826,13 +1826,13 @@ typedef struct SimdnetGemmParameters {
 } SimdnetGemmParameters;
 
 /*
- * A batch of products, as of attention, whose heads lie at strides inside one array: for each p < batch[0], q < batch[1],
+ * A batch of matrix products, such as attention heads that are strided in one array: for each p < batch[0], q < batch[1],
  *
  *   C = alpha * A * B + beta * C,        A at A + p * strideA[0] + q * strideA[1], and likewise B and C.
  *
  * Each product is one of SimdGemm32fNN(); with transA, A(i, k) is A[k * lda + i], and with transB, B(k, j) is
- * B[j * ldb + k]. A stride of 0 is for A or B that several products have in common. No two elements of C may be the same
- * one: each of ldc and the strides of C with more than one index must be at least the floats from the first to the last
+ * B[j * ldb + k]. A stride of 0 means that several products use the same A or B. No two elements of C may have the same
+ * address: each of ldc and the strides of C with more than one index must be at least the floats from the first to the last
  * element of what has smaller distances. In a batch, the memory from the first element of C to the last must not overlap
  * that of A or B; a single product may lie between rows of theirs. The result of a product may differ in the last bits from
  * that in another batch.
@@ -1852,7 +1852,7 @@ typedef struct SimdnetQuantizeLinearParameters {
 } SimdnetQuantizeLinearParameters;
 
 /*
- * Floats to bytes and back, as QuantizeLinear and DequantizeLinear of ONNX, with a scale and a zero for each channel or,
+ * Quantises and dequantises, as QuantizeLinear and DequantizeLinear of ONNX, with one scale and zero point per channel or,
  * with channels 1, for all elements. Element (o, c, i) is at (o * channels + c) * inner + i.
  *
  *   QuantizeLinear     dst = min(max(nearest(src / scale[c]) + zero[c], least), most)
@@ -1890,7 +1890,7 @@ typedef struct SimdnetBinaryParameters {
 } SimdnetBinaryParameters;
 
 /*
- * A function of two arrays with the broadcasting of NumPy, for shapes that have been filled with ones to the rank of the
+ * Element-wise arithmetic on two arrays with NumPy broadcasting. Shapes must have been padded with ones to the rank of the
  * result: an operand of extent 1 in a dimension is repeated along it. In every dimension at least one operand has the extent
  * of the result. dst may be an operand that has its shape.
  *
@@ -1900,10 +1900,10 @@ typedef struct SimdnetBinaryParameters {
 void SimdnetBinary(const SimdnetBinaryParameters * parameters);
 
 /*
- * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:
- * for a network that runs with images of several sizes. Both are contexts of one kind, any that has a SetParams function,
- * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, in M of InnerProduct32f, or in
- * the steps of sequences; and `from` has its parameters.
+ * Lets a context use the packed parameters of another one, without a copy, for a network that runs with images of several
+ * sizes. The effect is that of SetParams() with the same arguments. Both are contexts of one kind, any that has a SetParams
+ * function, whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, in M of
+ * InnerProduct32f, or in the steps of sequences; and `from` has its parameters.
  *
  *     if (!SimdnetShareParams(context, from))
  *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);
