@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-# What GNU as calls the features of runtime/cpu.h.
+# What GNU as calls the features of runtime/features.h.
 _X86 = {
     "SN_CPU_SSE3": "sse3",
     "SN_CPU_SSSE3": "ssse3",

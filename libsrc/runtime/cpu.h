@@ -3,30 +3,8 @@
 #define SN_RUNTIME_CPU_H
 
 #include "runtime/common.h"
+#include "runtime/features.h"
 #include "runtime/traits.h"
-
-/* Feature bits. Each level of isa/levels.h requires some of them. */
-enum {
-    SN_CPU_SSE = 1 << 0,
-    SN_CPU_SSE2 = 1 << 1,
-    SN_CPU_SSE3 = 1 << 2,
-    SN_CPU_SSSE3 = 1 << 3,
-    SN_CPU_SSE41 = 1 << 4,
-    SN_CPU_SSE42 = 1 << 5,
-    SN_CPU_AVX = 1 << 6,
-    SN_CPU_F16C = 1 << 7,
-    SN_CPU_FMA = 1 << 8,
-    SN_CPU_AVX2 = 1 << 9,
-    SN_CPU_AVX512F = 1 << 10,
-    SN_CPU_AVX512BW = 1 << 11,
-    SN_CPU_AVX512DQ = 1 << 12,
-    SN_CPU_AVX512VL = 1 << 13,
-    SN_CPU_AVX512VNNI = 1 << 14,
-    SN_CPU_AVX512BF16 = 1 << 15,
-    SN_CPU_AVXVNNI = 1 << 16,
-    SN_CPU_NEON = 1 << 17,
-    SN_CPU_DOTPROD = 1 << 18
-};
 
 /* What CPUID and XGETBV return about instruction sets of x86; a leaf that a processor does not have is 0. */
 enum sn_cpuid_leaf { SN_LEAF_1, SN_LEAF_7, SN_LEAF_7_1, SN_LEAVES };

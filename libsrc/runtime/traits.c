@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/cpu.h"
+#include "runtime/features.h"
 
 /*
  * `cached`: non-temporal stores pay if sources and result exceed the caches. On Zen 4 with an L3 cache of 32 MB that is so
