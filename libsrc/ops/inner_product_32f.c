@@ -76,7 +76,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 static const struct sn_convolution_algorithm packed = {.name = "packed", .tiled = true, .adds = true, .supports = any,
     .plan = plan, .offsets = sn_direct_nhwc_offsets, .pack = pack, .alike = alike, .forward = sn_direct_nhwc_forward};
 
-static const struct sn_candidate packed_candidates[] = {{&base, NULL}, {&packed, NULL}, {NULL, NULL}};
+static const struct sn_candidate packed_candidates[] = {{SN_ALGORITHMS(&base), NULL}, {SN_ALGORITHMS(&packed), NULL}, {NULL, NULL}};
 
 const struct sn_convolution_family sn_inner_product_32f_packed = {.candidates = packed_candidates, .smallType = SN_DATA_32F,
     .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .inputs = "K", .outputs = "N",
@@ -105,7 +105,7 @@ static const struct sn_convolution_algorithm base_given = {.name = "base", .supp
 static const struct sn_convolution_algorithm given = {.name = "matrix product", .tiled = true, .supports = any,
     .plan = plan_given, .alike = alike};
 
-static const struct sn_candidate given_candidates[] = {{&base_given, NULL}, {&given, NULL}, {NULL, NULL}};
+static const struct sn_candidate given_candidates[] = {{SN_ALGORITHMS(&base_given), NULL}, {SN_ALGORITHMS(&given), NULL}, {NULL, NULL}};
 
 const struct sn_convolution_family sn_inner_product_32f_given = {.candidates = given_candidates, .smallType = SN_DATA_32F,
     .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .inputs = "K", .outputs = "N",

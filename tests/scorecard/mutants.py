@@ -46,10 +46,7 @@ KIND_OF = {old: (kind, new) for kind, swaps in SWAPS.items() for old, new in swa
 LOCK = re.compile(r"\bpthread_|\b__atomic_|(?<![a-z])(lock|unlock)|(fence|wake|moving|gate)\(")
 
 #: Models of costs are left out also where they are in the file of an algorithm.
-COSTS = re.compile(
-    r"^(static )?double \w+\(const struct sn_convolution \*|_preferred\("
-    r"|\b(cheapest_winograd|is_for_winograd|is_shared|may_convert)\("
-)
+COSTS = re.compile(r"^(static )?double \w+\(const struct sn_convolution \*|_preferred\(|\b(is_for_winograd|is_shared)\(")
 
 #: Calls whose operands may be in any order; of SN_CHECK, the second one is a value to return.
 COMMUTATIVE = re.compile(r"SN_CHECK|sn_(min|max|product)\(|v_(add|mul|and|or|xor)_")

@@ -65,9 +65,9 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
 
 SN_FITS_FAMILY_DATA(struct sn_dot_family);
 static const struct sn_candidate candidates[] = {
-    {&sn_convolution_16b_base, NULL},
-    {&sn_convolution_16b_depthwise, NULL},
-    {&sn_convolution_dot_tiled, NULL},
+    {SN_ALGORITHMS(&sn_convolution_16b_base), NULL},
+    {SN_ALGORITHMS(&sn_convolution_16b_depthwise), NULL},
+    {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL},
     {NULL, NULL},
 };
 

@@ -30,8 +30,16 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 const struct sn_convolution_algorithm sn_convolution_32f_base = {.name = "base", .plain = true, .supports = sn_base_supports,
     .plan = sn_base_plan, .pack = sn_base_pack, .forward = forward};
 
-/* ---- comparisons of the candidates below: each says whether to choose c->algorithm, which supports the shape, where no
- * earlier candidate was chosen */
+/* ---- the candidates, and comparisons of those whose models were fitted apart from each other */
+
+static const struct sn_convolution_algorithm * const winograd[] = {&sn_convolution_32f_winograd_2,
+    &sn_convolution_32f_winograd_3, &sn_convolution_32f_winograd_4, &sn_convolution_32f_winograd_strided_2,
+    &sn_convolution_32f_winograd_strided_4, &sn_convolution_32f_winograd_row_3, &sn_convolution_32f_winograd_row_6_3,
+    &sn_convolution_32f_winograd_row_5, &sn_convolution_32f_winograd_column_3, &sn_convolution_32f_winograd_column_6_3,
+    &sn_convolution_32f_winograd_column_5, &sn_convolution_32f_winograd_5, NULL};
+
+static const struct sn_convolution_algorithm * const direct[] = {&sn_convolution_32f_nhwc, &sn_convolution_32f_nchw,
+    &sn_convolution_32f_converted, NULL};
 
 static double cost_of(const struct sn_convolution * c) { return c->algorithm->cost(c); }
 
@@ -46,24 +54,13 @@ static bool sliced_preferred(const struct sn_convolution * c)
     return sn_pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
 
-static bool depthwise_converted_preferred(const struct sn_convolution * c)
-{
-    return cost_of(c) < sn_convolution_cost(c, &sn_convolution_32f_depthwise_nchw);
-}
-
-static bool depthwise_planes_preferred(const struct sn_convolution * c)
-{
-    return cost_of(c) < fmin(sn_convolution_cost(c, &sn_convolution_32f_depthwise_converted),
-                             sn_convolution_cost(c, &sn_convolution_32f_depthwise_nchw));
-}
-
 /* Products of direct NCHW, on 3x3 layers: cycles of 16, with gathered pixels as columns. */
 static const double GATHERED_PRODUCT = 10.3 / 9;
 
 /*
  * The cost of the direct algorithm as the alternative: in NCHW, columns may be pixels, which are gathered. This is not the
- * cost by which direct NCHW and its conversion are compared below, which is higher for few outputs and for conversions: with
- * that one no layer of tests/bench/convolutions.txt changes, but 4% of other 3x3 layers in NCHW do, mostly to Winograd's
+ * cost by which direct NCHW and its conversion are compared, which is higher for few outputs and for conversions: with that
+ * one no layer of tests/bench/convolutions.txt changes, but 4% of other 3x3 layers in NCHW do, mostly to Winograd's
  * algorithm. Of 40 of these on avx512, 14 became slower with warm caches, by up to 1.25, and 29 with cold ones, by 1.14 on
  * average and up to 2.7.
  */
@@ -78,26 +75,7 @@ static double direct_cost(const struct sn_convolution * c)
 /* Winograd's algorithm is used if its cost is less than this part of the direct cost. */
 static const double WINOGRAD_GAIN = 0.95;
 
-static bool winograd_preferred(const struct sn_convolution * c);
-
-/* The cheapest variant that supports the shape, if it is cheap enough; NULL for none. */
-static const struct sn_convolution_algorithm * cheapest_winograd(const struct sn_convolution * c)
-{
-    const struct sn_convolution_algorithm * best = NULL;
-    struct sn_convolution trial = *c;
-    double least = WINOGRAD_GAIN * direct_cost(c);
-    for (const struct sn_candidate * one = sn_convolution_32f_candidates; one->algorithm; ++one) {
-        trial.algorithm = one->algorithm;
-        if (one->preferred != winograd_preferred || !trial.algorithm->supports(&trial))
-            continue;
-        const double cycles = cost_of(&trial);
-        best = cycles < least ? one->algorithm : best;
-        least = fmin(cycles, least);
-    }
-    return best;
-}
-
-static bool winograd_preferred(const struct sn_convolution * c) { return cheapest_winograd(c) == c->algorithm; }
+static bool winograd_preferred(const struct sn_convolution * c) { return cost_of(c) < WINOGRAD_GAIN * direct_cost(c); }
 
 /*
  * Winograd's algorithm, which saves three of four multiplications, is faster for four or three outputs if there are enough
@@ -108,8 +86,8 @@ static bool is_for_winograd(const struct sn_convolution * c)
     const struct sn_convolution_parameters * p = &c->p;
     if (p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % (4 * p->dilationY) || p->dstW % (4 * p->dilationX))
         return false;
-    const struct sn_convolution_algorithm * best = cheapest_winograd(c);
-    return best && best->variant == SN_WINOGRAD_4_3;
+    const struct sn_convolution_algorithm * best = sn_convolution_cheapest(c, winograd);
+    return best && best->variant == SN_WINOGRAD_4_3 && sn_convolution_cost(c, best) < WINOGRAD_GAIN * direct_cost(c);
 }
 
 /* The tile takes a cycle for each step of the sum and each vector of outputs. */
@@ -121,11 +99,6 @@ static bool few_nhwc_preferred(const struct sn_convolution * c)
 
 static bool few_nchw_preferred(const struct sn_convolution * c) { return !is_for_winograd(c); }
 
-static bool converted_preferred(const struct sn_convolution * c)
-{
-    return cost_of(c) < sn_convolution_cost(c, &sn_convolution_32f_nchw);
-}
-
 /* Vector cycles of a product by the tile, where sums are short: the last is divided by the inputs of a group. */
 static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4;
 
@@ -133,8 +106,7 @@ static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4;
 static bool grouped_preferred(const struct sn_convolution * c)
 {
     if (c->p.srcF == SN_NCHW)
-        return cost_of(c) < fmin(sn_convolution_cost(c, &sn_convolution_32f_nchw),
-                                 sn_convolution_cost(c, &sn_convolution_32f_converted));
+        return cost_of(c) < sn_convolution_cost(c, sn_convolution_cheapest(c, direct));
     const double vectors = (double)c->p.group * sn_vectors(c, sn_outputs(c)), inputs = (double)sn_inputs(c);
     const double tile = sn_dst_pixels(c) * sn_depth(c) * vectors * (TILE_OF_GROUP + TILE_SHORT / inputs);
     return sn_outputs(c) <= sn_lanes(c) && cost_of(c) < sn_of_vectors(c, tile);
@@ -156,32 +128,17 @@ const void * sn_convolution_32f_set_params(struct sn_convolution * c, const stru
 }
 
 const struct sn_candidate sn_convolution_32f_candidates[] = {
-    {&sn_convolution_32f_base, NULL},
-    {&sn_convolution_32f_depthwise_flat, NULL},
-    {&sn_convolution_32f_depthwise_sliced, sliced_preferred},
-    {&sn_convolution_32f_depthwise_nhwc, NULL},
-    {&sn_convolution_32f_depthwise_planes, depthwise_planes_preferred},
-    {&sn_convolution_32f_depthwise_converted, depthwise_converted_preferred},
-    {&sn_convolution_32f_depthwise_nchw, NULL},
-    {&sn_convolution_32f_few_nhwc, few_nhwc_preferred},
-    {&sn_convolution_32f_few_nchw, few_nchw_preferred},
-    {&sn_convolution_32f_grouped_nhwc, grouped_preferred},
-    {&sn_convolution_32f_grouped_nchw, grouped_preferred},
-    {&sn_convolution_32f_winograd_2, winograd_preferred},
-    {&sn_convolution_32f_winograd_3, winograd_preferred},
-    {&sn_convolution_32f_winograd_4, winograd_preferred},
-    {&sn_convolution_32f_winograd_strided_2, winograd_preferred},
-    {&sn_convolution_32f_winograd_strided_4, winograd_preferred},
-    {&sn_convolution_32f_winograd_row_3, winograd_preferred},
-    {&sn_convolution_32f_winograd_row_6_3, winograd_preferred},
-    {&sn_convolution_32f_winograd_row_5, winograd_preferred},
-    {&sn_convolution_32f_winograd_column_3, winograd_preferred},
-    {&sn_convolution_32f_winograd_column_6_3, winograd_preferred},
-    {&sn_convolution_32f_winograd_column_5, winograd_preferred},
-    {&sn_convolution_32f_winograd_5, winograd_preferred},
-    {&sn_convolution_32f_converted, converted_preferred},
-    {&sn_convolution_32f_nhwc, NULL},
-    {&sn_convolution_32f_nchw, NULL},
+    {SN_ALGORITHMS(&sn_convolution_32f_base), NULL},
+    {SN_ALGORITHMS(&sn_convolution_32f_depthwise_flat), NULL},
+    {SN_ALGORITHMS(&sn_convolution_32f_depthwise_sliced), sliced_preferred},
+    {SN_ALGORITHMS(&sn_convolution_32f_depthwise_nhwc), NULL},
+    {SN_ALGORITHMS(&sn_convolution_32f_depthwise_nchw, &sn_convolution_32f_depthwise_converted,
+                   &sn_convolution_32f_depthwise_planes), NULL},
+    {SN_ALGORITHMS(&sn_convolution_32f_few_nhwc), few_nhwc_preferred},
+    {SN_ALGORITHMS(&sn_convolution_32f_few_nchw), few_nchw_preferred},
+    {SN_ALGORITHMS(&sn_convolution_32f_grouped_nhwc, &sn_convolution_32f_grouped_nchw), grouped_preferred},
+    {winograd, winograd_preferred},
+    {direct, NULL},
     {NULL, NULL},
 };
 

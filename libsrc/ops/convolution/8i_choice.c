@@ -276,10 +276,10 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
 }
 
 static const struct sn_candidate candidates[] = {
-    {&sn_convolution_8i_base, NULL},
-    {&sn_convolution_8i_flat, NULL},
-    {&sn_convolution_8i_depthwise, NULL},
-    {&sn_convolution_dot_tiled, NULL},
+    {SN_ALGORITHMS(&sn_convolution_8i_base), NULL},
+    {SN_ALGORITHMS(&sn_convolution_8i_flat), NULL},
+    {SN_ALGORITHMS(&sn_convolution_8i_depthwise), NULL},
+    {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL},
     {NULL, NULL},
 };
 

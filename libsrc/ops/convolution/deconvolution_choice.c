@@ -1,6 +1,5 @@
 #include "ops/convolution/deconvolution.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "ops/convolution/32f.h"
@@ -76,33 +75,9 @@ static void make_convolution(struct sn_convolution * c)
     p->padW = x - p->padW;
 }
 
-/* ---- comparisons of the candidates below, of c->algorithm with later ones */
+/* ---- depthwise */
 
-static double cost_of(const struct sn_convolution * c) { return c->algorithm->cost(c); }
-
-/* Planes are not converted if a row of all phases is more floats: the workspace holds one in NHWC. */
-static const double PHASES_ROW = 1 << 18;
-
-static bool may_convert(const struct sn_convolution * c)
-{
-    const bool fits = (double)(sn_phases_y(c)->number * c->p.dstW) * (double)c->p.dstC <= PHASES_ROW;
-    return c->p.srcF == SN_NCHW && c->p.group == 1 && fits;
-}
-
-static bool converted_preferred(const struct sn_convolution * c)
-{
-    return may_convert(c) && cost_of(c) < sn_convolution_cost(c, &sn_deconvolution_32f_nchw);
-}
-
-static bool col2im_preferred(const struct sn_convolution * c)
-{
-    const bool planes = c->p.srcF == SN_NCHW;
-    const double phases = sn_convolution_cost(c, planes ? &sn_deconvolution_32f_nchw : &sn_deconvolution_32f_nhwc);
-    const double converted = may_convert(c) ? sn_convolution_cost(c, &sn_deconvolution_32f_converted) : phases;
-    return cost_of(c) < fmin(phases, converted);
-}
-
-/* Depthwise planes are converted if the cost is less than this part: edges of images are not counted. */
+/* Planes are converted if the cost is less than this part: edges of images are not counted. */
 static const double PHASES_GAIN = 0.8;
 
 /*
@@ -111,7 +86,7 @@ static const double PHASES_GAIN = 0.8;
  */
 static bool depthwise_converted_preferred(const struct sn_convolution * c)
 {
-    return cost_of(c) < PHASES_GAIN * sn_convolution_cost(c, &sn_deconvolution_32f_depthwise);
+    return c->algorithm->cost(c) < PHASES_GAIN * sn_convolution_cost(c, &sn_deconvolution_32f_depthwise);
 }
 
 /* ---- the family */
@@ -142,14 +117,12 @@ static void simplify(struct sn_convolution * c)
 }
 
 static const struct sn_candidate candidates[] = {
-    {&sn_deconvolution_32f_base, NULL},
-    {&sn_deconvolution_32f_depthwise_converted, depthwise_converted_preferred},
-    {&sn_deconvolution_32f_depthwise, NULL},
-    {&sn_deconvolution_32f_depthwise_nhwc, NULL},
-    {&sn_deconvolution_32f_col2im, col2im_preferred},
-    {&sn_deconvolution_32f_nhwc, NULL},
-    {&sn_deconvolution_32f_converted, converted_preferred},
-    {&sn_deconvolution_32f_nchw, NULL},
+    {SN_ALGORITHMS(&sn_deconvolution_32f_base), NULL},
+    {SN_ALGORITHMS(&sn_deconvolution_32f_depthwise_converted), depthwise_converted_preferred},
+    {SN_ALGORITHMS(&sn_deconvolution_32f_depthwise), NULL},
+    {SN_ALGORITHMS(&sn_deconvolution_32f_depthwise_nhwc), NULL},
+    {SN_ALGORITHMS(&sn_deconvolution_32f_nhwc, &sn_deconvolution_32f_nchw, &sn_deconvolution_32f_converted,
+                   &sn_deconvolution_32f_col2im), NULL},
     {NULL, NULL},
 };
 

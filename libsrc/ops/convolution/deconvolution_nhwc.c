@@ -35,7 +35,15 @@ static const struct phases_nhwc * data_of(const struct sn_convolution * c) { ret
 static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
 static bool supports_nhwc(const struct sn_convolution * c) { return !is_nchw(c); }
-static bool supports_nchw(const struct sn_convolution * c) { return is_nchw(c) && c->p.group == 1 && sn_phases_used(c); }
+
+/* Planes are not converted if a row of all phases is more floats: the workspace holds one in NHWC. */
+static const double MOST_CONVERTED = 1 << 18;
+
+static bool supports_nchw(const struct sn_convolution * c)
+{
+    const double row = (double)(sn_phases_y(c)->number * c->p.dstW) * (double)c->p.dstC;
+    return is_nchw(c) && c->p.group == 1 && sn_phases_used(c) && row <= MOST_CONVERTED;
+}
 
 /* Whether a product has inputs of several pixels; whether one has outputs of several phases. */
 static bool has_taps(const struct sn_convolution * c) { return sn_phases_y(c)->taps > 1 || sn_phases_x(c)->taps > 1; }

@@ -136,33 +136,11 @@ static bool plan_images(struct sn_convolution * c)
     return true;
 }
 
-/* True if a candidate supports the shape and, with `preferred`, is worth using where no earlier candidate was chosen. */
-static bool is_usable(const struct sn_convolution * c, const struct sn_candidate * one, bool preferred)
+static bool is_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm * algorithm)
 {
     struct sn_convolution trial = *c;
-    trial.algorithm = one->algorithm;
-    return trial.algorithm->supports(&trial) && (!preferred || !one->preferred || one->preferred(&trial));
-}
-
-static const struct sn_convolution_algorithm * choose_algorithm(const struct sn_convolution * c)
-{
-    const struct sn_candidate * one = c->family->candidates;
-    while (!is_usable(c, one, true))
-        ++one;
-    return one->algorithm;
-}
-
-size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
-{
-    const struct sn_candidate * one = c->family->candidates;
-    size_t number = 0;
-    list[0] = one->algorithm;
-    if (is_usable(c, one, false))
-        return 1;
-    while ((++one)->algorithm)
-        if (is_usable(c, one, false))
-            list[number++] = one->algorithm;
-    return number;
+    trial.algorithm = algorithm;
+    return algorithm->supports(&trial);
 }
 
 double sn_convolution_cost(const struct sn_convolution * c, const struct sn_convolution_algorithm * algorithm)
@@ -170,6 +148,47 @@ double sn_convolution_cost(const struct sn_convolution * c, const struct sn_conv
     struct sn_convolution trial = *c;
     trial.algorithm = algorithm;
     return algorithm->cost ? algorithm->cost(&trial) : 0;
+}
+
+const struct sn_convolution_algorithm * sn_convolution_cheapest(const struct sn_convolution * c,
+                                                                const struct sn_convolution_algorithm * const * algorithms)
+{
+    const struct sn_convolution_algorithm * best = NULL;
+    double least = 0;
+    for (; *algorithms; ++algorithms) {
+        if (!is_supported(c, *algorithms))
+            continue;
+        const double cost = sn_convolution_cost(c, *algorithms);
+        if (!best || cost < least) {
+            best = *algorithms;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+static const struct sn_convolution_algorithm * choose_algorithm(const struct sn_convolution * c)
+{
+    struct sn_convolution trial = *c;
+    for (const struct sn_candidate * one = c->family->candidates;; ++one) {
+        trial.algorithm = sn_convolution_cheapest(c, one->algorithms);
+        if (trial.algorithm && (!one->preferred || one->preferred(&trial)))
+            return trial.algorithm;
+    }
+}
+
+size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    size_t number = 0;
+    list[0] = one->algorithms[0];
+    if (is_supported(c, list[0]))
+        return 1;
+    while ((++one)->algorithms)
+        for (size_t i = 0; one->algorithms[i]; ++i)
+            if (is_supported(c, one->algorithms[i]))
+                list[number++] = one->algorithms[i];
+    return number;
 }
 
 enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)

@@ -42,7 +42,7 @@ struct sn_convolution_algorithm {
     bool plain;     /* supports any `add`, in either order and with pixels at another distance than those of dst */
     size_t variant; /* distinguishes algorithms of one file */
 
-    /* True if it supports this shape on this instruction set; its candidate decides whether it is the best. */
+    /* True if it supports this shape on this instruction set. */
     bool (*supports)(const struct sn_convolution * c);
 
     /* The estimated cost of one image, in cycles of a core that multiplies 16 floats per cycle, see cost.h; NULL: there is no
@@ -86,15 +86,20 @@ struct sn_fault {
     bool memory; /* there was not enough */
 };
 
-/* An algorithm of a family, and when it is chosen. */
+/* Algorithms of a family whose costs can be compared, ended by NULL: the cheapest of those that support a shape is used, the
+ * first of equals. One that is alone needs no model. */
+#define SN_ALGORITHMS(...) (const struct sn_convolution_algorithm * const[]){__VA_ARGS__, NULL}
+
 struct sn_candidate {
-    const struct sn_convolution_algorithm * algorithm;
-    bool (*preferred)(const struct sn_convolution * c); /* NULL: always, if no earlier candidate was chosen */
+    const struct sn_convolution_algorithm * const * algorithms;
+
+    /* Whether to use the cheapest of them, c->algorithm, if no earlier candidate was chosen; NULL: always. */
+    bool (*preferred)(const struct sn_convolution * c);
 };
 
 struct sn_convolution_family {
     /* In order of preference, ended by NULL. `base` is the first, and the only one for the shapes that it supports; the
-     * last one supports all remaining shapes. */
+     * last candidate supports all remaining shapes. */
     const struct sn_candidate * candidates;
 
     enum sn_data smallType; /* the element type that images may have besides float */
@@ -181,12 +186,16 @@ struct sn_convolution {
  * SN_ERROR_VALUE: a size is too large. */
 enum sn_error_kind sn_convolution_plan(struct sn_convolution * c);
 
-/* Lists the algorithms that admit a plan, in order of preference; returns their number. */
+/* Lists the algorithms that admit a plan; returns their number. */
 enum { SN_MOST_ALGORITHMS = 32 };
 size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
 
 /* What cost() of an algorithm of the family says about the plan's shape; 0 if there is no model. */
 double sn_convolution_cost(const struct sn_convolution * c, const struct sn_convolution_algorithm * algorithm);
+
+/* The cheapest of some algorithms that support the plan's shape; NULL for none. */
+const struct sn_convolution_algorithm * sn_convolution_cheapest(const struct sn_convolution * c,
+                                                                const struct sn_convolution_algorithm * const * algorithms);
 
 enum { SN_MOST_PLANS = 3 };
 
