@@ -4,7 +4,7 @@
  * header by one of the same name in its folder:
  *
  *   JOINED, GROUPS          numbers in a 32-bit lane: 4 bytes, or 2 of 16 bits; vectors of joined lines
- *   joined(line, k, x)      vector k of a block (kernels/depthwise/8i.h) of four lines: x[0] of all, or x[0] of the first
+ *   joined(line, k, x)      vector k of a block (kernels/depthwise/block_8i.h) of four lines: x[0] of all, or x[0] of the first
  *                           two and x[1] of the others
  *   joined_dot(sum, x, w)   sum, plus in each lane the products of the numbers of x with those of w
  *   place(c), RUN           the position of byte c of a block in its vectors; RUN consecutive bytes stay together

@@ -4,9 +4,9 @@
 
 #include <joined_8i.h>
 
-#include "kernels/depthwise/8i.h"
 #include "kernels/depthwise/columns_8i.h"
 #include "kernels/depthwise/flat_8i.h"
+#include "kernels/depthwise/lines_8i.h"
 
 #include <depthwise_any_8i.h>
 
@@ -27,7 +27,7 @@ static bool by_lines(const struct sn_convolution_parameters * p)
     return p->dilationY == 1 && p->dilationX == 1 && all && (is_3x3(p) || fit_columns(&c));
 }
 
-static size_t size(const struct sn_convolution_parameters * p)
+static size_t depthwise_size(const struct sn_convolution_parameters * p)
 {
     const struct columns c = columns_for(p);
     return !by_lines(p) ? any_size(p->kernelY * p->kernelX, p->dstC)
@@ -35,7 +35,7 @@ static size_t size(const struct sn_convolution_parameters * p)
                         : columns_size(&c, p->dstC);
 }
 
-static void pack(const struct sn_convolution_parameters * p, const int8_t * weight, void * packed)
+static void depthwise_pack(const struct sn_convolution_parameters * p, const int8_t * weight, void * packed)
 {
     const struct columns c = columns_for(p);
     if (!by_lines(p))
@@ -46,7 +46,7 @@ static void pack(const struct sn_convolution_parameters * p, const int8_t * weig
         columns_pack(&c, p, weight, packed);
 }
 
-static void run(const struct sn_depthwise_run_8i * d)
+static void depthwise_run(const struct sn_depthwise_run_8i * d)
 {
     const struct columns c = columns_of(d->kernelY, d->kernelX, d->strideY, d->strideX);
     if (d->tap)
@@ -59,6 +59,6 @@ static void run(const struct sn_depthwise_run_8i * d)
 
 SN_INSTALL(depthwise_8i, convolution_8i)
 {
-    slots->depthwise = (struct sn_depthwise_8i){run, by_lines, size, pack};
+    slots->depthwise = (struct sn_depthwise_8i){depthwise_run, by_lines, depthwise_size, depthwise_pack};
     slots->flat = (struct sn_flat_8i){flat_run, flat_size, flat_pack};
 }

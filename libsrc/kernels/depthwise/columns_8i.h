@@ -1,5 +1,6 @@
 /*
- * Quantised depthwise convolution of kernels other than those of 8i.h, whose blocks and joined lines it has too.
+ * Quantised depthwise convolution of kernels other than those of lines_8i.h, whose joined lines it has too. Expects
+ * joined_8i.h.
  *
  * For each block, one to four rows are computed along the image: those whose inputs are in `lines` lines. Columns of these
  * lines are joined once, for all their outputs, into a buffer; lines that a row does not see have weights of 0. The sums of
@@ -13,7 +14,7 @@
 #ifndef SN_KERNELS_DEPTHWISE_COLUMNS_8I_H
 #define SN_KERNELS_DEPTHWISE_COLUMNS_8I_H
 
-#include "kernels/depthwise/8i.h"
+#include "kernels/depthwise/block_8i.h"
 
 /* How the rows of a kernel are computed. */
 struct columns {

@@ -4,12 +4,13 @@
  * would leave most of a vector unused.
  *
  * The taps of a vector of outputs are read at any address, joined in fours, and multiplied; the loads, each used once, and
- * the joins of every tap are what lines of pixels avoid (8i.h). See ops/convolution/8i_flat.c for what was gained.
+ * the joins of every tap are what lines of pixels avoid (lines_8i.h). See ops/convolution/8i_flat.c for what was gained.
+ * Expects joined_8i.h.
  */
 #ifndef SN_KERNELS_DEPTHWISE_FLAT_8I_H
 #define SN_KERNELS_DEPTHWISE_FLAT_8I_H
 
-#include "kernels/depthwise/8i.h"
+#include "kernels/depthwise/block_8i.h"
 
 /* ---- weights: [plane][group][number], or for pixels [phase][quad of taps][vector][group of the quad][lane][number] */
 

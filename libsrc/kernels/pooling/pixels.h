@@ -1,10 +1,13 @@
 /*
- * Pixels of at least a vector (NHWC), and rows without pooling along them, which are one wide pixel. Included by pooling.h.
+ * Pixels of at least a vector (NHWC), and rows without pooling along them, which are one wide pixel. Expects reduce.h.
  *
  * Vectors run across the channels, so windows need no borders: what is outside the image is omitted. If windows overlap
  * along the row, each column is reduced once, from left to right, and kept for the following windows: in K - S columns for
  * the usual windows, otherwise in a ring.
  */
+
+/* RING: columns of overlapping windows, a power of two. RUN: vectors of a run of channels (overlap_run()). */
+enum { RING = 32, RUN = 32 };
 
 /* A pixel as wide as the row: there are no columns. */
 static void wide_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,

@@ -1,6 +1,6 @@
 /*
  * Windows of pooling, independent of its kind: the input of each output, which rows are computed together, and the layout of
- * rows in the buffer. Included by pooling.h.
+ * rows in the buffer.
  */
 #ifndef SN_KERNELS_POOLING_PLAN_H
 #define SN_KERNELS_POOLING_PLAN_H

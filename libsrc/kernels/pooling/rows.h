@@ -1,5 +1,5 @@
 /*
- * Narrow pixels: rows are reduced into a buffer in which the border is IDENTITY, then along the row. Included by pooling.h.
+ * Narrow pixels: rows are reduced into a buffer in which the border is IDENTITY, then along the row. Expects reduce.h.
  *
  * Many rows are stored in the buffer before the first is finished, so that no load has to wait for a recent store. With
  * stride 1 a vector of results is computed from K loads at neighbouring positions. Otherwise all positions are computed and
@@ -8,6 +8,9 @@
  * computed, and with stride 2 none is unused. By that, maxima of 14x14 floats by windows of 10x10 with stride 2 take 0.85 of
  * the time (avx2, Zen 3).
  */
+
+/* Rows of the buffer, and elements of a narrow pixel. */
+enum { MAX_ROWS = 32, NARROW = 4 };
 
 /* A row of outputs whose columns are in the buffer. */
 struct pending_row {
@@ -20,6 +23,7 @@ struct pending_row {
  * with vectors of 8. */
 #define BY_PERMUTATION (sizeof(ELEMENT) == sizeof(float) && V32F_N > 8)
 
+/* Reduces rows in registers in place of the buffer, see strips.h. */
 struct row_buffer;
 typedef void (*strip_fn)(const struct row_buffer * d, const struct step * t, const struct step * end, const ELEMENT * src,
                          ELEMENT * dst);
@@ -215,8 +219,6 @@ static void find_indices(struct row_buffer * d)
             d->index[o * inner + i] = (int32_t)(o * d->stride * inner + i);
 }
 
-static void begin_strips(struct row_buffer * d);
-
 static void begin_chunk(struct row_buffer * d, size_t output, size_t outputs)
 {
     const struct sn_pool_axis * axis = &d->p->axis[2];
@@ -230,7 +232,6 @@ static void begin_chunk(struct row_buffer * d, size_t output, size_t outputs)
     d->pending_rows = d->bordered = 0;
     divide_columns(d);
     find_indices(d);
-    begin_strips(d);
 }
 
 /* Prepares the next row of the buffer, with its borders. */

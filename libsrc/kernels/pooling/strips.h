@@ -1,6 +1,6 @@
 /*
  * Reduction along rows in registers, for single elements and small windows: K columns, stride S = 1 or 2. K is a constant for
- * common windows, and a variable for others. Included by pooling.h.
+ * common windows, and a variable for others. Expects rows.h.
  *
  * Vector j holds the positions from j * LANES on of a row that is already reduced over rows. Output vector i is computed
  * from vectors S * i and those after it, shifted by 1, 2, ... lanes; with S = 2 their even and odd lanes are separated

@@ -1,6 +1,6 @@
 /*
  * Sums of large windows, for averages: the error of a float chain of n additions may be n * 2^-24 of the sum of the terms,
- * that of pairwise sums log2(n) * 2^-24. Included by pooling.h.
+ * that of pairwise sums log2(n) * 2^-24. Expects elements.h.
  *
  * Windows of up to CHAIN terms on either axis are added one after the other, first along one axis, then along the other:
  * 12 additions in a chain for 49 terms, which is log2(49) + 6.4. Larger ones are added in blocks of four, so that a chain of

@@ -1,7 +1,18 @@
 /*
- * Wide windows of narrow pixels, each computed separately: too wide for the buffer, or the only one in its row. Included by
- * pooling.h.
+ * Wide windows of narrow pixels, each computed separately: too wide for the buffer, or the only one in its row. Expects
+ * reduce.h.
  */
+
+/* Independent accumulators in the reduction of single elements. */
+enum { ACCUMULATORS = 4 };
+
+/* Read from 64 - n: the mask of the first n bytes of a vector. */
+static const int8_t first_bytes[128] = {
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+};
 
 /* Reduces two vectors from PACK to one. */
 SN_INLINE VECTOR reduce_packed(VECTOR a, VECTOR b) { return PACK(REDUCE(UNPACK(a), TERM(b))); }
