@@ -391,6 +391,19 @@ def test_tensors_without_elements_are_joined() -> None:
     np.testing.assert_array_equal(computed(graph, floats(0, 4)), np.zeros(8, np.float32), strict=True)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bool"])
+def test_keys_beyond_a_mask_of_run_time_are_left_out(dtype: str) -> None:
+    """Known queries, keys and values: the mask is the input."""
+    rng = np.random.default_rng(6)
+    q, k, v = (rng.random((1, 2, n, 4), np.float32) for n in (3, 6, 6))
+    mask = rng.random((3, 4), np.float32) if dtype == "float32" else rng.random((3, 4)) < 0.7
+    model = Made([node("Attention", "q", "k", "v", "x")], {"q": q, "k": k, "v": v}, 23, dtype)
+    scores = q @ k[:, :, :4].swapaxes(2, 3) / 2
+    weights = np.exp(scores + mask) if dtype == "float32" else np.exp(scores) * mask
+    expected = weights / weights.sum(-1, keepdims=True) @ v[:, :, :4]
+    np.testing.assert_allclose(computed(model.graph(3, 4), mask), expected, 1e-5)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("p", [1, 2])
 @pytest.mark.parametrize("size", [1e-44, 1e-38, 1e-22, 1, 1e22, 3e37])
