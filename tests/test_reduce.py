@@ -58,6 +58,12 @@ def test_reduce(isa: str, rng: np.random.Generator, operation: Any) -> None:
             assert out.tobytes() == result.tobytes()
 
 
+def test_most_dimensions(isa: str, rng: np.random.Generator) -> None:
+    x = floats(rng, *[2] * 8)
+    expected, bound = expected_of(x, "sum", (0, 3, 7), False)
+    assert_within(pysimd.reduce(x, "sum", (0, 3, 7)), expected, bound)
+
+
 def test_names(isa: str, rng: np.random.Generator) -> None:
     x = floats(rng, 4, 5, 6)
     for function, operation in (

@@ -183,6 +183,8 @@ def test_refused() -> None:
             pysimd.resize(x, **options)
     with pytest.raises(TypeError, match="float64"):
         pysimd.resize(x.astype(np.float64), 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="x is not C-contiguous"):  # pixels with gaps are of nhwc
+        pysimd.resize(np.zeros((2, 4, 4), np.float32)[:, :, :2], 3, layout="nchw")
     with pytest.raises(ValueError, match="method"):
         pysimd.Resizer((4, 4, 2), 3, method="area", dtype="float32")
     with pytest.raises(ValueError, match="channels"):

@@ -57,6 +57,8 @@ OUT = np.zeros((4, 2), np.float32), np.zeros((4, 2), np.int64)
         ({"k": 1.5}, TypeError, "k is 1.5"),
         ({"axis": 2}, ValueError, "axis is 2"),
         ({"out": OUT[0]}, TypeError, "out is not a tuple"),
+        ({"out": list(OUT)}, TypeError, "out is not a tuple"),
+        ({"out": (*OUT, OUT[1])}, TypeError, "out is not a tuple"),
         ({"out": (OUT[0], OUT[0])}, TypeError, r"out\[1\] has dtype float32"),
         ({"out": (OUT[0], OUT[1][:3])}, ValueError, r"out\[1\] has shape"),
         ({"out": (OUT[1].view(np.float32)[:, :2], OUT[1])}, ValueError, "out"),
