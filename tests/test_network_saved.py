@@ -173,6 +173,18 @@ def test_a_header_of_short_text_and_many_values_is_refused(path: Path) -> None:
         saved.read(changed(path, lambda header: header.update(more=[[]] * 600_000)))
 
 
+def test_the_largest_header(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    length = network_fuzz.header_bytes(path.read_bytes())
+    monkeypatch.setattr(saved, "_MOST_HEADER", length)
+    saved.write(network_fuzz.sample(), path)
+    assert_same(network_fuzz.sample(), saved.read(path))
+    monkeypatch.setattr(saved, "_MOST_HEADER", length - 1)
+    with pytest.raises(ValueError, match="its header would have"):
+        saved.read(path)
+    with pytest.raises(ValueError, match="the model without weights has"):
+        saved.write(network_fuzz.sample(), path)
+
+
 def test_nodes_out_of_order_are_sorted(tmp_path: Path) -> None:
     nodes = [SourceNode("Relu", (f"t{i}",), (f"t{i + 1}",)) for i in range(50)]
     source = Source("", 17, [Value("t0", "float32", (1,))], [Value("t50", "float32", None)], nodes[::-1], {})
