@@ -127,9 +127,14 @@ NEAREST = {
 
 #: The files of pytest that test a file in Python, for those that are not named like their family.
 NEAREST_PYTHON = {
-    "network/convert/*": "test_network_convert test_network_fold test_network_microsoft test_network_opsets "
-    "test_network_supported test_network_pooling test_network_onnx",
-    "network/passes/*": "test_network_passes test_network_random",
+    "network/convert/fold": "test_network_fold test_network_convert test_network_special test_network_onnx",
+    "network/convert/attention": "test_network_microsoft test_network_convert test_network_passes test_network_onnx",
+    "network/convert/windows": "test_network_pooling test_network_convert test_network_convolutions test_network_opsets "
+    "test_network_onnx",
+    "network/convert/images": "test_network_convert test_resize_positions test_network_opsets test_network_onnx",
+    "network/convert/*": "test_network_convert test_network_microsoft test_network_special test_network_opsets "
+    "test_network_fold test_network_supported test_network_onnx",
+    "network/passes/*": "test_network_passes test_network_special test_network_random",
     "network/onnx_*": "test_network_source test_network_onnx",
     "network/saved": "test_network_saved",
     "network/source": "test_network_source test_network_saved",
@@ -137,23 +142,30 @@ NEAREST_PYTHON = {
     "network/report*": "test_pages test_models",
     "network/commands": "test_main",
     "network/c_*": "test_network_program test_models",
-    "network/*": "test_networks test_models test_network_contexts test_network_run_time test_network_passes",
-    "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses test_set_input test_add",
+    "network/*": "test_network_run_time test_network_passes test_network_contexts test_models test_network_random "
+    "test_networks",
+    "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses test_set_input test_add test_overlap",
     "_activation_params": "test_convolution test_activation",
     "_convolution": "test_convolution test_deconvolution test_signals",
     "_single_convolution": "test_convolution test_convolution_8i test_deconvolution",
-    "_geometry": "test_pooling test_convolution test_signals test_messages",
+    "_geometry": "test_messages test_pooling test_signals test_convolution test_layout",
     "_pixels": "test_pixels test_forward",
     "_foreign": "test_foreign_arrays",
-    "_library": "test_packaging test_lowlevel",
+    "_header": "test_lowlevel test_packaging",
+    "_library": "test_lowlevel test_infrastructure test_packaging",
+    "_deprecated": "test_names",
+    "__init__": "test_lowlevel test_names",
     "__main__": "test_main test_models",
+    "annotations": "test_types",
     "context": "test_contexts test_share",
     "calls": "test_prepare test_contexts test_models",
     "enums": "test_lowlevel test_convolution",
     "errors": "test_messages test_refusals",
     "models": "test_models",
     "merged_convolution": "test_merged_convolution test_contexts",
-    "gemm": "test_gemm test_matmul",
+    "gemm": "test_gemm test_matmul test_prepare",
+    "resize": "test_resize test_resize_positions",
+    "threadpools": "test_infrastructure test_prepare",
 }
 
 
@@ -366,7 +378,8 @@ def processors() -> int:
 def environment() -> dict[str, str]:
     left_out = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONPATH")
     kept = {key: value for key, value in os.environ.items() if key not in left_out}
-    return {**kept, "SIMDNET_LIBRARY": str(TREE / BUILD / "libsimdnet.so"), "PYTHONDONTWRITEBYTECODE": "1"}
+    library = str(TREE / BUILD / "libsimdnet.so")
+    return {**kept, "SIMDNET_LIBRARY": library, "PYTHONPATH": str(TREE), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @contextlib.contextmanager
