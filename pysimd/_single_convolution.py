@@ -9,7 +9,7 @@ import _cffi_backend
 
 from pysimd import calls
 from pysimd._activation_params import kind_of, params_of
-from pysimd._arrays import FLOAT32, NULL, UINT8, Element, coefficients_or_null, element_of_dtype, floats
+from pysimd._arrays import FLOAT32, NULL, UINT8, Element, coefficients_or_null, element_of_dtype, floats, plain
 from pysimd._convolution import ConvolutionContext
 from pysimd._geometry import (
     NCHW,
@@ -28,7 +28,7 @@ from pysimd._geometry import (
     window_of,
 )
 from pysimd._library import ffi
-from pysimd.annotations import ActivationLike, Coefficients, Floats, Layout, Padding, Pair, Params, Shape
+from pysimd.annotations import ActivationLike, Array, Coefficients, Floats, Layout, Padding, Pair, Params, Shape
 from pysimd.calls import create
 
 _PARAMETERS = ffi.typeof("SimdConvolutionParameters *")
@@ -171,6 +171,18 @@ class SingleConvolution(ConvolutionContext):
                 f"for layout {layout!r} and images of shape {self._src_shape}"
             )
         return weights, coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
+
+
+def arrays_of(kind: type[SingleConvolution], x: Floats, weight: Floats, layout: Layout) -> tuple[Array, Array]:
+    """The images and the weights of a function that creates a context; refuses other numbers of dimensions."""
+    images, weights = plain(x, "x"), plain(weight, "weight")
+    form = layout_of(layout)
+    rank = 2 if is_signal(form) else 3
+    if images.ndim not in (rank, rank + 1):
+        images_of(images.shape, form)  # raises: here x is the name of what the context knows as src_shape
+    if weights.ndim != rank + 1:
+        raise ValueError(f"weight has shape {weights.shape}, expected {kind._axes_of_weights(form)}")
+    return images, weights
 
 
 def set_params_in_calls(context: SingleConvolution, weight: Floats, bias: Coefficients | None = None) -> None:

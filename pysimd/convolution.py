@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import NULL, apart, output, plain, tensor
+from pysimd._arrays import NULL, apart, output, tensor
 from pysimd._convolution import Functions
-from pysimd._geometry import NCHW, images_of, is_signal, layout_of
+from pysimd._geometry import NCHW, layout_of
 from pysimd._library import lib
-from pysimd._single_convolution import SingleConvolution
+from pysimd._single_convolution import SingleConvolution, arrays_of
 from pysimd.annotations import (
     ActivationLike,
     Coefficients,
@@ -166,13 +166,8 @@ def convolution(
     >>> pysimd.convolution(signal, taps, layout="ncw")
     array([[1., 2., 3.]], dtype=float32)
     """
-    images, weights = plain(x, "x"), plain(weight, "weight")
-    form = layout_of(layout)
-    nchw, rank = form == NCHW, 2 if is_signal(form) else 3
-    if images.ndim not in (rank, rank + 1):
-        images_of(images.shape, form)  # raises: here x is the name of what the context knows as src_shape
-    if weights.ndim != rank + 1:
-        raise ValueError(f"weight has shape {weights.shape}, expected {Convolution32f._axes_of_weights(form)}")
+    images, weights = arrays_of(Convolution32f, x, weight, layout)
+    nchw = layout_of(layout) == NCHW
     with Convolution32f(
         images.shape,
         weights.shape[0 if nchw else -1],

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pysimd._arrays import plain
 from pysimd._convolution import Functions
-from pysimd._geometry import NCHW, images_of, is_signal, layout_of
+from pysimd._geometry import NCHW, is_signal, layout_of
 from pysimd._library import lib
-from pysimd._single_convolution import Options, SingleConvolution, with_options
+from pysimd._single_convolution import Options, SingleConvolution, arrays_of, with_options
 from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Layout, Padding, Pair, Params, Shape
 
 if TYPE_CHECKING:
@@ -122,13 +121,8 @@ def deconvolution(
     >>> pysimd.deconvolution(x, weight, stride=(1, 2))[:, :, 0]
     array([[ 1., 10.,  2., 20.]], dtype=float32)
     """
-    images, weights = plain(x, "x"), plain(weight, "weight")
-    form = layout_of(layout)
-    nchw, rank = form == NCHW, 2 if is_signal(form) else 3
-    if images.ndim not in (rank, rank + 1):
-        images_of(images.shape, form)  # raises: here x is the name of what the context knows as src_shape
-    if weights.ndim != rank + 1:
-        raise ValueError(f"weight has shape {weights.shape}, expected {Deconvolution32f._axes_of_weights(form)}")
+    images, weights = arrays_of(Deconvolution32f, x, weight, layout)
+    nchw = layout_of(layout) == NCHW
     with Deconvolution32f(
         images.shape,
         weights.shape[1 if nchw else -1] * group,
