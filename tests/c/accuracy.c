@@ -12,6 +12,7 @@
 #define _DEFAULT_SOURCE
 #endif
 
+#include "ops/pointwise.h"
 #include "runtime/numeric.h"
 #include "simdnet.h"
 #include "ulps.h"
@@ -26,36 +27,13 @@
 
 enum { BLOCK = 1 << 14, LEVELS = 16, PROCESSES = 256 };
 
-static const float one = 1, slope = 0.3f, six = 1.0f / 6, three = 3, most = FLT_MAX;
-
-static void unary(const float * src, SimdSynetUnaryOperation32fType type, float * dst)
-{
-    SimdSynetUnaryOperation32fLayerForward(src, BLOCK, type, dst);
-}
-
-static void run_exp(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fExp, dst); }
-static void run_log(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fLog, dst); }
-static void run_sqrt(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fSqrt, dst); }
-static void run_rsqrt(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fRsqrt, dst); }
-static void run_tanh(const float * src, float * dst) { SimdSynetTanh32f(src, BLOCK, &one, dst); }
-static void run_sigmoid(const float * src, float * dst) { SimdSynetSigmoid32f(src, BLOCK, &one, dst); }
-static void run_softplus(const float * src, float * dst) { SimdSynetSoftplus32f(src, BLOCK, &one, &most, dst); }
-static void run_elu(const float * src, float * dst) { SimdSynetElu32f(src, BLOCK, &one, dst); }
-static void run_elu_slope(const float * src, float * dst) { SimdSynetElu32f(src, BLOCK, &slope, dst); }
-static void run_hswish(const float * src, float * dst) { SimdSynetHswish32f(src, BLOCK, &three, &six, dst); }
-
-static void run_erf(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fErf, dst); }
-static void run_sin(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fSin, dst); }
-static void run_cos(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fCos, dst); }
-static void run_swish(const float * src, float * dst) { SimdSynetSwish32f(src, BLOCK, &one, dst); }
-static void run_mish(const float * src, float * dst) { SimdSynetMish32f(src, BLOCK, &most, dst); }
-static void run_gelu(const float * src, float * dst) { SimdSynetGelu32f(src, BLOCK, dst); }
+static const float alpha = 0.3f, six = 1.0f / 6;
 
 static double rsqrt(double x) { return 1 / sqrt(x); }
 static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 static double softplus(double x) { return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x))); }
 static double elu(double x) { return x < 0 ? expm1(x) : x; }
-static double elu_slope(double x) { return x < 0 ? (double)slope * expm1(x) : x; }
+static double elu_of_any(double x) { return x < 0 ? (double)alpha * expm1(x) : x; }
 static double hswish(double x) { return isnan(x) ? x : x <= -3 ? 0 * x : (fmin(x, 3) + 3) * (double)six * x; }
 
 static double swish(double x) { return x * sigmoid(x); }
@@ -65,25 +43,26 @@ static double gelu(double x) { return x * erfc(x * -0.70710678118654752) / 2; }
 static const struct function
 {
     const char * name;
-    void (*run)(const float * src, float * dst);
+    enum sn_pointwise function;
+    float params[2];
     double (*exact)(double x);
 } functions[] = {
-    {"`UnaryOperation32fLayerForward`, Exp", run_exp, exp},
-    {"`UnaryOperation32fLayerForward`, Log", run_log, log},
-    {"`UnaryOperation32fLayerForward`, Sqrt", run_sqrt, sqrt},
-    {"`UnaryOperation32fLayerForward`, Rsqrt", run_rsqrt, rsqrt},
-    {"`UnaryOperation32fLayerForward`, Tanh; `Tanh32f`, slope 1", run_tanh, tanh},
-    {"`Sigmoid32f`, slope 1", run_sigmoid, sigmoid},
-    {"`Softplus32f`, beta 1", run_softplus, softplus},
-    {"`Elu32f`, alpha 1", run_elu, elu},
-    {"`Elu32f`, alpha 0.3", run_elu_slope, elu_slope},
-    {"`Hswish32f`, shift 3, scale 1/6", run_hswish, hswish},
-    {"`UnaryOperation32fLayerForward`, Erf", run_erf, erf},
-    {"`UnaryOperation32fLayerForward`, Sin", run_sin, sin},
-    {"`UnaryOperation32fLayerForward`, Cos", run_cos, cos},
-    {"`Swish32f`, slope 1", run_swish, swish},
-    {"`Mish32f`", run_mish, mish},
-    {"`Gelu32f`", run_gelu, gelu},
+    {"`UnaryOperation32fLayerForward`, Exp", SN_EXP, {0}, exp},
+    {"`UnaryOperation32fLayerForward`, Log", SN_LOG, {0}, log},
+    {"`UnaryOperation32fLayerForward`, Sqrt", SN_SQRT, {0}, sqrt},
+    {"`UnaryOperation32fLayerForward`, Rsqrt", SN_RSQRT, {0}, rsqrt},
+    {"`UnaryOperation32fLayerForward`, Tanh; `Tanh32f`, slope 1", SN_TANH, {1}, tanh},
+    {"`Sigmoid32f`, slope 1", SN_SIGMOID, {1}, sigmoid},
+    {"`Softplus32f`, beta 1", SN_SOFTPLUS, {1, FLT_MAX}, softplus},
+    {"`Elu32f`, alpha 1", SN_ELU, {1}, elu},
+    {"`Elu32f`, alpha 0.3", SN_ELU, {0.3f}, elu_of_any},
+    {"`Hswish32f`, shift 3, scale 1/6", SN_HSWISH, {3, 1.0f / 6}, hswish},
+    {"`UnaryOperation32fLayerForward`, Erf", SN_ERF, {0}, erf},
+    {"`UnaryOperation32fLayerForward`, Sin", SN_SIN, {0}, sin},
+    {"`UnaryOperation32fLayerForward`, Cos", SN_COS, {0}, cos},
+    {"`Swish32f`, slope 1", SN_SWISH, {1}, swish},
+    {"`Mish32f`", SN_MISH, {FLT_MAX}, mish},
+    {"`Gelu32f`", SN_GELU, {0}, gelu},
 };
 
 enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
@@ -124,7 +103,7 @@ static void measure(const struct function * f, size_t index, const float * src, 
     }
     for (size_t k = 0; k < levels; ++k) {
         SimdnetSetMaxIsa(level[k]);
-        f->run(src, got[k % 2]);
+        sn_pointwise_32f(f->function, src, BLOCK, f->params, got[k % 2]);
         for (size_t i = 0; i < BLOCK; ++i) {
             const float y = got[k % 2][i];
             if (fabs((double)y - exact[i]) * scale[i] <= found->worst[index][k].error) /* false for infinities and NaN */
