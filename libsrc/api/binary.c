@@ -31,11 +31,14 @@ static bool check_activation(const char * function, SimdConvolutionActivationTyp
     return true;
 }
 
+#define NAME(NAME, Name, name) #Name,
+static const char * const operations[] = {SN_BINARY_LIST(NAME)};
+
 /* Sizes of dst, a and b. */
 static bool check(const char * function, const SimdnetBinaryParameters * q, size_t size[3])
 {
-    CHECK((size_t)q->operation < SN_BINARY_OPERATIONS, "operation is %d, expected a SimdnetBinaryOperation, Add to Replace",
-          (int)q->operation);
+    CHECK((size_t)q->operation < SN_BINARY_OPERATIONS, "operation is %d, expected a SimdnetBinaryOperation, Add to %s",
+          (int)q->operation, operations[SN_BINARY_OPERATIONS - 1]);
     CHECK(q->count <= SN_MOST_DIMENSIONS, "count is %zu, expected at most %d", q->count, (int)SN_MOST_DIMENSIONS);
     if (!check_activation(function, q->activation) || !check_shape(function, "shape", q->shape, q, &size[0]) ||
         !check_shape(function, "aShape", q->aShape, q, &size[1]) || !check_shape(function, "bShape", q->bShape, q, &size[2]))

@@ -49,14 +49,8 @@ SAME(SN_ELTWISE_SUM, SimdSynetEltwiseOperationSum);
 SAME(SN_ELTWISE_MAX, SimdSynetEltwiseOperationMax);
 SAME(SN_ELTWISE_MIN, SimdSynetEltwiseOperationMin);
 
-SAME(SN_BINARY_ADD, SimdnetBinaryAdd);
-SAME(SN_BINARY_SUBTRACT, SimdnetBinarySubtract);
-SAME(SN_BINARY_MULTIPLY, SimdnetBinaryMultiply);
-SAME(SN_BINARY_DIVIDE, SimdnetBinaryDivide);
-SAME(SN_BINARY_MAXIMUM, SimdnetBinaryMaximum);
-SAME(SN_BINARY_MINIMUM, SimdnetBinaryMinimum);
-SAME(SN_BINARY_POWER, SimdnetBinaryPower);
-SAME(SN_BINARY_REPLACE, SimdnetBinaryReplace);
+#define SAME_BINARY(NAME, Name, name) SAME(SN_BINARY_##NAME, SimdnetBinary##Name);
+SN_BINARY_LIST(SAME_BINARY)
 
 SAME(SN_PIXEL_GRAY8, SimdPixelFormatGray8);
 SAME(SN_PIXEL_BGR24, SimdPixelFormatBgr24);

@@ -33,4 +33,7 @@ struct sn_binary_slots {
     sn_binary_32f_fn run_32f[SN_BINARY_OPERATIONS];
 };
 
+/* A row of the list in SN_INSTALL(): the slot of the function, whose kernel is named like it. */
+#define SN_BINARY_SLOT(NAME, Name, name) slots->run_32f[SN_BINARY_##NAME] = name##_32f;
+
 #endif

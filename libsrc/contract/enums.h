@@ -51,16 +51,20 @@ enum sn_activation {
 /* SimdSynetEltwiseOperationType. */
 enum sn_eltwise { SN_ELTWISE_PRODUCT, SN_ELTWISE_SUM, SN_ELTWISE_MAX, SN_ELTWISE_MIN };
 
-/* SimdnetBinaryOperation. */
+/* SimdnetBinaryOperation: the list of these functions, of which everything that names them all is made. */
+#define SN_BINARY_LIST(X)                                                                                                   \
+    X(ADD, Add, add)                                                                                                        \
+    X(SUBTRACT, Subtract, subtract)                                                                                         \
+    X(MULTIPLY, Multiply, multiply)                                                                                         \
+    X(DIVIDE, Divide, divide)                                                                                               \
+    X(MAXIMUM, Maximum, maximum)                                                                                            \
+    X(MINIMUM, Minimum, minimum)                                                                                            \
+    X(POWER, Power, power)                                                                                                  \
+    X(REPLACE, Replace, replace)
+
+#define SN_BINARY_ENUMERATOR(NAME, ...) SN_BINARY_##NAME,
 enum sn_binary_operation {
-    SN_BINARY_ADD,
-    SN_BINARY_SUBTRACT,
-    SN_BINARY_MULTIPLY,
-    SN_BINARY_DIVIDE,
-    SN_BINARY_MAXIMUM,
-    SN_BINARY_MINIMUM,
-    SN_BINARY_POWER,
-    SN_BINARY_REPLACE,
+    SN_BINARY_LIST(SN_BINARY_ENUMERATOR)
     SN_BINARY_OPERATIONS /* their number */
 };
 

@@ -116,12 +116,5 @@ static void power_32f(const struct sn_binary_rows * all)
 
 SN_INSTALL(binary, binary)
 {
-    slots->run_32f[SN_BINARY_ADD] = add_32f;
-    slots->run_32f[SN_BINARY_SUBTRACT] = subtract_32f;
-    slots->run_32f[SN_BINARY_MULTIPLY] = multiply_32f;
-    slots->run_32f[SN_BINARY_DIVIDE] = divide_32f;
-    slots->run_32f[SN_BINARY_MAXIMUM] = maximum_32f;
-    slots->run_32f[SN_BINARY_MINIMUM] = minimum_32f;
-    slots->run_32f[SN_BINARY_POWER] = power_32f;
-    slots->run_32f[SN_BINARY_REPLACE] = replace_32f;
+    SN_BINARY_LIST(SN_BINARY_SLOT)
 }

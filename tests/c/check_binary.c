@@ -3,6 +3,7 @@
  * all instruction sets share the driver, a loop over indices checks what is combined with what.
  */
 #include "check.h"
+#include "contract/enums.h"
 
 #define BINARY "SimdnetBinary"
 
@@ -59,7 +60,8 @@ static const char * text_of(const size_t * shape, size_t count, char text[100])
     return text;
 }
 
-static const char * const names[] = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "replace"};
+#define NAME(NAME, Name, name) #name,
+static const char * const names[] = {SN_BINARY_LIST(NAME)};
 
 /* All magnitudes whose powers are neither 0 nor infinity, and some beyond; bases of both signs if the exponent is whole. */
 static void fill_for_power(float * a, size_t a_size, float * b, size_t b_size, bool whole)
@@ -118,7 +120,7 @@ static void check_operation_at(int operation, const size_t * a, const size_t * b
 
 static void check_binary_at(const size_t * a, const size_t * b, size_t count, size_t turn)
 {
-    for (int operation = 0; operation <= SimdnetBinaryReplace; ++operation, ++turn)
+    for (int operation = 0; operation < SN_BINARY_OPERATIONS; ++operation, ++turn)
         check_operation_at(operation, a, b, count, turn);
 }
 
@@ -211,7 +213,7 @@ static void refusals(void)
     check_refused_overlap(false, binary, &job);
     const struct binary same = binary_case(parameters_of((size_t[]){6}, (size_t[]){6}, 1), NONE, CHECK_RANDOM);
     check_refused_overlap(true, binary, &same);
-    refuse("operation is 8", (p = good, p.operation = (SimdnetBinaryOperation)8, p));
+    refuse("operation is", (p = good, p.operation = (SimdnetBinaryOperation)SN_BINARY_OPERATIONS, p));
     refuse("operation is -1", (p = good, p.operation = (SimdnetBinaryOperation)-1, p));
     refuse("count is 9", (p = good, p.count = 9, p));
     refuse("aShape[1] is 2, expected 1 or 3", (p = good, p.aShape[1] = 2, p));
@@ -235,7 +237,7 @@ static void bench(void)
         {{1, 64, 56, 56}, {1, 64, 1, 1}},   {{4, 64, 28, 28}, {4, 64, 1, 1}}, {{1, 224, 224, 3}, {1, 1, 1, 3}},
         {{1, 512, 7, 7}, {1, 512, 1, 1}},   {{1, 1, 1, 1000}, {1, 1, 1, 1000}}};
     for (size_t i = 0; i < sizeof(shapes_of) / sizeof(shapes_of[0]); ++i)
-        for (int operation = 0; operation <= SimdnetBinaryReplace; ++operation) {
+        for (int operation = 0; operation < SN_BINARY_OPERATIONS; ++operation) {
             SimdnetBinaryParameters p = parameters_of(shapes_of[i][0], shapes_of[i][1], 4);
             p.operation = (SimdnetBinaryOperation)operation;
             const struct binary job = binary_case(p, NONE, CHECK_EQUAL);

@@ -1,4 +1,5 @@
 /* Functions of images and of arrays of several dimensions, and the transforms of Winograd's algorithm. */
+#include "contract/enums.h"
 #include "elementwise.h"
 #include "fuzz.h"
 
@@ -235,7 +236,7 @@ static void reduce(void)
 static void binary(void)
 {
     SimdnetBinaryParameters p = {.size = sizeof(p)};
-    p.operation = (SimdnetBinaryOperation)fuzz_enum(8);
+    p.operation = (SimdnetBinaryOperation)fuzz_enum(SN_BINARY_OPERATIONS);
     p.count = some_shape(p.shape, 5);
     for (size_t i = 0; i < known(p.count); ++i) {
         const uint8_t byte = fuzz_byte();
