@@ -89,7 +89,7 @@ def binary(
     shape = _shape_of(first, second)
     kind = kind_of(activation)
     if kind.activation is Activation.PRELU:
-        raise ValueError("activation is 'prelu', expected one without parameters of channels: use pysimd.prelu()")
+        raise ValueError("activation is 'prelu', expected one without per-channel parameters: use pysimd.prelu()")
     numbers = params_of(params, kind, 1)
     operands = sorted(((a, first, "a"), (b, second, "b")), key=lambda each: each[1].shape != shape)
     in_place = sum(each[1].shape == shape for each in operands)

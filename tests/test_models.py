@@ -203,7 +203,7 @@ def test_shapes_that_do_not_fit(path: Path) -> None:
     model = pysimd.load(path)
     with pytest.raises(ValueError, match=r"the shape of the input x: .* is open"):
         model.prepare()
-    with pytest.raises(ValueError, match="'z' is no input, expected 'x'"):
+    with pytest.raises(ValueError, match="'z' is not an input, expected 'x'"):
         model.prepare({"z": (1, 3, 8, 8)})
     with pytest.raises(ValueError, match=r"the shape of x is given as \(1, 4, 8, 8\), expected that of the file"):
         model.prepare({"x": (1, 4, 8, 8)})

@@ -92,11 +92,11 @@ def test_every_cut_is_refused(path: Path, tmp_path: Path) -> None:
     for n in range(len(data)):
         short = tmp_path / f"{n}"
         short.write_bytes(data[:n])
-        with pytest.raises(ValueError, match=r"no file of a model|has version|cut or changed"):
+        with pytest.raises(ValueError, match=r"not a model file|has version|truncated or modified"):
             saved.read(short)
         short.unlink()
     path.write_bytes(data + bytes(64))
-    with pytest.raises(ValueError, match="cut or changed: its weights have"):
+    with pytest.raises(ValueError, match="truncated or modified: its weights have"):
         saved.read(path)
 
 
@@ -120,27 +120,27 @@ def test_a_later_version_is_refused(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda h: h["weights"]["k"].update(offset=-64), "-64 is no size"),
-        (lambda h: h["weights"]["k"].update(offset=True), "True is no size"),
+        (lambda h: h["weights"]["k"].update(offset=-64), "-64 is not a size"),
+        (lambda h: h["weights"]["k"].update(offset=True), "True is not a size"),
         (lambda h: h["weights"]["k"].update(offset=4), "is not within"),
         (lambda h: h["weights"]["k"].update(offset=1 << 70), "is not within"),
         (lambda h: h["weights"]["k"].update(shape=[1 << 40, 1 << 40]), "is not within"),
         (lambda h: h["weights"]["k"].update(shape=[2] * 10000), "an array has 10000 dimensions"),
-        (lambda h: h["weights"]["k"].update(shape="12"), "'12' is no list"),
+        (lambda h: h["weights"]["k"].update(shape="12"), "'12' is not a list"),
         (lambda h: h["weights"]["k"].update(dtype="object"), "an array has dtype 'object'"),
         (lambda h: h["weights"]["k"].update(dtype=["float32"]), "an array has dtype"),
         (lambda h: h["weights"].update(x=h["weights"]["k"]), "two tensors have the name 'x'"),
         (lambda h: h.pop("nodes"), "its header has no 'nodes'"),
-        (lambda h: h.update(nodes={}), "is no list"),
-        (lambda h: h.update(opset="17"), "'17' is no size"),
-        (lambda h: h.update(name=None), "None is no text"),
+        (lambda h: h.update(nodes={}), "is not a list"),
+        (lambda h: h.update(opset="17"), "'17' is not a size"),
+        (lambda h: h.update(name=None), "None is not a string"),
         (lambda h: h.update(bytes=1), "expected 1"),
         (lambda h: h["inputs"].append(["q", "float32"]), "not enough values"),
-        (lambda h: h["inputs"].append(["q", "float32", [-1]]), "-1 is no size"),
-        (lambda h: h["outputs"].append(["q", "float32", None]), "nothing gives the output 'q'"),
+        (lambda h: h["inputs"].append(["q", "float32", [-1]]), "-1 is not a size"),
+        (lambda h: h["outputs"].append(["q", "float32", None]), "no node produces the output 'q'"),
         (lambda h: h["nodes"][0].update(inputs=["s"]), "depends on a cycle of nodes"),
-        (lambda h: h["nodes"][0].update(inputs=["q"]), r"the node 'first' \(Conv\) reads 'q', which nothing gives"),
-        (lambda h: h["nodes"][0].update(inputs="xk"), "'xk' is no list"),
+        (lambda h: h["nodes"][0].update(inputs=["q"]), r"the node 'first' \(Conv\) reads 'q', which no node produces"),
+        (lambda h: h["nodes"][0].update(inputs="xk"), "'xk' is not a list"),
         (lambda h: h["nodes"][0]["attributes"].update(a=None), "unknown type"),
         (lambda h: h["nodes"][0]["attributes"].update(a=[[1]]), "unknown type"),
         (lambda h: h["nodes"][0]["attributes"].update(a={"other": 1}), "its header has no 'graph'"),
@@ -163,7 +163,7 @@ def test_subgraphs_too_deep_are_refused(tmp_path: Path) -> None:
 def test_a_fifo_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for read in (saved.read, saved.is_saved):
-        with pytest.raises(ValueError, match="is no model: it is empty, or no file"):
+        with pytest.raises(ValueError, match="is not a model: it is empty or not a file"):
             read(tmp_path / "fifo")
 
 

@@ -260,11 +260,11 @@ def test_graphs_that_cannot_be_are_refused() -> None:
     graph = net.graph(x)
     (node,) = graph.nodes
     parts = (graph.inputs, graph.outputs, graph.types, graph.constants)
-    with pytest.raises(ValueError, match=r"Conv gives .*, which exists already"):
+    with pytest.raises(ValueError, match=r"Conv produces .*, which already exists"):
         Graph("twice", [node, node], *parts)
-    with pytest.raises(ValueError, match="nothing gives the output"):
+    with pytest.raises(ValueError, match="no node produces the output"):
         Graph("empty", [], *parts)
-    with pytest.raises(ValueError, match="Conv reads 'x0', which nothing before it gives"):
+    with pytest.raises(ValueError, match="Conv reads 'x0', which no earlier node produces"):
         Graph("no image", [node], [], *parts[1:])
     with pytest.raises(ValueError, match="the operator Erf is not known; known are AveragePool"):
         types_of("Erf", [], {})
@@ -285,7 +285,7 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
     net = Network("inputs", (3, 8, 8))
     run = Runner(net.graph(net.relu(net.image)))
     good = np.ones((1, 3, 8, 8), np.float32)
-    with pytest.raises(ValueError, match="'x' is no input, expected 'x0'"):
+    with pytest.raises(ValueError, match="'x' is not an input, expected 'x0'"):
         run({"x": good, "x0": good})
     with pytest.raises(ValueError, match="the input 'x0' is missing"):
         run({})

@@ -59,7 +59,7 @@ def _shape(text: str) -> tuple[str, Shape]:
     try:
         return name, tuple(int(size) for size in sizes.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no name and shape, expected NAME:1,3,224,224") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name and shape, expected NAME:1,3,224,224") from None
 
 
 def _show(given: argparse.Namespace) -> int:

@@ -140,13 +140,13 @@ class Graph:
         for node in self.nodes:
             for read in node.given:
                 if read not in known:
-                    raise ValueError(f"{node.operator} reads {read!r}, which nothing before it gives")
+                    raise ValueError(f"{node.operator} reads {read!r}, which no earlier node produces")
             for made in node.outputs:
                 if made in known:
-                    raise ValueError(f"{node.operator} gives {made!r}, which exists already")
+                    raise ValueError(f"{node.operator} produces {made!r}, which already exists")
                 if made not in self.types:
                     raise ValueError(f"the type of {made!r} is not given")
             known.update(node.outputs)
         for name in self.outputs:
             if name not in known:
-                raise ValueError(f"nothing gives the output {name!r}")
+                raise ValueError(f"no node produces the output {name!r}")

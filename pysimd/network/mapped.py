@@ -18,7 +18,7 @@ def refuse_devices(path: Any) -> None:
     """Raises ValueError for a FIFO, which open() would wait for, a device or a socket; open() refuses folders."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise ValueError(f"{path} is no model: it is empty, or no file")
+        raise ValueError(f"{path} is not a model: it is empty or not a file")
 
 
 def owner_of(array: Array) -> Any:

@@ -66,7 +66,7 @@ class Model:
         known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
         unknown = [name for name in given if name not in known]
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is no input, expected {', '.join(map(repr, self.inputs))}")
+            raise ValueError(f"{unknown[0]!r} is not an input, expected {', '.join(map(repr, self.inputs))}")
         found = {name: _fitting(known[name], shape) for name, shape in given.items()}
         sizes: dict[str, set[int]] = {}  # names may stand for several
         for name, shape in found.items():
@@ -217,5 +217,5 @@ def _inferred(value: Value, sizes: Mapping[str, set[int]]) -> Shape:
     if value.dims is not None:
         dims = [min(sizes[n]) if isinstance(n, str) and len(sizes.get(n, ())) == 1 else n for n in value.dims]
     if not all(isinstance(n, int) for n in dims):
-        raise ValueError(f"the shape of the input {_described(value)} is open: give it, as shapes={{{value.name!r}: (...)}}")
+        raise ValueError(f"the shape of the input {_described(value)} is open: pass it as shapes={{{value.name!r}: (...)}}")
     return tuple(dims)  # type: ignore[arg-type]

@@ -62,7 +62,7 @@ def read(model: Any) -> Source:
     except MemoryError:
         raise
     except Exception as error:  # of protobuf, whose class depends on its version
-        raise ValueError(f"{name} is no ONNX model, or cut: {error}") from None
+        raise ValueError(f"{name} is not an ONNX model, or is truncated: {error}") from None
     del rest
     reader = _Reader(onnx, folders, weights)
     return reader.source(parsed)
@@ -74,7 +74,7 @@ def _mapped(path: Path) -> Array:
     with open(path, "rb"):  # which has the better messages
         pass
     if not path.stat().st_size:
-        raise ValueError(f"{path} is no ONNX model: it is empty, or no file")
+        raise ValueError(f"{path} is not an ONNX model: it is empty or not a file")
     return np.memmap(path, np.uint8, "r")
 
 
@@ -96,7 +96,7 @@ class _Reader:
     def source(self, model: Any) -> Source:
         """The source of a whole model."""
         if not model.ir_version or not model.HasField("graph"):
-            raise ValueError("the data are no ONNX model: there is no graph")
+            raise ValueError("the data are not an ONNX model: there is no graph")
         if model.ir_version > self._onnx.IR_VERSION:
             raise ValueError(
                 f"the model has version {model.ir_version} of the format, the installed package onnx reads up to "
@@ -111,7 +111,7 @@ class _Reader:
     def _version(self, model: Any) -> int:
         versions = [each.version for each in model.opset_import if each.domain in _ONNX_DOMAINS]
         if not versions:
-            raise ValueError("the model does not tell the version of its operators (opset_import)")
+            raise ValueError("the model declares no operator version (opset_import)")
         newest = self._onnx.defs.onnx_opset_version()
         if not _OLDEST_OPSET <= versions[0] <= newest:
             raise ValueError(f"the model has operators of version {versions[0]}, supported are {_OLDEST_OPSET} to {newest}")
@@ -120,7 +120,7 @@ class _Reader:
     def _graph(self, graph: Any, depth: int) -> Source:
         """A graph whose weights and attributes are still messages."""
         if depth > _DEPTH:
-            raise ValueError(f"graphs within graphs are more than {_DEPTH} deep")
+            raise ValueError(f"graphs are nested more than {_DEPTH} deep")
         self._count(graph)
         weights = {_text(tensor.name): tensor for tensor in graph.initializer}  # of several with one name, the last counts
         weights.update((_text(tensor.values.name), tensor) for tensor in graph.sparse_initializer)
@@ -193,7 +193,7 @@ class _Reader:
             if function is None:
                 found.append(node)
             elif depth >= _DEPTH:
-                raise ValueError(f"functions within functions are more than {_DEPTH} deep")
+                raise ValueError(f"functions are nested more than {_DEPTH} deep")
             else:
                 found.extend(self._expanded(self._inlined(function, node), depth + 1))
         return found
@@ -202,14 +202,14 @@ class _Reader:
         """The nodes of a function, with the names and attributes of one call."""
         what = f"the function {function.name!r}"
         if len(node.input) > len(function.input) or len(node.output) > len(function.output):
-            raise ValueError(f"{what} has fewer inputs or outputs than the node {node.name!r} gives it")
+            raise ValueError(f"{what} has fewer inputs or outputs than the node {node.name!r} that calls it")
         if any(each.domain in _ONNX_DOMAINS and each.version != self._opset for each in function.opset_import):
             raise ValueError(f"{what} has operators of another version than the model, which is not supported")
         if not set(function.input).isdisjoint(function.output):
-            raise ValueError(f"{what} gives one of its inputs, which is not supported")
+            raise ValueError(f"{what} returns one of its inputs, which is not supported")
         self._inlined_bytes += sum(each.ByteSize() + 512 for each in function.node)
         if self._inlined_bytes > _MOST_INLINED:
-            raise ValueError(f"calls of functions become more than {_MOST_INLINED} bytes of nodes")
+            raise ValueError(f"function calls expand to more than {_MOST_INLINED} bytes of nodes")
         for each in (*node.input, *node.output, *function.input, *function.output):
             _text(each)
         prefix = f"{node.name or node.op_type}.{next(self._calls)}/"
@@ -318,7 +318,7 @@ class _Reader:
             within = bool(location) and not os.path.isabs(location) and not set(self._folders).isdisjoint(path.parents)
             size = path.stat().st_size if within else 0
             if within and not path.is_file():
-                raise ValueError("it is no file")
+                raise ValueError("it is not a file")
         except (OSError, ValueError, RuntimeError) as error:  # the last is a circle of links
             raise ValueError(f"{what} is in the file {location!r}, which cannot be read: {error}") from None
         if not within:
@@ -335,7 +335,7 @@ class _Reader:
             except OSError as error:
                 raise ValueError(f"{what} is in the file {location!r}, which cannot be read: {error}") from None
         if offset + nbytes > self._files[path].size:
-            raise ValueError(f"{what} is in the file {location!r}, which has become shorter")
+            raise ValueError(f"{what} is in the file {location!r}, which became shorter")
         return self._files[path][offset : offset + nbytes]
 
     def _place(self, location: str) -> Path:

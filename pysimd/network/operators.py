@@ -188,7 +188,7 @@ def _conv(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     o, part, *kernel = inputs[1].shape
     group = attributes["group"]
     _need(part * group == c, f"the weights are for {part} channels in each of {group} groups, the image has {c}")
-    _need(o % group == 0, f"{o} outputs are no multiple of {group} groups")
+    _need(o % group == 0, f"{o} outputs are not a multiple of {group} groups")
     return [Type((n, o, *sides_of(size, kernel, attributes)))]
 
 
@@ -269,14 +269,14 @@ def _same(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 
 
 def _unary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
-    _need(attributes["function"] in UNARY, f"{attributes['function']} is no function of every element")
+    _need(attributes["function"] in UNARY, f"{attributes['function']} is not an element-wise function")
     return [inputs[0]]
 
 
 def _binary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     a, b = inputs[0].shape, inputs[1].shape
-    _need(attributes["function"] in BINARY, f"{attributes['function']} is no function of two tensors")
-    _need(len(a) == len(b), f"the shapes {a} and {b} have not the same number of dimensions")
+    _need(attributes["function"] in BINARY, f"{attributes['function']} is not a function of two tensors")
+    _need(len(a) == len(b), f"the shapes {a} and {b} do not have the same number of dimensions")
     try:
         return [Type(np.broadcast_shapes(a, b))]
     except ValueError:
@@ -290,7 +290,7 @@ def _along_axis(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type
 
 def _reduce(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     function, shape = attributes["function"], inputs[0].shape
-    _need(function in REDUCE, f"{function} is no reduction")
+    _need(function in REDUCE, f"{function} is not a reduction")
     axes = {axis_within(axis, len(shape)) for axis in attributes["axes"]}
     sizes = [1 if i in axes else n for i, n in enumerate(shape) if attributes["keepdims"] or i not in axes]
     return [Type(tuple(sizes), "int64" if function.startswith("arg") else "float32")]
@@ -303,13 +303,13 @@ def _concat(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     first = inputs[0].shape
     axis = axis_within(attributes["axis"], len(first))
     rest = {(*of.shape[:axis], *of.shape[axis + 1 :]) for of in inputs}
-    _need(len(rest) == 1, f"the shapes {[of.shape for of in inputs]} differ not in axis {axis} alone")
+    _need(len(rest) == 1, f"the shapes {[of.shape for of in inputs]} differ in more than axis {axis}")
     return [Type((*first[:axis], sum(of.shape[axis] for of in inputs), *first[axis + 1 :]), inputs[0].dtype)]
 
 
 def _slice(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     for n, start, step, size in zip(inputs[0].shape, attributes["starts"], attributes["steps"], attributes["sizes"]):
-        _need(size == 0 or (0 <= start < n and 0 <= start + (size - 1) * step < n), "the part is not within the whole")
+        _need(size == 0 or (0 <= start < n and 0 <= start + (size - 1) * step < n), "the slice exceeds the tensor")
     return [Type(tuple(attributes["sizes"]), inputs[0].dtype)]
 
 

@@ -129,7 +129,7 @@ class Runner:
         unknown = [name for name in inputs if name not in self.inputs]
         missing = [name for name in self.inputs if name not in inputs]
         if unknown or missing:
-            what = f"{unknown[0]!r} is no input" if unknown else f"the input {missing[0]!r} is missing"
+            what = f"{unknown[0]!r} is not an input" if unknown else f"the input {missing[0]!r} is missing"
             raise ValueError(f"{what}, expected {', '.join(map(repr, self.inputs)) or 'none'}")
         given = {name: np.asarray(array) for name, array in inputs.items()}
         for name, array in given.items():

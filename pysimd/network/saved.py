@@ -144,16 +144,16 @@ def read(path: Any) -> Source:
     with open(path, "rb") as file:
         first = file.read(len(_FIRST % _VERSION))
         if not first.startswith(_MAGIC):
-            raise ValueError(f"{path} is no file of a model")
+            raise ValueError(f"{path} is not a model file")
         if first != _FIRST % _VERSION:
             version = first[len(_MAGIC) :].strip().decode("ascii", "replace")
             raise ValueError(f"{path} has version {version} of the format, this package reads version {_VERSION}: update it")
         length, checksum = (int.from_bytes(file.read(8), "little") for _ in range(2))
         if length > min(_MOST_HEADER, size - _START):
-            raise ValueError(f"{path} is cut or changed: its header would have {length} bytes")
+            raise ValueError(f"{path} is truncated or modified: its header would have {length} bytes")
         text = file.read(length)
     if zlib.crc32(text) != checksum:
-        raise ValueError(f"{path} is cut or changed: its header has another checksum")
+        raise ValueError(f"{path} is truncated or modified: its header has another checksum")
     begin = _START + length
     try:
         _refuse_many_values(text)
@@ -163,7 +163,7 @@ def read(path: Any) -> Source:
         data = np.memmap(path, np.uint8, "r", begin) if size > begin else np.zeros(0, np.uint8)
         return in_order(_Parser(data).source(given, 0))
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
-        raise ValueError(f"{path} is cut or changed: {_told(error)}") from None
+        raise ValueError(f"{path} is truncated or modified: {_told(error)}") from None
 
 
 def _refuse_many_values(text: bytes) -> None:
@@ -185,7 +185,7 @@ class _Parser:
     def source(self, given: Any, depth: int) -> Source:
         """A source, or a subgraph."""
         if depth > _DEPTH:
-            raise ValueError(f"graphs within graphs are more than {_DEPTH} deep")
+            raise ValueError(f"graphs are nested more than {_DEPTH} deep")
         nodes = [
             SourceNode(
                 _text(node["op"]),
@@ -229,19 +229,19 @@ class _Parser:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a string")
     return value
 
 
 def _integer(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise TypeError(f"{value!r} is no size")
+        raise TypeError(f"{value!r} is not a size")
     return value
 
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise TypeError(f"{value!r} is no list")
+        raise TypeError(f"{value!r} is not a list")
     return value
 
 
@@ -252,5 +252,5 @@ def _names(values: Any) -> tuple[str, ...]:
 def _parsed_value(value: Any) -> Value:
     name, dtype, dims = _list(value)
     if dims is not None and not all(dim is None or isinstance(dim, str) or _integer(dim) >= 0 for dim in _list(dims)):
-        raise TypeError(f"{dims!r} are no dimensions")
+        raise TypeError(f"{dims!r} are not dimensions")
     return Value(_text(name), _text(dtype), None if dims is None else tuple(dims))

@@ -72,7 +72,7 @@ def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
     every = {*outer, *source.weights, *inputs, *made}
     for value in source.outputs:
         if value.name not in every:
-            raise ValueError(f"nothing gives the output {value.name!r}")
+            raise ValueError(f"no node produces the output {value.name!r}")
     nodes = _sorted(source.nodes, every)
     return _needed(replace(source, nodes=[_with_subgraphs_in_order(node, every) for node in nodes]))
 
@@ -113,7 +113,7 @@ def _sorted(nodes: Sequence[SourceNode], every: AbstractSet[str]) -> list[Source
     for i, names in enumerate(reads):
         for name in names:
             if name not in every:
-                raise ValueError(f"{_shown(nodes[i])} reads {name!r}, which nothing gives")
+                raise ValueError(f"{_shown(nodes[i])} reads {name!r}, which no node produces")
         makers = {maker[name] for name in names if name in maker}
         missing[i] = len(makers)
         for j in makers:

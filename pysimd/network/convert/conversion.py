@@ -153,7 +153,7 @@ class Conversion:
             if array.dtype.name in ("float16", "bfloat16"):
                 self._values[name] = array = float32_of(array)
             return array
-        raise Unsupported(f"nothing before it gives its input {name!r}")
+        raise Unsupported(f"no earlier node produces its input {name!r}")
 
     def has(self, i: int) -> bool:
         """Whether an input is given."""
@@ -439,7 +439,7 @@ class Conversion:
             try:
                 outputs[name] = self._output(self._lookup(name), outputs.values())
             except Unsupported:
-                raise ValueError(f"nothing gives the output {name!r}") from None
+                raise ValueError(f"no node produces the output {name!r}") from None
         names = {value: name for name, value in reversed(list(self._values.items())) if isinstance(value, str)}
         names.update((made, name) for name, made in outputs.items() if name not in inputs)
         return renamed(self.builder.graph(*outputs.values()), names)

@@ -20,7 +20,7 @@ def indices_of(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str, 
     terms, allowed = left.split(","), set(ascii_letters + ".")
     wrong = any(set(term) - allowed or term.count(".") > 1 for term in (*terms, target))
     if wrong or equation.count(".") != 3 * (left + target).count(".") or len(terms) != len(shapes):
-        raise ValueError(f"the equation {equation!r} is not one of {len(shapes)} operands")
+        raise ValueError(f"the equation {equation!r} does not have {len(shapes)} operands")
     counts = [len(shape) - len(term.replace(".", "")) for term, shape in zip(terms, shapes)]
     if any(count < 0 or (count and "." not in term) for term, count in zip(terms, counts)) or max(counts) > 10:
         raise ValueError(f"the equation {equation!r} does not fit the shapes {' and '.join(map(str, shapes))}")
@@ -29,7 +29,7 @@ def indices_of(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str, 
     target = target.replace(".", _DOTS[10 - max(counts) :])
     terms = [term.replace(".", _DOTS[10 - count :]) for term, count in zip(terms, counts)]
     if len(set(target)) != len(target) or not set(target) <= set("".join(terms)):
-        raise ValueError(f"the equation {equation!r} has a result with an index twice, or with one that is in no operand")
+        raise ValueError(f"the equation {equation!r} repeats an index in its result, or has one that is in no operand")
     return terms, target, _sizes(terms, shapes)
 
 

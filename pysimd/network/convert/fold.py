@@ -109,7 +109,7 @@ def _constant(node: _Node) -> Any:
             return np.asarray(node.get(name), dtype)
     value = node.get("value")
     if not isinstance(value, np.ndarray):
-        raise ValueError("the value is no tensor of numbers")
+        raise ValueError("the value is not a tensor of numbers")
     return value
 
 
@@ -202,7 +202,7 @@ def slices(shape: Sequence[int], starts: Any, ends: Any, axes: Any = None, steps
         axis = i if axes is None else int(axes[i])
         step = 1 if steps is None else int(steps[i])
         if step == 0 or not -len(shape) <= axis < len(shape):
-            raise ValueError(f"a part of axis {axis} of {len(shape)} dimensions with step {step} does not exist")
+            raise ValueError(f"axis {axis} of {len(shape)} dimensions cannot be sliced with step {step}")
         n = shape[axis]
         backward = slice(max(start + n if start < 0 else start, 0), None if end < -n else end, step)
         index[axis] = backward if step < 0 else slice(start, end, step)
@@ -221,7 +221,7 @@ def _split(node: _Node, x: Array, split: Any = None) -> Any:
         most = -(-x.shape[axis] // count)
         sizes = [min(most, max(x.shape[axis] - most * i, 0)) for i in range(count)]
     if sum(sizes) != x.shape[axis]:
-        raise ValueError(f"the parts {sizes} are not those of {x.shape[axis]}")
+        raise ValueError(f"split sizes {sizes} do not add up to {x.shape[axis]}")
     return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
 
 
@@ -232,7 +232,7 @@ def _expand(node: _Node, x: Array, shape: Array) -> Any:
 
 def _tile(node: _Node, x: Array, repeats: Array) -> Any:
     if len(repeats) != x.ndim:
-        raise ValueError(f"there are {len(repeats)} repeats of {x.ndim} dimensions")
+        raise ValueError(f"repeats has {len(repeats)} elements for {x.ndim} dimensions")
     _bounded([n * int(k) for n, k in zip(x.shape, repeats)], x.dtype)
     return np.tile(x, [int(k) for k in repeats])
 
