@@ -126,7 +126,7 @@ class SharingContext(Context):
     """A context with parameters, which others can use as well."""
 
     _given: tuple[Any, ...] | None = None  # the arguments of set_params
-    _keeps: Any = None  # what lives as long as this context
+    _keeps: Any = None  # objects that this context keeps alive
 
     def share_params(self, other: SharingContext) -> None:
         """Uses the parameters of another context, in place of :meth:`set_params`, without a copy of the packed weights.
@@ -146,7 +146,7 @@ class SharingContext(Context):
         >>> float(large(np.ones((28, 28, 16), np.float32))[5, 5, 0])
         16.0
 
-        The parameters live as long as any context that uses them; ``internal_buffer_size`` counts only what is not shared.
+        The parameters exist as long as any context uses them; ``internal_buffer_size`` counts only what is not shared.
         Not while :meth:`forward` of this context, or :meth:`set_params` of either, runs. Raises TypeError for another class,
         :class:`StateError` if the other context has no parameters yet.
         """

@@ -47,7 +47,7 @@ if have pkg-config; then
     export PKG_CONFIG_LIBDIR="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
     flags=$(pkg-config --cflags --libs simdnet) # quoted as a shell needs it
     static=$(pkg-config --static --libs-only-other --libs-only-l simdnet | sed 's/-lsimdnet//')
-    if [ "$(pkg-config --modversion simdnet)" = "$version" ]; then good; else bad "simdnet.pc tells another version than $version"; fi
+    if [ "$(pkg-config --modversion simdnet)" = "$version" ]; then good; else bad "simdnet.pc has another version than $version"; fi
 else
     echo 'skipped: no pkg-config, flags by hand'
     flags="\"-I$root$prefix/include\" \"-L$root$prefix/lib\" -lsimdnet"

@@ -1,4 +1,4 @@
-/* Functions of every element: activations and unary operations. */
+/* Element-wise functions: activations and unary operations. */
 #ifndef SN_CONTRACT_POINTWISE_H
 #define SN_CONTRACT_POINTWISE_H
 

@@ -19,7 +19,7 @@
  *
  * Layouts. A long row of NCHW has one set of parameters. For NHWC a table holds the parameters of up to CHANNELS channels in
  * the order of the bytes, and is used for four pixels at a time; with few channels it covers a group of pixels, which the
- * code treats as one pixel. Short rows and small numbers of pixels, for which a table does not pay, are widened in order,
+ * code treats as one pixel. Short rows and small numbers of pixels, for which a table is slower, are widened in order,
  * and their parameters are looked up.
  */
 #include "contract/add.h"

@@ -1,6 +1,6 @@
 /*
  * Arrays written by aligned vectors: a store that crosses a cache line costs as much as two, and v_stream_32f requires
- * alignment. Vectors cannot be aligned if the address of the array is not a multiple of 4; for short arrays it does not pay.
+ * alignment. Vectors cannot be aligned if the address of the array is not a multiple of 4; for short arrays it gains nothing.
  */
 #ifndef SN_KERNELS_ALIGNED_H
 #define SN_KERNELS_ALIGNED_H

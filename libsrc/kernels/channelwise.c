@@ -261,7 +261,7 @@ SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows
 
 /* ---- other periods */
 
-/* The least multiple of the period that is a whole number of vectors, if it fits in a table and pays; else the period. */
+/* The least multiple of the period that is a whole number of vectors, if it fits in a table and is faster; else the period. */
 static size_t table_period(size_t period, size_t size)
 {
     size_t cycle = period;
@@ -307,7 +307,7 @@ SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, 
     arrays(op, r, at, i, size);
 }
 
-/* One row, of any period. A table pays if there are many periods, and sooner if it avoids tails. */
+/* One row, of any period. A table is faster if there are many periods, or fewer if it avoids tails. */
 SN_INLINE void row(enum sn_channelwise_op op, struct run * r, size_t size, size_t period, bool stream)
 {
     if (period <= TABLE && size >= (period % V32F_N ? 4 : 16) * period)

@@ -307,7 +307,7 @@ SN_INLINE v32f vx_power_of_sum(v32f sum, int more)
 
 /*
  * expm1: x = n * ln 2 + r, integer n, exp(x) - 1 = (2^n - 1) + 2^n * (exp(r) - 1), of which the first part is exact. Powers
- * from a table do not pay: their rounding errors would have to be looked up, too, for x near zero.
+ * from a table are no faster: their rounding errors would have to be looked up, too, for x near zero.
  */
 
 /* exp(x) - 1, error at most 2 units; overflow to infinity, NaN for NaN. Half of it is computed: 2^n overflows earlier. */

@@ -1,4 +1,4 @@
-/* Functions of every element with a number: fill, addition, power. Each is a line of the template in kernels/pointwise.h. */
+/* Element-wise functions with a number: fill, addition, power. Each is a line of the template in kernels/pointwise.h. */
 #include "contract/pointwise.h"
 #include "kernels/pointwise.h"
 #include "kernels/power.h"

@@ -62,7 +62,7 @@ SN_INLINE size_t counted(int64_t index, size_t count) { return (size_t)(index < 
 /* ---- items */
 
 /*
- * Works on a copy of the struct, which, for all the compiler knows, stores of bytes might change. With the search
+ * Works on a copy of the struct, since the compiler must assume that stores of bytes change the original. With the search
  * of indices by eights, single floats by fours take 0.73 of the time.
  */
 SN_INLINE void items_of(struct sn_gather g, size_t bytes, size_t begin, size_t end)

@@ -163,7 +163,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
         const struct sn_gemm g = product_at(job->g, unit / blocks / stripes);
         multiply_block(job, &g, work, unit % blocks * job->rows, unit / blocks % stripes * job->stripe);
     }
-    if (job->stream) /* orders non-temporal stores before those that tell other threads of the end */
+    if (job->stream) /* orders non-temporal stores before those that signal the end to other threads */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

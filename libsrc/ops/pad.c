@@ -159,7 +159,7 @@ static uint8_t * put_constant(const struct rows * r, uint8_t * dst, size_t n)
     return dst + n;
 }
 
-/* n rows of src, each between constants. memcpy() pays earlier than in copies: its branches are the same each time. */
+/* n rows of src, each between constants. memcpy() is faster from fewer bytes on: its branches are the same each time. */
 static uint8_t * put_rows(const struct rows * r, uint8_t * dst, const uint8_t * src, size_t n)
 {
     const size_t run = r->run, between = r->after + r->before;

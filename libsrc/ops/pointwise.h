@@ -1,4 +1,4 @@
-/* Functions of every element of an array, on several threads. Arguments as in the public functions,
+/* Element-wise functions of an array, on several threads. Arguments as in the public functions,
  * checked and not empty. */
 #ifndef SN_OPS_POINTWISE_H
 #define SN_OPS_POINTWISE_H

@@ -1,4 +1,4 @@
-/* Blocks that live long and are read often: the packed weights of contexts. */
+/* Blocks that are used for a long time and read often: the packed weights of contexts. */
 #ifndef SN_RUNTIME_ARENA_H
 #define SN_RUNTIME_ARENA_H
 

@@ -5,7 +5,7 @@
 #include "runtime/features.h"
 
 /*
- * `cached`: non-temporal stores pay if sources and result exceed the caches. On Zen 4 with an L3 cache of 32 MB that is so
+ * `cached`: non-temporal stores are faster if sources and result exceed the caches: on Zen 4 with an L3 cache of 32 MB
  * from 24 MB on, whether a next layer reads the result (1.07 times as fast) or not (1.04; 0.77 at 16 MB). A larger L3 cache,
  * as servers have, is shared with other users: Emerald Rapids reports 266 MB; there plain and non-temporal stores are
  * equally fast at 8 MB of results, that is 16 MB with a source, and non-temporal ones 1.3 times as fast at twice that.

@@ -17,7 +17,7 @@ struct sn_traits {
      * written with non-temporal stores. */
     size_t cached;
 
-    /* Products of matrices: prefetching the rows of C that a tile only writes pays. */
+    /* Products of matrices: it is faster to prefetch the rows of C that a tile only writes. */
     bool prefetchC;
 
     /* A large result is written faster in the order of its addresses than in panels of columns. */

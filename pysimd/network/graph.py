@@ -69,7 +69,7 @@ class Node:
 class Graph:
     """Nodes in execution order, the types of all tensors, and the arrays of the constant ones.
 
-    Raises ValueError if a node reads what nothing before it gives, or if two give the same tensor.
+    Raises ValueError if a node reads what no earlier node produces, or if two produce the same tensor.
     """
 
     def __init__(

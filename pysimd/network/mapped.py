@@ -1,4 +1,4 @@
-"""Files of models, whose weights are mapped into memory: what is no file is refused, and pages are given back."""
+"""Model files, whose weights are mapped into memory: everything but a file is refused, and pages are released."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def owner_of(array: Array) -> Any:
 
 
 def release(array: Array) -> None:
-    """Tells the system that the contents of an array are not needed for now, if it lies in a file that is mapped.
+    """Tells the system that the contents of an array are not needed now, if it is in a mapped file.
 
     Its pages then no longer count as memory of the process, and are read again when they are used. Other arrays are left
     as they are.

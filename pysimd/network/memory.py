@@ -261,7 +261,7 @@ def _lives(graph: Graph, places: Mapping[str, Place]) -> dict[str, tuple[int, in
 
 
 def _packed(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """The offset of each root, and the total size: largest first, each at the lowest offset that is free while it lives."""
+    """The offset of each root, and the total size: largest first, each at the lowest offset that is free meanwhile."""
     spans: dict[str, tuple[int, int]] = {}
     for name in sorted(lives, key=lambda name: -sizes[name]):
         size, (born, died) = sizes[name] + _GAP, lives[name]

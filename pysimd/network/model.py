@@ -46,7 +46,7 @@ class Model:
 
     @property
     def outputs(self) -> dict[str, Value]:
-        """The outputs by name; dimensions that the file does not tell are None."""
+        """The outputs by name; dimensions that the file leaves open are None."""
         return {value.name: value for value in self.source.outputs}
 
     @property

@@ -1,7 +1,7 @@
 """Finds large weights in the bytes of ONNX files, so that they can be mapped.
 
 The package ``onnx`` copies all bytes of a file twice: as a message, and again when a field of it is read. So the message is
-made without them: each large ``raw_data`` is replaced by a short text that tells where it is. The rest is copied as it is.
+made without them: each large ``raw_data`` is replaced by a short text with its place. The rest is copied unchanged.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Weights:
 
 
 class _Malformed(Exception):
-    """Bytes that are no fields; protobuf tells more."""
+    """Bytes that are not fields; protobuf has a more precise message."""
 
 
 def _varint(value: int) -> bytes:

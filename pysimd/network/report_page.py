@@ -70,7 +70,7 @@ def _steps(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _memory(runner: Runner) -> str:
-    """The bytes that live at each node, as bars."""
+    """The bytes of tensors that are in use at each node, as bars."""
     graph, places = runner.placed, runner.plan.places
     last = {name: number for number, node in enumerate(graph.nodes) for name in (*node.given, *node.outputs)}
     last.update(dict.fromkeys((*graph.inputs, *graph.outputs), len(graph.nodes)))

@@ -36,7 +36,7 @@ _DTYPES = (
 
 
 def is_saved(path: Any) -> bool:
-    """Whether a file has this format. Raises OSError if it cannot be read, ValueError if it is no file."""
+    """Whether a file has this format. Raises OSError if it cannot be read, ValueError if it is not a file."""
     refuse_devices(path)
     with open(path, "rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
@@ -138,7 +138,7 @@ def _attribute(value: Any, arrays: _Arrays) -> Any:
 
 
 def read(path: Any) -> Source:
-    """Reads a model. Raises ValueError for what is no such file, or cut, or changed; OSError if it cannot be read."""
+    """Reads a model. Raises ValueError for another, truncated or modified file; OSError if it cannot be read."""
     refuse_devices(path)
     size = os.path.getsize(path)
     with open(path, "rb") as file:

@@ -17,7 +17,7 @@ Dimension = Union[int, str, None]
 
 @dataclass(frozen=True)
 class Value:
-    """An input or an output; dims is None if the file does not tell its shape."""
+    """An input or an output; dims is None if the file has no shape for it."""
 
     name: str
     dtype: str
@@ -64,7 +64,7 @@ def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
 
     outer : names that a subgraph can read from the graphs around it.
 
-    Raises ValueError for a name that two tensors have, or that nothing gives, and for cycles.
+    Raises ValueError for a name that two tensors have, or that no node produces, and for cycles.
     """
     inputs = [value.name for value in source.inputs]
     made = [name for node in source.nodes for name in node.outputs if name]

@@ -201,7 +201,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_figures,
         nargs=2,
         metavar="FILE",
-        help="tells what changed from first to second, beyond noise",
+        help="prints what changed from first to second, beyond noise",
     )
     return parser
 

@@ -176,5 +176,5 @@ def _machines(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     lines = [", ".join(str(f.get(what, "?")) for what in ("line", "date", "commit")) for f in facts]
     lines = [f"first: {lines[0]}", f"second: {lines[1]}"]
     if facts[0].get("cpu") != facts[1].get("cpu"):
-        lines.append("The processors differ: ratios tell as much about them as about the library.")
+        lines.append("The processors differ: ratios depend on them as much as on the library.")
     return lines

@@ -1,8 +1,8 @@
-"""Judges the present choice of algorithms by times that were measured on any processor: ``python -m bench.regret FILE...``.
+"""Rates the present choice of algorithms by times that were measured on any processor: ``python -m bench.regret FILE...``.
 
 The files are those that ``make calibrate CALIBRATE_FLAGS='--json FILE'`` writes, or that were kept of them: for each shape
 and level the warm and cold time of every algorithm that supports it. Which one is chosen follows from the shape and the
-level alone, so the library of this machine can be judged on the table of another one. Regret is the time of the chosen
+level alone, so the library of this machine can be rated by the table of another one. Regret is the time of the chosen
 algorithm over that of the best. Where a choice loses more than 5% cold, every algorithm is listed with its regret on each
 processor.
 """
@@ -206,7 +206,7 @@ def text(tables: Sequence[Table]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the regrets; with --keep, writes the tables."""
-    parser = argparse.ArgumentParser(prog="regret", description="Judges the choice of algorithms by measured times.")
+    parser = argparse.ArgumentParser(prog="regret", description="Rates the choice of algorithms by measured times.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="times of make calibrate, or kept ones")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="writes <processor>-convolutions.json for each")
     parser.add_argument("--source", default="", help="where and when they were measured, for --keep")

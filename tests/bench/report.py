@@ -24,7 +24,7 @@ _COLD_LEGEND = """
 cold: microseconds of a single call after 128 MB of other data have been read; weights and image come from memory."""
 _PEERS_LEGEND = """
 Under a peer's name: its time over ours, above 1 we are faster; after a slash that of cold calls. In rows that say nhwc a
-peer has the image as it likes best within a network, in rows that say nchw it gets and gives NCHW."""
+peer gets the image in the layout that it prefers within a network; in rows that say nchw it reads and writes NCHW."""
 _FUNCTIONS_LEGEND = """
 of limit: the speed of a copy of as many bytes in the same level of the caches (copy), or the peak of multiply-adds (fma), in
 the same run on one thread; functions that read more than they write may exceed a copy. Under a peer's name: its time over

@@ -79,7 +79,7 @@ static double magnitude(const parameters * p, const float * src, const float * w
 }
 
 /* The tiles of Winograd's algorithm: m x m outputs, or m of a row or of a column. A kernel whose other rows or columns meet
- * padding only is computed as one of a row or of a column, so its own size does not tell. */
+ * padding only is computed as one of a row or of a column, so its own size does not decide. */
 enum tiles { SQUARES, ROWS, COLUMNS, TILES };
 
 enum { MOST_OUTPUTS = 6, /* the largest m */ BITS = 8 /* of check_convolution_algorithms() for each of `tiles` */ };

@@ -1,7 +1,7 @@
 /*
  * A family several times, each time with another seed.
  *
- * --random N: until each function has N cases on every level. The family itself does not tell its fixed cases from random ones:
+ * --random N: until each function has N cases on every level. The family does not distinguish its fixed cases from random ones:
  * a first round only notes the geometries, and later ones leave these out, so that they run those that the seed has changed.
  *
  * --special N: N rounds, in which an array has ordinary values except for one: a NaN or an infinity where the family asks for

@@ -149,7 +149,7 @@ static void affinity(void)
     SimdSetThreadNumber(1);
 }
 
-/* ---- a system that does not tell the affinity (-Wl,--wrap) */
+/* ---- a system that does not report the affinity (-Wl,--wrap) */
 
 static bool no_affinity;
 

@@ -185,8 +185,9 @@ SN_INLINE bool tile_stores_by_row(const struct sn_gemm_32f * g)
 }
 
 /*
- * Whether non-temporal stores are used, where this is known to pay. It is asked once for a tile: asked for each store, which
- * were 28 jumps, 16x112x112 to 96 channels took 1.02 of the time when nothing is streamed. 256 bits wide it gained nothing.
+ * Whether non-temporal stores are used, where they are known to be faster. It is tested once for a tile: tested for each
+ * store, which were 28 jumps, 16x112x112 to 96 channels took 1.02 of the time when nothing is streamed. 256 bits wide it
+ * gained nothing.
  */
 SN_INLINE bool tile_streams(const struct sn_gemm_32f * g, int rows, int halves)
 {

@@ -5,7 +5,7 @@
  * end to end, over all panels, which suits hardware prefetchers: panel by panel, 49 x 512 x 4608 took 1.2 times as long.
  * A transposed B is packed by squares of V32F_N.
  *
- * Few rows, for which a copy of B does not pay: C is updated by DEPTH rows of B at a time, in pieces that fit in the L1
+ * Few rows, for which a copy of B is slower: C is updated by DEPTH rows of B at a time, in pieces that fit in the L1
  * cache, so that B is read in DEPTH long streams. 1 x 1000 x 1280 takes a third of the time of the tile and its panels.
  */
 #include "contract/gemm.h"

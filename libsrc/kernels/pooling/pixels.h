@@ -310,8 +310,8 @@ OVERLAP(5, 1)
 typedef void (*step_fn)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                         ELEMENT * dst);
 
-/* The fastest function for a step of these windows. A ring pays if most columns are in at least two windows; for floats, if
- * loads are many, in three. */
+/* The fastest function for a step of these windows. A ring is faster if most columns are in at least two windows; for floats
+ * with many loads, in three. */
 static step_fn pixels_for(const struct sn_pooling * p)
 {
     const struct sn_pool_axis * axis = &p->axis[2];

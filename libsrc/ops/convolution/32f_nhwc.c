@@ -363,7 +363,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
     r.stream = is_cold(c);
     sn_direct_nhwc_rows(c, sn_direct_nhwc_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, r);
-    if (r.stream) /* orders non-temporal stores before those that tell other threads of the end */
+    if (r.stream) /* orders non-temporal stores before those that signal the end to other threads */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

@@ -40,7 +40,7 @@ void sn_convolution_join_images(struct sn_convolution * c, size_t stride, size_t
 {
     struct sn_convolution_parameters * p = &c->p;
     size_t used, lines, all;
-    if (!c->table->gemm.tile_32f.run) /* not `base`, with which the others are compared */
+    if (!c->table->gemm.tile_32f.run) /* `base` takes no shortcuts: the others are tested against it */
         return;
     if (c->batch == 1 || p->srcF != SN_NHWC || p->padY || !sn_product(&used, p->kernelY - 1, p->dilationY) ||
         used >= stride || !sn_product(&lines, *plain, stride) || lines != *strided ||
@@ -88,7 +88,7 @@ static bool is_pixel(const struct sn_convolution * c)
 void sn_convolution_crop(struct sn_convolution * c)
 {
     struct sn_convolution_parameters * p = &c->p;
-    if (c->table->gemm.tile_32f.run) { /* not `base`, with which the others are compared */
+    if (c->table->gemm.tile_32f.run) { /* `base` takes no shortcuts: the others are tested against it */
         struct sn_crop crop = {.kernelY = p->kernelY, .kernelX = p->kernelX};
         crop.y = crop_axis(&(struct axis){p->srcH, p->dstH, p->strideY, p->dilationY, &p->kernelY, &p->padY, &p->padH});
         crop.x = crop_axis(&(struct axis){p->srcW, p->dstW, p->strideX, p->dilationX, &p->kernelX, &p->padX, &p->padW});

@@ -40,7 +40,7 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True)
 class UnsupportedNode:
-    """A node that cannot be converted, and why; name is "" if it has none, and then outputs tell which one it is."""
+    """A node that cannot be converted, and why; name is "" if it has none; its outputs then identify it."""
 
     name: str
     operator: str

@@ -11,11 +11,11 @@ from pysimd.network.passes.rewrite import Change
 
 _TAKES = ("Binary", "Conv", "ConvTranspose", "Linear")
 
-# Functions of exponentials, which layers compute of whole vectors of outputs. Where a pixel has few, most of a vector is for
-# nothing: sigmoid in a convolution 16x320x320 -> 2 takes 2250 us, in a step of its own 43 (Emerald Rapids, avx512).
+# Functions of exponentials, which layers compute of whole vectors of outputs. Where a pixel has few, most of a vector is
+# unused: sigmoid in a convolution 16x320x320 -> 2 takes 2250 us, in a step of its own 43 (Emerald Rapids, avx512).
 _DEAR = ("elu", "gelu", "mish", "sigmoid", "swish")
 _FEW = 12
-_SMALL = 1024  # outputs for which a step of its own does not pay
+_SMALL = 1024  # outputs for which a separate step is slower
 
 
 def activated(graph: Graph, node: Node) -> Change | None:

@@ -1,4 +1,4 @@
-"""What passes ask of a graph, and how they describe a change."""
+"""Queries of graphs that passes need, and descriptions of changes."""
 
 from __future__ import annotations
 
