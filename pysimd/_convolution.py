@@ -73,8 +73,8 @@ class ConvolutionContext(SharingContext):
 
         x : an array of ``src_shape``, float32 or of the type that the context was created for.
         out : an array of ``dst_shape``, float32 or of the type that the context was created for.
-            Where channels are last, x and out may be some channels of larger arrays, ``big[..., 3:19]``.
-        buf : float32, or for smaller types uint8, with at least ``external_buffer_size`` elements, for this call alone;
+            Where channels are last, x and out may be channel slices of larger arrays, ``big[..., 3:19]``.
+        buf : float32, or for smaller types uint8, with at least ``external_buffer_size`` elements, for this call only;
             without it the library uses memory of the calling thread. The result does not depend on it.
 
         Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.

@@ -1,4 +1,4 @@
-"""NHWC images whose pixels lie among other elements, such as some channels of an image, ``big[..., 3:19]``."""
+"""NHWC images whose pixels are strided, such as channel slices, ``big[..., 3:19]``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def distance(array: Array) -> int:
 
 
 def has_gaps(*arrays: Any) -> bool:
-    """Whether one of the arguments is an array of pixels among other elements."""
+    """Whether one of the arguments is an array of strided pixels."""
     return any(isinstance(a, np.ndarray) and not a.flags.c_contiguous and distance(a) > 0 for a in arrays)
 
 
@@ -56,7 +56,7 @@ class Image:
 
 
 def separate(dst: Image, src: Image, name: str) -> None:
-    """Refuses an output of which an element is one of a source's."""
+    """Refuses an output that has an element in common with a source."""
     if np.shares_memory(dst.array, src.array):
         raise ValueError(f"out overlaps {name}, expected elements of its own: use another array")
 

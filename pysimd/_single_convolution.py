@@ -148,8 +148,8 @@ class SingleConvolution(ConvolutionContext):
         params : the parameters of the activation: a number, a sequence of numbers, a float32 array, or a mapping of their
             names, as ``{"slope": 0.1}``; None for the defaults.
 
-        The context copies the numbers. References to the arrays are kept for pickle and copy alone: these read the numbers
-        that are in the arrays then. Raises TypeError for another dtype, ValueError for another shape.
+        The context copies the numbers. References to the arrays are kept only for pickle and copy, which read the numbers
+        that the arrays contain then. Raises TypeError for another dtype, ValueError for another shape.
         """
         calls.set_params(self._functions.set_params, *self._params(weight, bias, params))
         self._given = weight, bias, params

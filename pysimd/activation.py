@@ -1,6 +1,6 @@
-"""Activations: functions of every element of an array.
+"""Activations: element-wise functions.
 
-x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Both may also be some channels of larger arrays,
+x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Both may also be channel slices of larger arrays,
 ``big[..., 3:19]``. Parameters are numbers, rounded to float32. NaN propagates.
 
 Raises TypeError for another dtype, ValueError for an array that is not contiguous and for an `out` of another shape.
@@ -94,7 +94,7 @@ def elu(x: Floats, *, alpha: float = 1.0, out: FloatArray | None = None) -> Floa
 
 
 def hswish(x: Floats, *, shift: float = 3.0, scale: float = 1 / 6, out: FloatArray | None = None) -> FloatArray:
-    """``max(min(x, shift) + shift, 0) * scale * x`` (arXiv:1905.02244). ``hardswish`` is another name of it.
+    """``max(min(x, shift) + shift, 0) * scale * x`` (arXiv:1905.02244). ``hardswish`` is an alias.
 
     x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
 
@@ -168,7 +168,7 @@ def tanh(x: Floats, *, slope: float = 1.0, out: FloatArray | None = None) -> Flo
 
 
 def swish(x: Floats, *, slope: float = 1.0, out: FloatArray | None = None) -> FloatArray:
-    """``x / (1 + exp(-slope * x))`` (arXiv:1710.05941); at most 3 ULP of error. ``silu`` is another name of it.
+    """``x / (1 + exp(-slope * x))`` (arXiv:1710.05941); at most 3 ULP of error. ``silu`` is an alias.
 
     x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
 
@@ -201,7 +201,7 @@ def mish(x: Floats, *, threshold: float = 20.0, out: FloatArray | None = None) -
 
 
 def hard_sigmoid(x: Floats, *, scale: float = 1 / 6, shift: float = 0.5, out: FloatArray | None = None) -> FloatArray:
-    """``max(0, min(x * scale + shift, 1))``. ``hardsigmoid`` is another name of it; the default scale of ONNX is 0.2.
+    """``max(0, min(x * scale + shift, 1))``. ``hardsigmoid`` is an alias; the default scale of ONNX is 0.2.
 
     x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
 

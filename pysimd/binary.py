@@ -1,4 +1,4 @@
-"""Functions of two arrays with broadcasting.
+"""Element-wise arithmetic on two arrays with NumPy broadcasting.
 
 a, b : float32, contiguous, or one number; of shapes that NumPy broadcasts, with at most 8 dimensions.
 out : float32 of the broadcast shape; it may be an operand of that shape.
@@ -63,7 +63,7 @@ def binary(
     params: Params | None = None,
     out: FloatArray | None = None,
 ) -> FloatArray:
-    """A function of two arrays with broadcasting, and an activation of its result.
+    """Element-wise arithmetic on two arrays with NumPy broadcasting, optionally followed by an activation.
 
     operation : "add", "subtract", "multiply", "divide", "maximum", "minimum", "power" or
         "replace".

@@ -5,7 +5,7 @@ Images are float32 and contiguous: (C, H, W) for "nchw", (..., C) for "nhwc", (C
 or (1, C, 1, 1), or one number for all channels. In a blocked layout they include those of the lanes that fill the last
 block, which are computed like the others. NaN propagates.
 
-In "nhwc" and "nwc", inputs and outputs of :func:`add_bias`, :func:`scale` and :func:`prelu` may also be some channels of
+In "nhwc" and "nwc", inputs and outputs of :func:`add_bias`, :func:`scale` and :func:`prelu` may also be channel slices of
 larger arrays, ``big[..., 3:19]``.
 
 Raises TypeError for another dtype, ValueError for another shape, for an array that is not contiguous and for an `out` that

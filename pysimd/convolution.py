@@ -64,7 +64,7 @@ class Convolution32f(SingleConvolution):
     >>> y.shape, float(y[5, 5, 0]), float(z[5, 5, 0])
     ((56, 56, 32), 76.0, 152.0)
 
-    Where channels are last, images may be some channels of larger ones: a concatenation needs no copy.
+    Where channels are last, images may be channel slices of larger ones: a concatenation needs no copy.
 
     >>> joined = np.zeros((56, 56, 96), np.float32)
     >>> joined[..., :64] = x
@@ -93,8 +93,8 @@ class Convolution32f(SingleConvolution):
 
         x : float32 of ``src_shape``.
         add : float32 of ``dst_shape``, added before the activation, as at the end of a residual block; may be `x`.
-        out : float32 of ``dst_shape``. Where channels are last, x, add and out may be some channels of larger arrays.
-        buf : float32 with at least ``external_buffer_size`` elements, for this call alone; without it the library uses
+        out : float32 of ``dst_shape``. Where channels are last, x, add and out may be channel slices of larger arrays.
+        buf : float32 with at least ``external_buffer_size`` elements, for this call only; without it the library uses
             memory of the calling thread. The result does not depend on it.
 
         Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.

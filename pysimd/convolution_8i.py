@@ -228,8 +228,8 @@ class Convolution8i(SmallConvolution):
         weight, bias, params : float, as of :meth:`Convolution32f.set_params`; they are quantised here.
         src_stats, dst_stats : of the input and of the output, both required whatever their types are.
 
-        The context copies the numbers. References to the arrays are kept for pickle and copy alone: these read the numbers
-        that are in the arrays then. Raises TypeError for another dtype, ValueError for another shape.
+        The context copies the numbers. References to the arrays are kept only for pickle and copy, which read the numbers
+        that the arrays contain then. Raises TypeError for another dtype, ValueError for another shape.
         """
         handle = self._open()
         numbers = self._numbers(weight, bias, params)

@@ -135,7 +135,7 @@ def transpose(x: Elements, axes: Sequence[int] | None = None, *, out: Array | No
     axes : the dimension of `x` that each dimension of the result is; by default they are reversed.
     out : an array of the shape of the result, with the dtype of `x` and any strides.
 
-    Raises TypeError for another dtype, ValueError for axes that are no permutation.
+    Raises TypeError for another dtype, ValueError for axes that are not a permutation.
 
     >>> pysimd.transpose(np.ones((3, 5, 7), np.float32), (1, 2, 0)).shape
     (5, 7, 3)

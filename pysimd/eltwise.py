@@ -46,7 +46,7 @@ def eltwise(
     operation : "sum", "product", "max" or "min".
     weights : for "sum", a factor for each array; 1 by default.
 
-    Two arrays and `out` may also be some channels of larger arrays, ``big[..., 3:19]``.
+    Two arrays and `out` may also be channel slices of larger arrays, ``big[..., 3:19]``.
 
     As in C, "max" and "min" of a single array limit an infinity to the largest float, and the result is certain to be NaN
     only where the last array has one. Raises TypeError for another dtype, ValueError for shapes that differ.

@@ -127,7 +127,7 @@ class InnerProduct32f(ConvolutionContext):
         bias : float32 (dst_c,), or one number; None for zeros.
         params : the parameters of the activation, as of :meth:`Convolution32f.set_params`.
 
-        The context copies the numbers. References to the arrays are kept for pickle and copy alone. Raises TypeError for
+        The context copies the numbers. References to the arrays are kept only for pickle and copy. Raises TypeError for
         another dtype, ValueError for another shape.
         """
         handle = self._open()
@@ -145,8 +145,8 @@ class InnerProduct32f(ConvolutionContext):
 
         x : float32 of ``src_shape``.
         add : float32 of ``dst_shape``, added before the activation.
-        out : float32 of ``dst_shape``. x, add and out may be some columns of larger arrays.
-        buf : float32 with at least ``external_buffer_size`` elements, for this call alone; without it the library uses
+        out : float32 of ``dst_shape``. x, add and out may be column slices of larger arrays.
+        buf : float32 with at least ``external_buffer_size`` elements, for this call only; without it the library uses
             memory of the calling thread. The result does not depend on it.
 
         Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.

@@ -28,7 +28,7 @@ def convert_image(
     channels: int | None = None,
     out: FloatArray | None = None,
 ) -> FloatArray:
-    """An array of images in another layout; values are copied to the bit.
+    """An array of images in another layout; values are copied bit for bit.
 
     x : float32, contiguous: (C, H, W) for "nchw", (H, W, C) for "nhwc", (ceil(C / x), H, W, x) for "nchw4c", "nchw8c" and
         "nchw16c"; or a batch of them.
@@ -69,7 +69,7 @@ def convert_filter(
     dst_c: int | None = None,
     out: FloatArray | None = None,
 ) -> FloatArray:
-    """The weights of a convolution in another layout; values are copied to the bit.
+    """The weights of a convolution in another layout; values are copied bit for bit.
 
     weight : float32, contiguous: (dst_c, C, kernel_y, kernel_x) for "oiyx", (kernel_y, kernel_x, C, dst_c) for "yxio",
         (ceil(dst_c / x), kernel_y, kernel_x, C, x) for "oyxi4o", "oyxi8o" and "oyxi16o". :func:`convolution` has "yxio" for

@@ -129,8 +129,8 @@ class MergedConvolution32f(ConvolutionContext):
         bias : for each stage as of :meth:`Convolution32f.set_params`; None for zeros in all.
         params : for each stage as of :meth:`Convolution32f.set_params`; None for the defaults in all.
 
-        The context copies the numbers. References to the arrays are kept for pickle and copy alone: these read the numbers
-        that are in the arrays then. Raises TypeError for another dtype, ValueError for another shape.
+        The context copies the numbers. References to the arrays are kept only for pickle and copy, which read the numbers
+        that the arrays contain then. Raises TypeError for another dtype, ValueError for another shape.
         """
         handle, count = self._open(), len(self._stages)
         nothing = (None,) * count

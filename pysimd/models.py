@@ -15,12 +15,12 @@ def load(model: Any, *, fallback: Mapping[str, Callable[..., Any]] | None = None
 
     model : the path of an ONNX file (which needs the package ``onnx``), or of one that ``save()`` of a model has written; or
         the bytes of an ONNX file, or an ``onnx.ModelProto``.
-    fallback : functions of Python for operators that are not supported, by "Operator" or "domain.Operator". One is called
-        with an array for each input, which it cannot write, and with the attributes as keywords; it returns an array, or a
-        tuple or a list of them, whose shapes depend on those of the inputs alone.
+    fallback : Python functions for operators that are not supported, by "Operator" or "domain.Operator". One is called
+        with a read-only array for each input and with the attributes as keywords; it returns an array, or a tuple or a list
+        of them, whose shapes depend only on those of the inputs.
 
-    Raises ValueError for a file that is no such model, ImportError without ``onnx``, OSError if it cannot be read. Operators
-    that are not supported are listed by ``print(model)``, and all of them are in the error of ``prepare()``.
+    Raises ValueError for a file that is not such a model, ImportError without ``onnx``, OSError if it cannot be read.
+    ``print(model)`` lists operators that are not supported, as does the error of ``prepare()``.
 
     >>> model = pysimd.load("model.onnx")  # doctest: +SKIP
     >>> run = model.prepare({"x": (1, 3, 224, 224)})  # doctest: +SKIP

@@ -21,7 +21,7 @@ def non_max_suppression(
     score_threshold: float | None = None,
     center: bool = False,
 ) -> IndexArray:
-    """The best boxes of each class that overlap no better one of the class by too much: NonMaxSuppression of ONNX.
+    """The best boxes of each class that do not overlap a better one of the class too much: NonMaxSuppression of ONNX.
 
     boxes : float32 of shape (N, count, 4), contiguous: two opposite corners (y1, x1, y2, x2).
     scores : float32 of shape (N, classes, count), contiguous.

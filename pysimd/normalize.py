@@ -1,4 +1,4 @@
-"""Normalization: layer, instance, group and global response normalization, and division by the length."""
+"""Normalization: layer, instance, group and global response normalization, and L2 normalization."""
 
 from __future__ import annotations
 

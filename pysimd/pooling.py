@@ -2,7 +2,7 @@
 
 Shapes are (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) for "ncw"; one more axis in front is a batch.
 The window of output (y, x) begins at row ``y * stride - top`` and column ``x * stride - left``; elements outside the image
-contribute nothing. For "nhwc" and "nwc", inputs and outputs may be some channels of larger arrays, ``big[..., 3:19]``.
+contribute nothing. For "nhwc" and "nwc", inputs and outputs may be channel slices of larger arrays, ``big[..., 3:19]``.
 """
 
 from __future__ import annotations

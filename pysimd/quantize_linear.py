@@ -1,4 +1,4 @@
-"""Floats as bytes and back, with a scale and a zero: QuantizeLinear and DequantizeLinear of ONNX."""
+"""Quantisation and dequantisation with a scale and a zero point: QuantizeLinear and DequantizeLinear of ONNX."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def quantize_linear(
     dtype: Literal["uint8", "int8"] | Any = None,
     out: Array | None = None,
 ) -> Array:
-    """Floats as bytes: the nearest integer of ``x / scale``, ties to even, plus `zero`, limited to what the dtype holds.
+    """Quantises floats to bytes: ``x / scale`` to nearest, ties to even, plus `zero`, limited to the range of the dtype.
 
     x : float32 of any shape, contiguous.
     scale, zero : a number, or with `axis` one for each index along it; an array of zeros has the dtype of the result.
@@ -119,7 +119,7 @@ def dequantize_linear(
     axis: int | None = None,
     out: FloatArray | None = None,
 ) -> FloatArray:
-    """Bytes as floats: ``(x - zero) * scale``.
+    """Converts bytes to floats: ``(x - zero) * scale``.
 
     x : uint8 or int8 of any shape, contiguous.
     scale, zero : a number, or with `axis` one for each index along it; an array of zeros has the dtype of `x`.

@@ -326,7 +326,7 @@ class GRU(Recurrent):
     """Gated recurrent unit, as GRU of ONNX.
 
     src_shape, hidden, direction, batch_first : as of :class:`LSTM`, with the same shapes of outputs and states.
-    linear_before_reset : whether the reset gate is applied behind the product with the state, as in PyTorch and cuDNN.
+    linear_before_reset : whether the reset gate is applied after the product with the state, as in PyTorch and cuDNN.
     activations : F, of the gates, and G, of the candidate, as of :class:`LSTM`; None for sigmoid and tanh.
     clip : as of :class:`LSTM`.
 

@@ -89,8 +89,8 @@ def reduce(
     """A reduction of an array over some of its dimensions.
 
     x : float32, contiguous, with at most 8 dimensions.
-    operation : "sum", "mean", "max", "min", "prod", "logsumexp"; "l1", the sum of sizes; "l2", the square root of the sum of
-        squares; "sum_square".
+    operation : "sum", "mean", "max", "min", "prod", "logsumexp"; "l1", the sum of absolute values; "l2", the square root of
+        the sum of squares; "sum_square".
     axis : a dimension, several, or None for all.
     keepdims : whether reduced dimensions stay, with one index.
     out : float32 of the shape of the result.
@@ -205,7 +205,7 @@ def argmax(
     x : float32, contiguous, with at most 8 dimensions.
     axis : the dimension; None for the index in all elements.
     keepdims : whether the reduced dimension stays, with one index.
-    last : of equal elements the last one, in place of the first.
+    last : the last one of equal elements instead of the first.
     out : int64 of the shape of the result.
 
     NaN is larger than everything else. Raises TypeError for another dtype, ValueError for another axis or no elements.

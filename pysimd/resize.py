@@ -114,7 +114,7 @@ class Resize(Context):
     scale : the factor of height and width, a number or a pair (y, x). Positions are computed from it, in float32 as ONNX
         Runtime does; without it from the sizes, exactly. Without a size, that is the product rounded down.
     mode : "nearest", "linear", "cubic", or "area", the mean of the part of the image that an output covers.
-    coordinates : where outputs lie in the input: "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric" or
+    coordinates : the position of outputs in the input: "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric" or
         "half_pixel_symmetric"; ignored by "area".
     rounding : of "nearest": "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil".
     antialias : "linear" and "cubic" use more elements where the image shrinks.
@@ -192,7 +192,7 @@ class Resize(Context):
         return self._dst_shape
 
     def forward(self, x: Tensor, *, out: Array | None = None) -> Array:
-        """Resizes `x`. For "nhwc" and "nwc", `x` and `out` may be some channels of larger arrays, ``big[..., 3:19]``."""
+        """Resizes `x`. For "nhwc" and "nwc", `x` and `out` may be channel slices of larger arrays, ``big[..., 3:19]``."""
         handle = self._open()
         element = self._element
         try:

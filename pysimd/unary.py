@@ -1,6 +1,6 @@
-"""Unary operations: elementary functions of every element of an array.
+"""Unary operations: element-wise elementary functions.
 
-x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Both may also be some channels of larger arrays,
+x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Both may also be channel slices of larger arrays,
 ``big[..., 3:19]``. NaN propagates.
 """
 
