@@ -35,7 +35,7 @@ SomeBytes = Union[NDArray[np.uint8], NDArray[np.int8], ForeignArray]
 
 
 def _axes(array: Array, axis: int | None) -> tuple[int, int, int]:
-    """Elements before, along and behind the axis."""
+    """Elements before, along and after the axis."""
     if axis is None:
         return 1, 1, array.size
     count = array.ndim

@@ -215,7 +215,7 @@ def _rnn(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
     return _turned(formulas.rnn(src, w, r, b, a["direction"], h0, lengths, **more), a["batch_first"])
 
 
-# ---- functions of elements, and along axes
+# ---- element-wise functions, and functions along axes
 
 
 def _unary(x: _Inputs, a: _Attributes) -> Array:

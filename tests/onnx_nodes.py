@@ -114,7 +114,7 @@ def _conv_transpose(node: Node, x: Array, weight: Array, bias: Array | None = No
 
 
 def _with_zeros(weight: Array, pads: list[int], more: list[int], dilation: Sequence[int]) -> Array:
-    """Weights with zeros behind a kernel whose output_padding is more than the padding, which grows by as much."""
+    """Weights with zeros after a kernel whose output_padding is more than the padding, which grows by as much."""
     rank = len(more)
     zeros = [max(-(-(more[i] - pads[rank + i]) // dilation[i]), 0) for i in range(rank)]
     if not any(zeros):
@@ -280,7 +280,7 @@ def _rnn(
     return pysimd.rnn(x, weight, recurrent, bias, h0=h0, lengths=lengths, hn=hn, **options), hn
 
 
-# ---- normalization, functions of every element
+# ---- normalization, element-wise functions
 
 
 def _layer_norm(node: Node, x: Array, scale: Array, bias: Array | None = None) -> tuple[Array, ...]:
@@ -512,7 +512,7 @@ class Operator(NamedTuple):
 
 
 def _of(function: Any, **names: tuple[str, float]) -> Operator:
-    """A function of every element."""
+    """An element-wise function."""
     return Operator(partial(_activation, function, names))
 
 

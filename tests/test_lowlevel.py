@@ -171,7 +171,7 @@ POOLING = [
 ]
 
 
-# Functions of every element, with the names of their parameters.
+# Element-wise functions, with the names of their parameters.
 ACTIVATIONS = {
     name: re.findall(r"\w+(?=,)", parameters)
     for name, parameters in re.findall(

@@ -44,7 +44,7 @@ enum { SN_RECURRENT_USUAL, SN_RECURRENT_ANY, SN_RECURRENT_KERNELS };
 
 struct sn_recurrent_slots {
     sn_recurrent_gates_fn lstm_32f[SN_RECURRENT_KERNELS], rnn_32f[SN_RECURRENT_KERNELS];
-    sn_recurrent_gates_fn gru_linear_32f[SN_RECURRENT_KERNELS]; /* the reset gate is applied behind the product */
+    sn_recurrent_gates_fn gru_linear_32f[SN_RECURRENT_KERNELS]; /* the reset gate is applied after the product */
     /* Otherwise two halves: the first stores the update gate in place of its sum, and `reset`, with which the product of the
      * hidden gate is then computed. */
     sn_recurrent_gates_fn gru_reset_32f[SN_RECURRENT_KERNELS], gru_update_32f[SN_RECURRENT_KERNELS];

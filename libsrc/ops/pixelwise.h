@@ -1,4 +1,4 @@
-/* Functions of every pixel by itself, where pixels may lie among other elements. Arguments checked and not empty. */
+/* Element-wise functions on images whose pixels may be strided. Arguments checked and not empty. */
 #ifndef SN_OPS_PIXELWISE_H
 #define SN_OPS_PIXELWISE_H
 

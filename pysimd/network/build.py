@@ -164,10 +164,10 @@ class Builder:
         """Each vector as an image of 1x1."""
         return self.add("Reshape", x, shape=(*self.shape(x), 1, 1))
 
-    # ---- functions of every element
+    # ---- element-wise functions
 
     def unary(self, x: str, function: str, *params: float) -> str:
-        """A function of every element."""
+        """An element-wise function."""
         return self.add("Unary", x, function=function, params=params)
 
     def relu(self, x: str) -> str:

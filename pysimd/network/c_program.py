@@ -57,7 +57,7 @@ def _address(pointer: Any) -> int:
 
 
 def _bounds(array: Array) -> tuple[int, int]:
-    """The first byte of an array, and the one behind its last."""
+    """The first byte of an array, and the one after its last."""
     spans = [(n - 1) * stride for n, stride in zip(array.shape, array.strides)]
     begin = array.ctypes.data
     if array.size == 0:

@@ -12,7 +12,7 @@ from pysimd.network.lower import check
 
 
 def refused(graph: Graph) -> list[UnsupportedNode]:
-    """The nodes that cannot be prepared, with the sentences of the library; weights are not packed."""
+    """The nodes that cannot be prepared, with the messages of the library; weights are not packed."""
     stored, found = placed(graph), []
 
     def array(name: str) -> Array | None:

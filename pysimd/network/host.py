@@ -1,4 +1,4 @@
-"""Functions of Python as steps of a model, which are called in one way during the conversion and at run time."""
+"""Python functions as steps of a model, which are called in one way during the conversion and at run time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pysimd.annotations import Array
 def results_of(function: Callable[..., Any], arrays: Sequence[Array]) -> tuple[Array, ...]:
     """The results of a function: the array, or the arrays of the tuple or list, that it returns.
 
-    It gets views that it cannot write: other steps may read the same memory, and weights are the model's.
+    It gets read-only views: other steps may read the same memory, and weights are the model's.
 
     Raises TypeError for a result that is None or another object, and everything that the function raises.
     """
@@ -41,7 +41,7 @@ def _name(function: Any) -> str:
 
 @dataclass(frozen=True)
 class HostCall:
-    """A function of Python with the arrays of its inputs and outputs."""
+    """A Python function with the arrays of its inputs and outputs."""
 
     function: Callable[..., Any]
     inputs: Sequence[Array]

@@ -64,7 +64,7 @@ def reshaped_order(shape: Shape, order: Order, target: Shape) -> Order | None:
             return None
         found.extend(right)
         at += len(left)
-    for axis in (axis for axis, n in enumerate(target) if n == 1):  # anywhere: behind the dimension before it
+    for axis in (axis for axis, n in enumerate(target) if n == 1):  # anywhere: after the dimension before it
         found.insert(found.index(axis - 1) + 1 if axis else 0, axis)
     return tuple(found)
 
@@ -266,7 +266,7 @@ def _channels(p: _Placement, node: Node) -> None:
 
 
 def _same(p: _Placement, node: Node) -> None:
-    """A function of every element, or along one axis, in any order; further inputs are constants of one dimension."""
+    """An element-wise function, or one along an axis, in any order; further inputs are constants of one dimension."""
     order = p.order(node.inputs[0])
     axis = node.attributes.get("axis")
     moved = {} if axis is None else {"axis": order.index(axis % len(order))}

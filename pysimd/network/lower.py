@@ -1,6 +1,6 @@
 """The prepared calls of each node: functions and contexts of :mod:`pysimd` with their arrays bound.
 
-Nodes are those of stored tensors, see :mod:`pysimd.network.layouts`; an array may be some channels of a larger one where
+Nodes are those of stored tensors, see :mod:`pysimd.network.layouts`; an array may be a channel slice of a larger one where
 :mod:`pysimd.network.memory` permits it.
 """
 
@@ -332,7 +332,7 @@ def _by_channel(function: Any) -> _Plain:
 def _softmax(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
     if not a["log"]:
         return [prepare(pysimd.softmax, x[0], axis=a["axis"], out=y[0])]
-    # The largest value is subtracted first: of large numbers, the sum of exponentials has too few digits behind the point.
+    # The largest value is subtracted first: of large numbers, the sum of exponentials has too few digits after the point.
     most = prepare(pysimd.amax, x[0], a["axis"], keepdims=True)
     small = prepare(pysimd.subtract, x[0], most.result, out=y[0])
     total = prepare(pysimd.logsumexp, y[0], a["axis"], keepdims=True)
@@ -460,7 +460,7 @@ def _dequantize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 
 
 def _by_axis(src: Array, dst: Array, axis: int | None) -> tuple[Array, Array, int | None]:
-    """Arrays of one shape, with a dimension before the axis and one behind it if they have too many."""
+    """Arrays of one shape, with a dimension before the axis and one after it if they have too many."""
     shape = around(src.shape, axis or 0)
     moved = axis if axis is None or shape == src.shape else 1
     return src.reshape(shape), dst.reshape(shape), moved

@@ -118,7 +118,7 @@ def plan_of(graph: Graph) -> Plan:
 
 
 def accepts_gaps(graph: Graph, node: Node, name: str) -> bool:
-    """Whether a node can read or write this tensor as some channels of a larger one."""
+    """Whether a node can read or write this tensor as a channel slice of a larger one."""
     if node.operator in _COPIES:
         return True
     if node.operator == "Binary":  # by the function of several tensors

@@ -37,8 +37,8 @@ def read(model: Any) -> Source:
     """The source of an ONNX model: a path, the bytes of a file, or an ``onnx.ModelProto``.
 
     Weights are mapped, and read when they are used: the file, and those that belong to it, must not be changed as long as
-    the model is used. Raises ValueError for what is no such model, with the reason; ImportError without the package; OSError
-    if the file cannot be read.
+    the model is used. Raises ValueError with the reason for anything else; ImportError without the package; OSError if the
+    file cannot be read.
     """
     try:
         import onnx

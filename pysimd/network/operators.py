@@ -46,7 +46,7 @@ in capitals are constants::
     TopK(x) -> values, indices    k, axis, largest, sorted
     Quantize(x, S, [Z]), Dequantize(x, S, [Z])
                                   axis (None for one scale); Quantize also dtype
-    Host(x, ...)                  function, types: computed by a function of Python with the arrays of its inputs, which
+    Host(x, ...)                  function, types: computed by a Python function with the arrays of its inputs, which
                                   returns an array, or a tuple or a list of them
 
 An activation is a pair: its name in :mod:`pysimd` and its parameters, ``("identity", ())`` for none.
@@ -261,7 +261,7 @@ def _recurrent(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]
     return [Type((steps, directions, batch, hidden)), *[Type((directions, batch, hidden))] * 2]
 
 
-# ---- functions of elements, and along axes
+# ---- element-wise functions, and functions along axes
 
 
 def _same(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:

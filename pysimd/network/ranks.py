@@ -29,7 +29,7 @@ def merged(shape: Shape, groups: Sequence[range]) -> Shape:
 
 
 def around(shape: Shape, axis: int) -> Shape:
-    """A shape with one dimension before an axis and one behind it; as it is if the library has so many."""
+    """A shape with one dimension before an axis and one after it; unchanged if the library has so many."""
     return shape if len(shape) <= MOST else (prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]))
 
 

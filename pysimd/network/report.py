@@ -1,4 +1,4 @@
-"""Why a model takes the time it takes: its steps, what each computes and how, and its share of the time."""
+"""The report of a model's time: its steps, what each computes and how, and its share of the time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a file says to a graph of the operators of :mod:`pysimd.network.operators`."""
+"""From the contents of a file to a graph of the operators of :mod:`pysimd.network.operators`."""
 
 from pysimd.network.convert import (  # noqa: F401  which registers converters
     attention,

@@ -254,7 +254,7 @@ class Conversion:
         return self.builder.add_all(operator, inputs, **attributes)
 
     def unary(self, x: str, function: str, *params: float) -> str:
-        """A function of every element."""
+        """An element-wise function."""
         return self.add("Unary", x, function=function, params=tuple(map(float, params)))
 
     def binary(self, function: str, a: Value | float, b: Value | float) -> str:
@@ -450,7 +450,7 @@ class Conversion:
             return value
         return self.add("Reshape", self.named(value), shape=tuple(self.shape_of(value)))
 
-    # ---- functions of Python
+    # ---- Python functions
 
     def _function(self, node: SourceNode) -> Any:
         name = full_name(node)
@@ -495,7 +495,7 @@ class Conversion:
         raise Unsupported(f"its function cannot compute these shapes: {reason!r}") from reason
 
     def host(self, function: Any, *inputs: str) -> str:
-        """A function of Python for tensors, with one result."""
+        """A Python function for tensors, with one result."""
         return self.add("Host", *inputs, function=function, types=tuple(self._types_of_call(function, inputs)))
 
     def by_numpy(self) -> None:
@@ -550,8 +550,8 @@ def graph_of(source: Source, shapes: Mapping[str, Shape], fallback: Mapping[str,
     """The graph of a source.
 
     shapes : of all its inputs, by name, and of the weights that are to be inputs too.
-    fallback : functions of Python by the operators that they compute, "Name" or "domain.Name". A function gets NumPy arrays
-        of the inputs that the node has, which it cannot write, and its attributes as keywords, and returns an array, or a
+    fallback : Python functions by the operators that they compute, "Name" or "domain.Name". A function gets NumPy arrays
+        of the inputs that the node has, read-only, and its attributes as keywords, and returns an array, or a
         tuple or a list of them. The shapes
         and types of its results are those that it returns when it is called during the conversion, with zeros; or they are
         given: a pair of the function and of a list of types, each a pair (shape, name of a type).

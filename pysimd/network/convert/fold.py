@@ -427,7 +427,7 @@ def _einsum(node: _Node, *arrays: Array) -> Any:
 
 
 def _unary(function: Callable[[Array], Any]) -> Callable[..., Any]:
-    """A function of every element, which keeps the type."""
+    """An element-wise function that keeps the type."""
     return lambda node, x: np.asarray(function(x)).astype(x.dtype)
 
 

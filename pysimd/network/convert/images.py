@@ -253,7 +253,7 @@ def _added_planes(c: Conversion, y: str, stride: int, dilation: int) -> str:
 def _with_zeros(
     c: Conversion, weight: Value, after: list[int], more: list[int], dilations: Shape
 ) -> tuple[Value, list[int]]:
-    """Weights with zeros behind a kernel whose output_padding is more than the padding after it, and this padding, which
+    """Weights with zeros after a kernel whose output_padding is more than the padding after it, and this padding, which
     grows by as much. Of volumes the first dimension stays as it is."""
     last = range(len(after) - 2, len(after))
     zeros = [max(-(-(more[i] - after[i]) // dilations[i]), 0) if i in last else 0 for i in range(len(after))]
@@ -326,7 +326,7 @@ def _dilated(c: Conversion, x: str, window: Window, ceil: bool, function: str, i
         shape, axis = c.builder.shape(x), 2 + i
         n, span = shape[axis], (k - 1) * dilation + 1
         count = windows_along(n, span, stride, before, after, ceil)
-        more = max((count - 1) * stride + span - (n + before + after), 0)  # of the last window, behind the padding
+        more = max((count - 1) * stride + span - (n + before + after), 0)  # of the last window, after the padding
         if before or after or more:
             pads = tuple((before, after + more) if j == axis else (0, 0) for j in range(len(shape)))
             x = c.add("Pad", x, pads=pads, mode="constant", value=-np.inf if function == "maximum" else 0.0)

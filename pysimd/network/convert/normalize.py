@@ -175,7 +175,7 @@ def _lrn(c: Conversion, node: SourceNode) -> None:
 
 
 def _even_lrn(c: Conversion, x: str, size: int, alpha: float, beta: float, bias: float) -> str:
-    """By the mean of squares of a window of channels, one more of which are behind the channel than before it."""
+    """By the mean of squares of a window of channels, one more of which is after the channel than before it."""
     n, channels, h, w = c.builder.shape(x)
     squares = c.reshape(c.binary("multiply", x, x), (n, 1, channels, h * w))
     pads = tuple((((size - 1) // 2, size // 2) if axis == 2 else (0, 0)) for axis in range(4))

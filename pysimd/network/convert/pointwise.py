@@ -1,4 +1,4 @@
-"""Converters of functions of every element, of one tensor and of several."""
+"""Converters of element-wise functions, of one tensor and of several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of elements before the Reshapes and Transposes that they follow, if a layer before these can compute them."""
+"""Element-wise functions before the Reshapes and Transposes that they follow, if a layer before these can compute them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LAYERS = ("ChannelNorm", "Conv", "ConvTranspose", "LayerNorm", "Linear")
 
 
 def lifted(graph: Graph, node: Node) -> Change | None:
-    """One function of elements, or a scale along an axis."""
+    """One element-wise function, or a scale along an axis."""
     x = node.inputs[0] if node.inputs else ""
     if len(node.outputs) != 1 or not x:
         return None

@@ -47,7 +47,7 @@ def is_plain(node: Node) -> bool:
 
 
 def made(graph: Graph, name: str, operator: str, *functions: str) -> Node | None:
-    """The node without activation that gives a tensor, if it is of this operator, with one of these functions."""
+    """The node without activation that produces a tensor, if it is of this operator, with one of these functions."""
     node = graph.producer(name)
     if node is None or node.operator != operator or not is_plain(node):
         return None
@@ -55,7 +55,7 @@ def made(graph: Graph, name: str, operator: str, *functions: str) -> Node | None
 
 
 def unary(graph: Graph, name: str, function: str) -> tuple[str, tuple[float, ...]] | None:
-    """The input and the parameters of a function of every element that gives a tensor."""
+    """The input and the parameters of an element-wise function that produces a tensor."""
     node = made(graph, name, "Unary", function)
     return None if node is None else (node.inputs[0], tuple(node.attributes["params"]))
 
@@ -176,7 +176,7 @@ def replacement(
 
 
 def as_unary(node: Node, x: str, function: str, *params: float) -> Change:
-    """A function of every element in place of a node."""
+    """An element-wise function in place of a node."""
     return replacement([node], "Unary", (x,), {"function": function, "params": tuple(map(float, params))})
 
 
