@@ -8,7 +8,7 @@
 #   accuracy   measures exp, log and similar functions over all floats and writes docs/accuracy.md (minutes); with STEP=1000 it
 #              takes every 1000th float and only prints
 #   operators  writes docs/operators.md, the operators that models may have, from the cases of the package onnx
-#   models     fetches published models into build/models/, for tests and benchmarks: tests/real_models.py lists them
+#   models     fetches published models into build/models/, for tests and benchmarks: tests/network/real_models.py lists them
 #   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO, ncnn
 #              and PyTorch, which it installs in .venv-peers; with SWEEP=1 layers drawn at random; see docs/benchmarks.md
 #   calibrate  compares the cost models of convolutions with this machine (minutes); CALIBRATE_FLAGS are its options, see
@@ -115,21 +115,21 @@ accuracy: $(B)/tests/accuracy
 	$(RUN) $< $(STEP) $(if $(STEP),,> $(B)/accuracy.md && cp $(B)/accuracy.md docs/accuracy.md)
 
 check: all check-programs
-	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
-	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
-	@echo "== tests/check_build.sh"; tests/check_build.sh $(B) "$(CC)" $(RUN)
-	@echo "== tests/check_levels.sh"; tests/check_levels.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/sh/check_library.sh"; tests/sh/check_library.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/sh/check_install.sh"; tests/sh/check_install.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/sh/check_build.sh"; tests/sh/check_build.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/sh/check_levels.sh"; tests/sh/check_levels.sh $(B) "$(CC)" $(RUN)
 	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
 
 .PHONY: operators
 operators: $(VENV)/test.stamp
-	cd tests && $(abspath $(VENV))/bin/python operators_table.py
+	PYTHONPATH=.:tests $(VENV)/bin/python -m network.operators_table
 
 .PHONY: models
 models: $(VENV)/models.stamp
-	PYTHONPATH=. $(VENV)/bin/python tests/real_models.py $(BUILD)/models
+	PYTHONPATH=. $(VENV)/bin/python tests/network/real_models.py $(BUILD)/models
 
 examples: $(C_EXAMPLES) $(CXX_EXAMPLES) $(VENV)/test.stamp
 	$(NO_JOBS) $(VENV)/bin/python examples/run.py --programs $(B)/examples --prefix '$(RUN)' $(EXAMPLE_SRC)
@@ -209,10 +209,10 @@ sdist: $(TOOLS)/package.stamp | $(PROJECT)/setup.py
 	$(TOOLS)/bin/python -m build --sdist --no-isolation --outdir $(DIST) $(PROJECT)
 
 check-package: all
-	tests/check_package.sh
+	tests/sh/check_package.sh
 
 check-reproducible: all $(TOOLS)/package.stamp
-	tests/check_reproducible.sh $(B) "$(CC)" $(TOOLS)
+	tests/sh/check_reproducible.sh $(B) "$(CC)" $(TOOLS)
 
 clean:
 	$(if $(OUTSIDE),$(error remove $(BUILD) by hand: it may contain other files))

@@ -38,7 +38,7 @@ python-files: all
 	install -m 644 include/simdnet.h include/simdnet_simd.h $(call quote,$(INTO))/
 
 # A wheel is named after the oldest glibc that has all symbol versions of the library (PEP 600), which readelf prints for any
-# machine; tests/check_package.sh compares with auditwheel.
+# machine; tests/sh/check_package.sh compares with auditwheel.
 GLIBC     = $(shell $(call tool,readelf) -V $(B)/libsimdnet.so | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1)
 PLATFORM  = $(if $(GLIBC),manylinux_$(subst .,_,$(GLIBC:GLIBC_%=%))_$(ARCH),$(error the library needs no version of glibc: \
               name its platform, as in make wheel PLATFORM=musllinux_1_2_$(ARCH)))

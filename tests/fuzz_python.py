@@ -20,8 +20,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import samples
-from support import Array
+from support import Array, samples
 
 LONGEST = 5  # seconds of a call, on a busy machine
 MEMORY = 4 << 30  # bytes: a call may ask for results of many gigabytes, which would take long to write

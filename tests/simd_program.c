@@ -1,4 +1,4 @@
-/* A program as it is written for the Simd Library, of 2020 or of 2026: tests/check_install.sh compiles it with simdnet_simd.h,
+/* A program as it is written for the Simd Library, of 2020 or of 2026: tests/sh/check_install.sh compiles it with simdnet_simd.h,
  * as C and as C++, for both. It prints what it computed, and fails if that is wrong. */
 #include <simdnet_simd.h>
 

@@ -28,8 +28,7 @@ from random import Random
 from typing import Any, Callable
 
 import numpy as np
-import samples
-from support import Array
+from support import Array, samples
 
 import pysimd
 
@@ -78,8 +77,8 @@ class Soak:
     def _models(self, folder: Path) -> None:
         try:
             import onnx
-            from random_models import random_model
-            from test_network_random import random_inputs
+            from network.random_models import random_model
+            from network.test_network_random import random_inputs
         except ImportError:
             print("skipped: models, without the package onnx")
             return

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
-import samples
-from support import assert_refused, assert_same, assert_ulp, floats
+from support import assert_refused, assert_same, assert_ulp, floats, reference, samples
 
 import pysimd
 

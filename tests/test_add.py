@@ -9,8 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-import reference
-from support import Array, assert_refused, assert_same, floats
+from support import Array, assert_refused, assert_same, floats, reference
 
 import pysimd
 

@@ -24,8 +24,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-import samples
-from support import COMPILER, PARAMS, ROOT, floats
+from support import COMPILER, PARAMS, ROOT, floats, samples
 
 import pysimd
 
@@ -137,8 +136,8 @@ def models() -> dict[str, Job]:
     """Random models, each as the ONNX file and as the saved one."""
     try:
         import onnx
-        from random_models import random_model
-        from test_network_random import random_inputs, turned
+        from network.random_models import random_model
+        from network.test_network_random import random_inputs, turned
     except ImportError:
         print("skipped: no package onnx")
         return {}

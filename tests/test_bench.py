@@ -14,10 +14,9 @@ from types import SimpleNamespace
 from typing import Any, Callable, cast
 
 import numpy as np
-import numpy_peer
 import pytest
-from network_reference import reference
-from support import ROOT
+from network.reference import reference
+from support import ROOT, numpy_peer
 
 import pysimd
 from bench import cases, clock, compare, implementations, limits, machine, peers, regret, remote, report, runner, whole

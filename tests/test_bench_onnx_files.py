@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_models import _classifier as classifier
+from network.test_models import _classifier as classifier
 
 import pysimd
 from bench import implementations, pages

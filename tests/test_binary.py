@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import replace
 from support import Array, assert_refused, floats
+from support.reference import replace
 
 import pysimd
 

@@ -11,8 +11,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-import samples
-from support import REFUSALS, Array, floats
+from support import REFUSALS, Array, floats, samples
 
 import pysimd
 from pysimd import calls, lowlevel

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from support import PARAMS, Array, assert_refused, assert_same_however_called, floats
+from support import PARAMS, Array, assert_refused, assert_same_however_called, floats, reference
 from test_convolution import CASES, LAYOUTS, geometries, in_layout
 
 import pysimd

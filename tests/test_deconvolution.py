@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from support import PARAMS, Array, assert_refused, assert_same_however_called, assert_within, floats
+from support import PARAMS, Array, assert_refused, assert_same_however_called, assert_within, floats, reference
 
 import pysimd
 from pysimd._pixels import AFTER, BEFORE

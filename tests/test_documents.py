@@ -8,10 +8,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-import documents
 import pytest
-from documents import BLOCKS, PAGES, Block
-from support import ROOT
+from support import ROOT, documents
+from support.documents import BLOCKS, PAGES, Block
 
 import pysimd
 from pysimd import lowlevel

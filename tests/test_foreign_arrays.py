@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import samples
-from samples import at, places, replaced
-from support import Array
+from support import Array, samples
+from support.samples import at, places, replaced
 
 import pysimd
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from support import assert_refused, assert_same, assert_within, floats
+from support import assert_refused, assert_same, assert_within, floats, reference
 
 import pysimd
 

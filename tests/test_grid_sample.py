@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
-from support import assert_refused, assert_within, floats
+from support import assert_refused, assert_within, floats, reference
 
 import pysimd
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
-from support import assert_refused, floats
+from support import assert_refused, floats, reference
 
 import pysimd
 

@@ -7,8 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-import samples
-from support import ROOT, Array
+from support import ROOT, Array, samples
 
 import pysimd
 from pysimd import __main__

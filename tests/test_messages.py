@@ -8,9 +8,8 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-import samples
-from samples import at, places, replaced
-from support import REFUSALS, Array, floats
+from support import REFUSALS, Array, floats, samples
+from support.samples import at, places, replaced
 
 import pysimd
 

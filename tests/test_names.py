@@ -11,8 +11,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-import samples
-from support import Array, floats
+from support import Array, floats, samples
 
 import pysimd
 

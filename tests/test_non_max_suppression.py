@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
+from support import reference
 
 import pysimd
 

@@ -6,9 +6,8 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-import samples
-from samples import at, places, replaced
-from support import REFUSALS
+from support import REFUSALS, samples
+from support.samples import at, places, replaced
 
 import pysimd
 

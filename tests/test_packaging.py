@@ -1,4 +1,4 @@
-"""A wheel built from a copy of the sources works elsewhere; tests that need a network: tests/check_package.sh."""
+"""A wheel built from a copy of the sources works elsewhere; tests that need a network: tests/sh/check_package.sh."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-import samples
+from support import samples
 
 import pysimd
 from pysimd import _pixels

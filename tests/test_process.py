@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import samples
-from support import COMPILER, ROOT, floats
+from support import COMPILER, ROOT, floats, samples
 
 import pysimd
 from pysimd._library import HEADER_PATH, LIBRARY_PATH
@@ -27,7 +26,8 @@ LIVE = """
 import atexit, os, sys, threading, time
 sys.path[:0] = ["tests"]
 import numpy as np
-import samples, pysimd
+import pysimd
+from support import samples
 pysimd.set_num_threads(2)
 made = samples.contexts(np.random.default_rng(0))
 right = {name: context.forward(*arrays).tobytes() for name, (context, arrays) in made.items()}

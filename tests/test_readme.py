@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from documents import blocks_of, compile_c, shell
 from support import ROOT
+from support.documents import blocks_of, compile_c, shell
 
 import pysimd
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
-from support import Array, assert_refused
+from support import Array, assert_refused, reference
 
 import pysimd
 

@@ -15,9 +15,8 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-import samples
-from samples import at, places, replaced
-from support import REFUSALS, ROOT, Array
+from support import REFUSALS, ROOT, Array, samples
+from support.samples import at, places, replaced
 from test_messages import wrong_arrays, wrong_numbers
 
 import pysimd

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_network_convert import made
+from network.test_network_convert import made
 from test_resize import COORDINATES, float_positions
 
 import pysimd

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import samples
-from support import floats
+from support import floats, samples
 
 import pysimd
 

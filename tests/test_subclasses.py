@@ -9,9 +9,8 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-import samples
-from samples import at, places, replaced
-from support import REFUSALS, Array
+from support import REFUSALS, Array, samples
+from support.samples import at, places, replaced
 
 import pysimd
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from support import Array, assert_refused, assert_within, floats
+from support import Array, assert_refused, assert_within, floats, reference
 
 import pysimd
 from pysimd.lowlevel import ffi, lib

@@ -5,7 +5,7 @@
  *
  * With a number, the library is opened, used by several threads and closed so many times instead.
  *
- * tests/check_library.sh runs it: opened_late LIBRARY [ROUNDS]. A program linked with the library would not test this, since
+ * tests/sh/check_library.sh runs it: opened_late LIBRARY [ROUNDS]. A program linked with the library would not test this, since
  * its thread-local storage is allocated from the start.
  */
 #define _GNU_SOURCE

@@ -53,7 +53,7 @@ def child(flags: list[str]) -> None:
     with atheris.instrument_imports(include=["pysimd.network"]):
         from pysimd.network import onnx_reader, saved
 
-    import network_fuzz
+    from network import fuzz as network_fuzz
 
     folder = Path(tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
     path = folder / "m.simdnet"

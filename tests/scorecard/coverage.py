@@ -151,7 +151,7 @@ def programs() -> int:
 
 
 def python_tests() -> list[str]:
-    names = sorted(pathlib.Path("tests").glob("test_*.py"))
+    names = sorted(pathlib.Path("tests").rglob("test_*.py"))
     return [str(name) for name in names if not OTHER_TESTS.match(name.stem.partition("_")[2])]
 
 

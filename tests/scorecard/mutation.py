@@ -454,10 +454,10 @@ def near_in_python(file: str) -> list[str]:
     """On one instruction set: what a fault in Python breaks is rarely that of one alone. Then those of models on all."""
     path = pathlib.PurePath(file).relative_to("pysimd").with_suffix("")
     named = next((names for pattern, names in NEAREST_PYTHON.items() if fnmatch.fnmatchcase(str(path), pattern)), None)
-    files = [f"tests/{name}.py" for name in (named or f"test_{path.name.lstrip('_')}").split()]
+    names = (named or f"test_{path.name.lstrip('_')}").split()
+    found = [str(file.relative_to(ROOT)) for name in names for file in sorted((ROOT / "tests").rglob(f"{name}.py"))]
     others = LEVELS.replace("avx2", "").split()
     one_level = " and ".join(f"not {level}" for level in ("base", *others))
-    found = [name for name in files if (ROOT / name).exists()]
     return [f"{PYTEST} -k '{one_level}' {name}" for name in found]
 
 

@@ -66,8 +66,8 @@ def main() -> int:
     except ImportError as error:
         print(f"skipped: {error}")
         return 0
-    from random_models import random_model
-    from test_network_random import random_inputs
+    from network.random_models import random_model
+    from network.test_network_random import random_inputs
 
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ def mutations(seed: int, count: int) -> str:
 
 def files(seed: int, count: int) -> str:
     """`count` files of each format."""
-    return f"{PYTHON} tests/network_fuzz.py {count} {seed}"
+    return f"{PYTHON} -m network.fuzz {count} {seed}"
 
 
 def guided(seed: int, count: int) -> str:
@@ -25,7 +25,7 @@ def guided(seed: int, count: int) -> str:
 
 
 def hostile(seed: int, cases: int) -> str:
-    return f"{PYTHON} tests/hostile_models.py --seed {seed} --cases {cases}"
+    return f"{PYTHON} -m network.hostile_models --seed {seed} --cases {cases}"
 
 
 FOUND = ("findings", "mutation_findings", "file_findings")

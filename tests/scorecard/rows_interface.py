@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from scorecard.row import Form, Row
 
 LIBRARY = (
-    "tests/check_abi.sh",
+    "tests/sh/check_abi.sh",
     # The header, exported names and versions, needed libraries, RELRO, the stack, constructors, thread-local storage.
-    "tests/check_library.sh build/$(cc -dumpmachine | cut -d- -f1)-cc cc",
+    "tests/sh/check_library.sh build/$(cc -dumpmachine | cut -d- -f1)-cc cc",
 )
 FIGURE = "{passed:.0f} checks, {failed:.0f} failed; {functions:.0f} functions as released, {added:.0f} added"
 

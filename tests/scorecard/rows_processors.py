@@ -35,7 +35,7 @@ ROWS = [
         "no level contains or executes an instruction that its processors lack, and each processor gets the right level",
         "no illegal instruction; the levels in a table of at least 20 processors",
         Form(
-            (CHECK, OBJECTS, "tests/check_processor.sh SandyBridge sse41 --quick --every 400 --seed 1 --jobs $(nproc)"),
+            (CHECK, OBJECTS, "tests/sh/check_processor.sh SandyBridge sse41 --quick --every 400 --seed 1 --jobs $(nproc)"),
             FIGURE,
             holds,
             minutes=2,
@@ -46,7 +46,7 @@ ROWS = [
                 OBJECTS,
                 ARM_OBJECTS,
                 *(
-                    f"tests/check_processor.sh {processor} {level} --part {part}/{PARTS} --quick --seed {part}"
+                    f"tests/sh/check_processor.sh {processor} {level} --part {part}/{PARTS} --quick --seed {part}"
                     for processor, level in EMULATED.items()
                     for part in range(1, PARTS + 1)
                 ),

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import network_fuzz
 import numpy as np
 import pytest
 
+from network import fuzz as network_fuzz
 from pysimd.network import saved
 from pysimd.network.source import Source, SourceNode, Value
 

@@ -16,8 +16,7 @@ import pytest
 
 onnx = pytest.importorskip("onnx", "1.23", reason="onnx, which has the cases, is not installed, or is older than they are")
 
-from onnx_suite import Case, cases  # noqa: E402
-
+from network.onnx_suite import Case, cases  # noqa: E402
 from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.convert import UnsupportedModel, graph_of  # noqa: E402
 from pysimd.network.convert.fold import FOLDS  # noqa: E402
@@ -211,7 +210,7 @@ def test_converted_models(case: Case) -> None:
 
 def test_the_table_of_operators() -> None:
     """docs/operators.md is what `make operators` writes."""
-    import operators_table
+    from network import operators_table
 
     if f"(onnx {onnx.__version__})" not in operators_table.FILE.read_text():
         pytest.skip(f"the table was written with the cases of another version than onnx {onnx.__version__}")

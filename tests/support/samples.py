@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any, Callable
 
 import numpy as np
-from support import Array, floats
 
 import pysimd
+from support import Array, floats
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 Place = tuple[Any, ...]  # index of an array in (args, kwargs)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network_reference import computed, inputs_of
-from special_values import assert_same
+from support.special_values import assert_same
 
+from network.reference import computed, inputs_of
 from pysimd.annotations import Array
 from pysimd.network import Builder, Graph, Node, Runner
 from pysimd.network.operators import IDENTITY

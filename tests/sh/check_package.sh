@@ -4,7 +4,7 @@
 # from another folder. Needs git and a package index. PYTHON is the interpreter. `make check-package` has built the library here:
 # if no file differs from the commit, its objects are copied, and make compiles those again for which a header is missing.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 unset SIMDNET_LIBRARY PYTHONPATH VIRTUAL_ENV
 unset MAKEFLAGS MAKELEVEL
 export PIP_DISABLE_PIP_VERSION_CHECK=1

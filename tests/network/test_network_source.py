@@ -13,10 +13,10 @@ import pytest
 
 onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
 
-import network_fuzz  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 import pysimd  # noqa: E402
+from network import fuzz as network_fuzz  # noqa: E402
 from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.source import Value  # noqa: E402
 

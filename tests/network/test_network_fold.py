@@ -56,7 +56,7 @@ def assert_folds(case: Any) -> int:
 
 def test_node_cases() -> None:
     pytest.importorskip("onnx", "1.23", reason="onnx, which has the cases, is not installed, or is older than they are")
-    from onnx_suite import cases
+    from network.onnx_suite import cases
 
     computed: Counter[str] = Counter()
     wrong = []

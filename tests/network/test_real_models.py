@@ -1,6 +1,6 @@
 """Published models beside ONNX Runtime, with inputs of their own use; `make models` fetches the files.
 
-``python tests/test_real_models.py`` prints the table of docs/guides/models.md.
+``PYTHONPATH=.:tests python -m network.test_real_models`` prints the table of docs/guides/models.md.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from real_models import MODELS, Published
 from support import ROOT
 
 import pysimd
+from network.real_models import MODELS, Published
 from pysimd.annotations import Array
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed: pip install '.[models]'")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures how long builds of a fresh clone of the commit take, without ccache. Files are touched, so that make treats them as
-# edited. Usage: tests/build_times.sh [demo]; with demo also `make demo`, which needs a package index.
+# edited. Usage: tests/sh/build_times.sh [demo]; with demo also `make demo`, which needs a package index.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 unset CC CFLAGS LDFLAGS MAKEFLAGS MAKELEVEL
 export CCACHE_DISABLE=1 TIMEFORMAT='%R s, by processors %U s'
 

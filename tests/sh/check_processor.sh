@@ -2,13 +2,13 @@
 # Runs the checker on an emulated processor, whose newest level must be the one given: the library chooses that level, and the
 # emulator ends a program that executes an instruction which the processor lacks. Usage:
 #
-#     tests/check_processor.sh PROCESSOR LEVEL [--part K/N] [options of the checker]
+#     tests/sh/check_processor.sh PROCESSOR LEVEL [--part K/N] [options of the checker]
 #
 # --part: the K-th of N parts of the checker's families, counted from 1.
 # For an ARM processor, a checker built by aarch64-linux-gnu-gcc is run. The emulator computes with floating-point numbers up to a
 # hundred times slower than a processor. It reads the elements that a masked load excludes, so arrays have no unreadable pages.
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 processor=$1 level=$2
 shift 2
 part=1 parts=1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds libraries with other instruction sets, from the existing objects where these are the same, and tests them: make ISAS=...,
 # and avxvnni for processors that have its instruction only in the encoding of AVX-512.
-# Usage: tests/check_levels.sh BUILD_DIRECTORY CC [RUN ...]
+# Usage: tests/sh/check_levels.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2
 shift 2

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network_reference import computed
-from special_values import SPECIAL, assert_equal, assert_same, feeds, with_special_constants
-from test_network_passes import Net
+from support.special_values import SPECIAL, assert_equal, assert_same, feeds, with_special_constants
 
 import pysimd
+from network.reference import computed
+from network.test_network_passes import Net
 from pysimd.network import Graph, Runner, onnx_reader
 from pysimd.network.convert import graph_of
 from pysimd.network.passes import simplified
 
 pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
-from random_models import random_model
+from network.random_models import random_model
 
 SEEDS = 160
 PARTS = 4

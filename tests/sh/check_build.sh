@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests the tools for developers of the library: which files make builds again, and which cases the checker leaves out.
-# Usage: tests/check_build.sh BUILD_DIRECTORY CC [RUN ...]
+# Usage: tests/sh/check_build.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2
 shift 2

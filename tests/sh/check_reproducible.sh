@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the same sources twice, in different folders and environments: libraries, wheel and sdist must be equal to the bit. To
 # save time, the library has few instruction sets, and the first build begins with the objects of BUILD_DIRECTORY.
-# Usage: tests/check_reproducible.sh BUILD_DIRECTORY CC TOOLS, where TOOLS is Python's environment with the packages' tools
+# Usage: tests/sh/check_reproducible.sh BUILD_DIRECTORY CC TOOLS, where TOOLS is Python's environment with the packages' tools
 set -euo pipefail
 unset MAKEFLAGS MAKELEVEL SOURCE_DATE_EPOCH
 build=$1 cc=$2 tools=$(cd "$3" && pwd)

@@ -24,10 +24,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import network_fuzz
 import numpy as np
 
 import pysimd
+from network import fuzz as network_fuzz
 from pysimd.network import saved
 
 SECONDS = 1.0  # of the processor

@@ -1,8 +1,8 @@
 """Random small models against another implementation: ONNX Runtime if it is installed, else the evaluator of onnx.
 
-``python tests/test_network_random.py FIRST COUNT [NODES]`` tries more seeds; a seed makes the same model everywhere.
-One model in thousands, of many nodes, magnifies rounding errors beyond the tolerance: then the others differ among
-themselves, too.
+``PYTHONPATH=.:tests python -m network.test_network_random FIRST COUNT [NODES]`` tries more seeds; a seed makes the
+same model everywhere. One model in thousands, of many nodes, magnifies rounding errors beyond the tolerance: then the
+others differ among themselves, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pysimd.annotations import Array
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 pytest.importorskip("onnx.reference")
 
-from random_models import NODES, random_model  # noqa: E402
+from network.random_models import NODES, random_model  # noqa: E402
 
 SEEDS = 300
 TOLERANCE = 2e-4  # relative to the largest value

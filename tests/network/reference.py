@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 import numpy as np
-import reference as formulas
 from support import Array
+from support import reference as formulas
 from test_resize import expected as resized
 
 from pysimd.network import Graph

@@ -41,7 +41,7 @@ PARAMS: dict[str, Any] = {
 #: argument pretends. conftest.py prints how many there were.
 REFUSALS: Counter[str] = Counter()
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 COMPILER = shutil.which("cc")
 
 

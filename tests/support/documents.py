@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
 from support import COMPILER, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

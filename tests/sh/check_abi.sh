@@ -1,13 +1,13 @@
 #!/bin/sh
 # Compares the interface of the library with that of the same minor version when it was released, as programs in machine code
-# see it: functions, their parameters, structs, enumerators. Usage: tests/check_abi.sh [--write]
+# see it: functions, their parameters, structs, enumerators. Usage: tests/sh/check_abi.sh [--write]
 #
 # tests/abi/ has a description for each minor version. Functions may be added; what is removed or changed is a failure, since
 # programs that were linked with this minor version would break. --write writes the description of the library as it is now,
 # when a minor version begins, or after a change that is compatible although abidiff cannot know it (members appended to a struct
 # with a member `size`).
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 
 version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' include/simdnet.h)
 machine=$(uname -m)
@@ -27,7 +27,7 @@ for tool in abidiff abidw readelf; do
     command -v $tool > /dev/null || skipped "the interface in machine code: no $tool (packages abigail-tools, binutils)"
 done
 if [ ! -e "$released" ] && ls tests/abi/*-"$machine".abi > /dev/null 2>&1 && [ "${1-}" != --write ]; then
-    bad "no $released: run tests/check_abi.sh --write if version $version is a new one"
+    bad "no $released: run tests/sh/check_abi.sh --write if version $version is a new one"
     exit 1
 fi
 [ -e "$released" ] || [ "${1-}" = --write ] || skipped "no interface of $machine has been written down"

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from network_reference import computed
 from support import Array
-from test_models import _built
 
+from network.reference import computed
+from network.test_models import _built
 from pysimd.calls import taped
 from pysimd.network import Builder, Graph, Runner, c_program, operators
 from pysimd.network.graph import Type

@@ -1,6 +1,6 @@
 """Writes docs/operators.md: the operators of ONNX that models may have, as the cases of the ONNX backend's tests find them.
 
-    python tests/operators_table.py [--check]
+    PYTHONPATH=.:tests python -m network.operators_table [--check]
 
 --check : compares with the file in the place of writing it; the exit status is 1 if they differ.
 """
@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx
-from onnx_suite import Case, cases
-from test_network_onnx import node_cases, refusal, sources
 
+from network.onnx_suite import Case, cases
+from network.test_network_onnx import node_cases, refusal, sources
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
 from pysimd.network.convert.conversion import supported_operators
 
-FILE = Path(__file__).parent.parent / "docs" / "operators.md"
+FILE = Path(__file__).parents[2] / "docs" / "operators.md"
 FIRST_OPSET = 7
 ONNX_DOMAINS = ("", "ai.onnx")
 
@@ -31,7 +31,7 @@ PAGE = """\
 
 The operators of [ONNX](https://onnx.ai/onnx/operators/) that a model may have, found by the node cases of its backend tests
 (onnx {version}): `make operators` writes this page. Each case that counts as computed is right on every instruction set and
-in both layouts, which `pytest tests/test_network_onnx.py` checks.
+in both layouts, which `pytest tests/network/test_network_onnx.py` checks.
 
 - {computed} of {all} node cases are computed, the others are refused with a sentence before anything runs. *Cases* counts
   those of one node.
