@@ -23,34 +23,44 @@ _SECONDS = 1.0  # of repeated runs
 
 def add_to(commands: Any) -> None:
     """Adds the commands to a parser."""
-    show = commands.add_parser("show", help="inputs, outputs and operators of a model, and what is not supported")
+    show = commands.add_parser("show", help="prints the inputs, outputs and operators of a model, and what is not supported")
     show.set_defaults(run=_show)
     run = commands.add_parser("run", help="runs a model, and compares it with another library")
     run.set_defaults(run=_run)
-    save = commands.add_parser("save", help="writes a model as .simdnet, which needs no package onnx")
+    save = commands.add_parser("save", help="writes a model as .simdnet, which is read without the package onnx")
     save.set_defaults(run=_save)
     save.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
-    write = commands.add_parser("compile", help="writes a model as a program in C")
+    write = commands.add_parser("compile", help="writes a model as a C program")
     write.set_defaults(run=_compile)
     write.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder to write to")
-    write.add_argument("--name", default="model", help="of the files and functions (default: model)")
+    write.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
     for command in (show, run, save, write):
-        command.add_argument("model", help="an ONNX file, or one that save has written")
+        command.add_argument("model", help="an ONNX file, or a file that save has written")
     for command in (run, write):
         command.add_argument(
             "--shape", action="append", default=[], type=_shape, metavar="NAME:N,C,H,W", help="the shape of an input"
         )
         command.add_argument(
-            "--layout", choices=("nchw", "nhwc"), default="nchw", help="of inputs and outputs (default: nchw)"
+            "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"
         )
-    run.add_argument("--random", action="store_true", help="random inputs; else zeros, unless there are files")
-    run.add_argument("--seed", type=int, default=1, help="of random inputs (default: 1)")
-    run.add_argument("--input", action="append", default=[], metavar="NAME:FILE.npy", help="an input from a file of NumPy")
-    run.add_argument("--save", metavar="FOLDER", help="writes the outputs there, as NAME.npy; / in a name is %%2F")
-    run.add_argument("--check", choices=("onnxruntime",), help="compares with the outputs and the time of this library")
-    run.add_argument("--threads", type=int, default=1, help="(default: 1)")
+    run.add_argument("--random", action="store_true", help="random inputs instead of zeros, unless files are given")
+    run.add_argument("--seed", type=int, default=1, help="the seed of random inputs (default: 1)")
     run.add_argument(
-        "--report", nargs="?", const="", metavar="FILE.html", help="prints the time of each step; as a page, too"
+        "--input", action="append", default=[], metavar="NAME:FILE.npy", help="reads an input from a NumPy file"
+    )
+    run.add_argument(
+        "--save", metavar="FOLDER", help="writes the outputs to this folder, as NAME.npy; / in a name becomes %%2F"
+    )
+    run.add_argument(
+        "--check", choices=("onnxruntime",), help="compares the outputs and the time with those of this library"
+    )
+    run.add_argument("--threads", type=int, default=1, help="the number of threads (default: 1)")
+    run.add_argument(
+        "--report",
+        nargs="?",
+        const="",
+        metavar="FILE.html",
+        help="prints the time of each step; with FILE also writes a page",
     )
 
 
