@@ -18,8 +18,8 @@ _HEAD = f"{'layout':<11} {'level':<11} {'t':>2} {'us':>9} {'best':>9}  {'of limi
 _LEGEND = """
 t: threads. us: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma), products of
 bytes (dot) or of bfloat16 numbers (bf16), or of copying as many bytes (copy), in the same run on one thread. of aim: 1 or
-more when the row's aim is reached; aims are for the newest level. ~: the rounds swing, their median is more than 1.5 times
-the best of them; take such a row again."""
+more when the row's aim is reached; aims are for the newest level. ~: the rounds vary: their median is more than 1.5 times
+the best of them; measure such a row again."""
 _COLD_LEGEND = """
 cold: microseconds of a single call after 128 MB of other data have been read; weights and image come from memory."""
 _PEERS_LEGEND = """
@@ -28,7 +28,7 @@ peer gets the image in the layout that it prefers within a network; in rows that
 _FUNCTIONS_LEGEND = """
 of limit: the speed of a copy of as many bytes in the same level of the caches (copy), or the peak of multiply-adds (fma), in
 the same run on one thread; functions that read more than they write may exceed a copy. Under a peer's name: its time over
-ours, above 1 we are faster; every peer gets the same arrays in the same layout. ~: the rounds swing, their median is more
+ours, above 1 we are faster; every peer gets the same arrays in the same layout. ~: the rounds vary: their median is more
 than 1.5 times the fastest of them."""
 _OF_A_COPY = 0.8  # the aim of functions that move memory
 _WORST = 5  # rows that are listed where cold calls take longest

@@ -230,17 +230,17 @@ def _read_time(row: Mapping[str, Any]) -> Time:
 
 # ---- the text
 
-_LEGEND = """Milliseconds of an image of the batch, median of the rounds. Behind another library's time: how many times
-ours that is. best: the fastest other library's time over ours; above 1, simdnet is faster. of fma: the time that the model's
+_LEGEND = """Milliseconds of an image of the batch, median of the rounds. After another library's time: its ratio to
+ours. best: the fastest other library's time over ours; above 1, simdnet is faster. of fma: the time that the model's
 multiply-adds take at the processor's peak, over ours; Winograd's algorithm needs fewer, so it may be above 1. error: the
 largest difference between our outputs and ONNX Runtime's, relative to the largest value of the output, or to 0.001 if that
-is larger; above 0.001 it is marked by !. ~: the rounds swing, their median is more than 1.5 times the fastest pass. Files
+is larger; above 0.001 it is marked by !. ~: the rounds vary: their median is more than 1.5 times the fastest pass. Files
 whose first dimension is fixed have no larger batch."""
 
-_FIRST_LEGEND = """peak: the most memory, in MB, of a process of Python that has this library only, loads the file, prepares
-it for one image, and answers once, on one thread; behind the slash what it had before it loaded the file. first answer:
-milliseconds from the start of such a process to the answer; behind the slash those until the library is imported. ncnn gets
-what pnnx has made of the file before. weights: as simdnet has packed them. block: all its tensors between the steps."""
+_FIRST_LEGEND = """peak: the peak memory, in MB, of a Python process that has only this library, loads the file, prepares
+it for one image, and runs it once, on one thread; after the slash that before it loaded the file. first answer:
+milliseconds from the start of such a process to the result; after the slash those until the library is imported. ncnn gets
+the file as converted by pnnx. weights: as packed by simdnet. block: all its tensors between the steps."""
 
 
 def _cell(run: Run, peer: str) -> str:

@@ -171,8 +171,8 @@ def read(figures: Mapping[str, Any]) -> list[Whole]:
 
 # ---- the text
 
-_LEGEND = """Milliseconds of an image of the batch. Behind another library's time: how many times ours that is, ± half of
-what the middle half of the rounds spans. ~: the rounds swing, their median is more than 1.5 times the fastest pass."""
+_LEGEND = """Milliseconds of an image of the batch. After another library's time: its ratio to ours, ± half of the
+interquartile range of the rounds. ~: the rounds vary: their median is more than 1.5 times the fastest pass."""
 
 
 def header(peers: Sequence[str]) -> str:
