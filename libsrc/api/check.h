@@ -2,8 +2,8 @@
  * The checks of public functions.
  *
  * Every public function begins with SN_BEGIN(), or with SN_CALL() of api/call.h if it computes, and then checks its
- * arguments, one SN_CHECK for each condition, before it writes anything. A failed check stores "<function>: <sentence>" as
- * the thread's last error and returns from the function; the sentence names the argument, its value and what was expected:
+ * arguments, one SN_CHECK for each condition, before it writes anything. A failed check stores "<function>: <message>" as
+ * the thread's last error and returns from the function; the message names the argument, its value and what was expected:
  *
  *     SN_BEGIN();
  *     SN_CHECK(strideY > 0, SN_VOID, "strideY is 0, expected at least 1");

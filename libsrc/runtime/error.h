@@ -1,5 +1,5 @@
-/* The last error of each thread: a sentence and its kind. The kind needs no memory; if there is none for the sentence, a
- * constant sentence reports that. */
+/* The last error of each thread: a message and its kind. The kind needs no memory; if there is none for the message, a
+ * constant message reports that. */
 #ifndef SN_RUNTIME_ERROR_H
 #define SN_RUNTIME_ERROR_H
 
@@ -11,7 +11,7 @@ enum sn_error_kind { SN_ERROR_NONE = 0, SN_ERROR_VALUE = 1, SN_ERROR_MEMORY = 2,
 void sn_error_clear(void);
 
 /*
- * Stores "<function>: <sentence>", truncated to SN_THREAD_TEXT bytes, and sets errno to EINVAL or ENOMEM. Nothing resets
+ * Stores "<function>: <message>", truncated to SN_THREAD_TEXT bytes, and sets errno to EINVAL or ENOMEM. Nothing resets
  * errno before the public function returns, so a caller that set it to 0 and finds 0 need not read the last error.
  */
 void sn_error_set(enum sn_error_kind kind, const char * function, const char * format, ...) SN_PRINTF(3, 4);
