@@ -85,6 +85,10 @@ def test_nothing_is_left_of_what_cannot_be_written(path: Path) -> None:
     with pytest.raises(ValueError, match="dtype complex64, which cannot be saved"):
         saved.write(Source("", 17, [], [], [], {"a": np.zeros(1, np.complex64)}), path)
     assert path.read_bytes() == before and os.listdir(path.parent) == [path.name]
+    (path.parent / "folder").mkdir()
+    with pytest.raises(OSError):  # after all was written under another name
+        saved.write(network_fuzz.sample(), path.parent / "folder")
+    assert sorted(os.listdir(path.parent)) == ["folder", path.name]
 
 
 def test_every_cut_is_refused(path: Path, tmp_path: Path) -> None:
