@@ -164,6 +164,22 @@ def groups(opset: int) -> Iterator[One]:
         yield one("GroupNormalization", [x, floats(count), floats(count)], num_groups=3)
 
 
+_PLAIN = """
+ArgMax ArgMin Celu Elu Flatten GlobalLpPool HardSigmoid LeakyRelu LpNormalization MeanVarianceNormalization Selu Shrink
+Squeeze ThresholdedRelu Transpose Trilu
+"""
+
+
+def defaults(opset: int) -> Iterator[One]:
+    """Nodes without attributes."""
+    if opset >= 18:
+        yield from (one(op, X) for op in _PLAIN.split())
+        yield from (one("LayerNormalization", X, floats(6)), one("InstanceNormalization", X, floats(3), floats(3)))
+        yield from (one("Gather", X, ints(1, 0)), one("GatherElements", X, ints(1, 0).reshape(2, 1, 1, 1)))
+        yield from (one("TopK", X, ints(2), outputs=2), one("Gemm", floats(2, 3), floats(3, 4), floats(4)))
+        yield from (one("BatchNormalization", X, *np.abs(floats(4, 3))), one("LRN", X, size=3))
+
+
 def layers(opset: int) -> Iterator[One]:
     yield one("Gemm", floats(4, 3), floats(5, 4), floats(3, 1), transA=1, transB=1, alpha=0.5, beta=2.0)
     yield one("Gemm", [floats(3, 4), floats(4, 5), floats(1, 5)], alpha=2.0)
@@ -187,7 +203,7 @@ def layers(opset: int) -> Iterator[One]:
 
 @pytest.mark.parametrize("opset", OPSETS)
 @pytest.mark.parametrize(
-    "family", [softmaxes, inputs_or_attributes, reductions, resizes, windows, sums_of_products, groups, layers]
+    "family", [softmaxes, inputs_or_attributes, reductions, resizes, windows, sums_of_products, groups, defaults, layers]
 )
 def test_opset(family: Any, opset: int) -> None:
     for each in family(opset):
