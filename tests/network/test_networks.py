@@ -295,6 +295,18 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
         run({"x0": good.astype(np.float64)})
 
 
+def test_inputs_are_not_written_if_another_one_is_refused() -> None:
+    builder = Builder("two")
+    run = Runner(builder.graph(builder.sum(builder.input((2, 3)), builder.input((2, 3)))))
+    before, good = np.full((2, 3), 7, np.float32), np.ones((2, 3), np.float32)
+    for array in run.inputs.values():
+        array[...] = before
+    for bad in (good[0], good.astype(np.float64)):
+        with pytest.raises((ValueError, TypeError), match="x1 has"):
+            run({"x0": good, "x1": bad})
+    assert all(np.array_equal(array, before) for array in run.inputs.values())
+
+
 def test_inputs_of_float16_are_converted() -> None:
     net = Network("inputs", (3, 8, 8))
     run = Runner(net.graph(net.relu(net.image)))
