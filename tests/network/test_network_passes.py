@@ -802,6 +802,22 @@ def _reading(graph: Graph, node: Node, a: str, c: str) -> Change | None:
     return Change([node], [Node("Unary", (a,), (c,), {"function": "erf", "params": ()})])
 
 
+def test_changes_do_not_remove_what_others_read() -> None:
+    net = Net((2, 6))
+    a, b = net.relu(net.xs[0]), net.relu(net.xs[0])
+    c, d = net.unary(a, "erf"), net.unary(b, "erf")
+
+    def match(of: Graph, node: Node) -> Change | None:
+        user = of.user(node.output)
+        if node.output == a and user is not None:  # b is the same
+            return Change([node, user], [Node("Unary", (b,), (c,), user.attributes)])
+        if node.output == b and user is not None:
+            return Change([node, user], [Node("Unary", of.inputs, (d,), {"function": "sin", "params": ()})])
+        return None
+
+    assert [node.attributes["function"] for node in rewritten(net.graph(c, d), match).nodes] == ["relu", "erf", "erf"]
+
+
 def test_origins_are_kept() -> None:
     net = Net((2, 8, 6, 6))
     net.origin = ("conv",)
