@@ -750,6 +750,8 @@ def test_what_is_no_block() -> None:
     x = net.xs[0]
     checked(net.graph(net.layer(net.relu(net.layer(x, 8, 3)), 8, 3)), "Conv", "Conv")
     checked(net.graph(_block(net, x, (0, 3, 1), 4)), "Conv", "Conv")  # its stride
+    padded = net.layer(_block(net, x, (1, 3, 0)), 8, padding=1)  # which has pixels of the bias alone
+    checked(net.graph(padded), "MergedConvolution", "Conv")
     checked(net.graph(net.depthwise(net.unary(net.layer(x, 8), "tanh", 1.0))), "Conv", "Unary", "Conv")
     nodes = checked(net.graph(net.do("add", x, _block(net, x, (0, 3, 1)))), "MergedConvolution", "Binary")
     assert not nodes[0].attributes["residual"]
