@@ -2,104 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.special_values import assert_same
 
-from network.reference import computed, inputs_of
-from pysimd.annotations import Array
-from pysimd.network import Builder, Graph, Node, Runner
+from network.passes import RELU, Net, batch_norm, checked, only, unary
+from pysimd.network import Graph, Node
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes import PASSES, simplified
 from pysimd.network.passes.rewrite import Change, rewritten
-
-RELU = ("relu", ())
-
-
-class Net(Builder):
-    """A graph under construction, with random weights and short names of what exporters write."""
-
-    def __init__(self, *shapes: tuple[int, ...]) -> None:
-        super().__init__("pass")
-        self.rng = np.random.default_rng(3)
-        self.xs = [self.input(shape) for shape in shapes]
-
-    def random(self, *shape: int) -> Array:
-        """Weights."""
-        return self.rng.uniform(-1, 1, shape).astype(np.float32)
-
-    def do(self, function: str, *operands: Any) -> str:
-        """A function of two tensors, of which one may be a number or an array."""
-        rank = max(len(self.shape(x)) for x in operands if isinstance(x, str))
-        return self.add("Binary", *(self._named(x, rank) for x in operands), function=function, activation=IDENTITY)
-
-    def _named(self, x: Any, rank: int) -> str:
-        if isinstance(x, str):
-            return x
-        array = np.asarray(x, np.float32)
-        return self.constant(array.reshape((1,) * (rank - array.ndim) + array.shape))
-
-    def layer(self, x: str, outputs: int, kernel: int = 1, **options: Any) -> str:
-        """A convolution."""
-        part = self.shape(x)[1] // options.get("group", 1)
-        return self.conv(x, self.random(outputs, part, kernel, kernel), self.random(outputs), **options)
-
-    def depthwise(self, x: str, kernel: int = 3, **options: Any) -> str:
-        """A depthwise convolution with padding."""
-        c = self.shape(x)[1]
-        return self.layer(x, c, kernel, padding=kernel // 2, group=c, **options)
-
-    def linear(self, x: str, outputs: int) -> str:
-        """A fully connected layer without bias."""
-        weight = self.constant(self.random(self.shape(x)[-1], outputs))
-        return self.add("Linear", x, weight, activation=IDENTITY, order="add")
-
-    def reshape(self, x: str, *shape: int) -> str:
-        return self.add("Reshape", x, shape=shape)
-
-    def transpose(self, x: str, *perm: int) -> str:
-        return self.add("Transpose", x, perm=perm)
-
-    def reduce(self, x: str, function: str, *axes: int) -> str:
-        return self.add("Reduce", x, function=function, axes=axes, keepdims=True)
-
-    def relu6(self, x: str) -> str:
-        return self.clip(x, 0.0, 6.0)
-
-
-def checked(graph: Graph, *operators: str, error: float = 1e-6, special: bool = True) -> list[Node]:
-    """The nodes after all passes, whose operators and results are as expected; the library computes them, too.
-
-    special : also results of NaN and infinities.
-    """
-    after = simplified(graph)
-    assert [node.operator for node in after.nodes] == list(operators)
-    inputs = inputs_of(graph)
-    before, found, run = computed(graph, inputs), computed(after, inputs), Runner(after)(inputs)
-    for name, exact in before.items():
-        size = np.abs(exact).max()
-        assert size > 0
-        assert np.abs(found[name] - exact).max() <= error * size
-        assert np.abs(run[name] - exact).max() <= (error + 1e-5) * size
-    if special:
-        assert_same(graph, after)
-    return list(after.nodes)
-
-
-def only(graph: Graph, operator: str, error: float = 1e-6, special: bool = True) -> Node:
-    """The one node after all passes."""
-    (node,) = checked(graph, operator, error=error, special=special)
-    return node
-
-
-def unary(graph: Graph) -> tuple[str, Any]:
-    """The one function after all passes, with its parameters."""
-    node = only(graph, "Unary", 3e-6)
-    return node.attributes["function"], pytest.approx(node.attributes["params"], rel=1e-5)
-
 
 # ---- gates
 
@@ -290,15 +202,10 @@ def test_group_norm(groups: int) -> None:
 # ---- affine
 
 
-def _batch_norm(net: Net, x: str) -> str:
-    c = net.shape(x)[1]
-    return net.add("Scale", x, net.constant(net.random(c) + 2), net.constant(net.random(c)), axis=1, activation=IDENTITY)
-
-
 @pytest.mark.parametrize("group", [1, 2, 8])
 def test_batch_norm_after_convolution(group: int) -> None:
     net = Net((2, 8, 6, 6))
-    y = _batch_norm(net, net.layer(net.xs[0], 16, 3, padding=1, group=group))
+    y = batch_norm(net, net.layer(net.xs[0], 16, 3, padding=1, group=group))
     y = net.do("subtract", 1, net.do("divide", y, net.random(16, 1, 1) + 3))
     only(net.graph(net.unary(y, "negative")), "Conv")
 
@@ -320,7 +227,7 @@ def test_weights_are_rounded_once() -> None:
 def test_batch_norm_after_deconvolution(group: int) -> None:
     net = Net((2, 8, 4, 4))
     y = net.deconv(net.xs[0], net.random(8, 3, 2, 2), net.random(3 * group), stride=2, group=group)
-    only(net.graph(net.do("multiply", _batch_norm(net, y), 0.3)), "ConvTranspose")
+    only(net.graph(net.do("multiply", batch_norm(net, y), 0.3)), "ConvTranspose")
 
 
 def test_products_and_their_terms() -> None:
@@ -334,37 +241,37 @@ def test_products_and_their_terms() -> None:
 
 def test_scale_before_a_layer() -> None:
     net = Net((2, 8, 6, 6), (2, 8))
-    only(net.graph(net.layer(_batch_norm(net, net.xs[0]), 4, 3, group=2)), "Conv")
+    only(net.graph(net.layer(batch_norm(net, net.xs[0]), 4, 3, group=2)), "Conv")
     only(net.graph(net.layer(net.do("divide", net.xs[0], 255), 4, 3, padding=1)), "Conv")
-    checked(net.graph(net.layer(_batch_norm(net, net.xs[0]), 4, 3, padding=1)), "Scale", "Conv")  # zeros have no term
+    checked(net.graph(net.layer(batch_norm(net, net.xs[0]), 4, 3, padding=1)), "Scale", "Conv")  # zeros have no term
     scaled = net.do("add", net.do("multiply", net.xs[1], net.random(8)), net.random(8))
     only(net.graph(net.linear(scaled, 4)), "Linear")
 
 
 def test_scale_before_a_flattened_image() -> None:
     net = Net((2, 8, 3, 3))
-    y = net.linear(net.flatten(_batch_norm(net, net.relu(net.xs[0]))), 5)
+    y = net.linear(net.flatten(batch_norm(net, net.relu(net.xs[0]))), 5)
     _, node = checked(net.graph(y), "Unary", "Linear")
     assert net.graph(y).shape(node.output) == (2, 5)
 
 
 def test_scales_in_sequence() -> None:
     net = Net((2, 8, 6, 6))
-    y = net.do("add", _batch_norm(net, net.do("multiply", net.xs[0], 2)), net.random(8, 1, 1))
+    y = net.do("add", batch_norm(net, net.do("multiply", net.xs[0], 2)), net.random(8, 1, 1))
     node = only(net.graph(y), "Scale")
     assert (node.attributes["axis"], len(node.inputs)) == (1, 3)
     node = only(net.graph(net.do("add", net.do("multiply", net.xs[0], 2), 0.5)), "Scale")
     assert only(net.graph(net.do("multiply", net.do("multiply", net.xs[0], 2), 0.25)), "Binary").inputs[0] == net.xs[0]
-    checked(net.graph(net.do("multiply", _batch_norm(net, net.xs[0]), net.random(6))), "Scale", "Scale")  # two axes
+    checked(net.graph(net.do("multiply", batch_norm(net, net.xs[0]), net.random(6))), "Scale", "Scale")  # two axes
 
 
 def test_what_has_several_users_is_not_scaled() -> None:
     net = Net((2, 8, 6, 6))
     x = net.layer(net.xs[0], 8)
-    checked(net.graph(net.do("multiply", x, _batch_norm(net, x))), "Conv", "Scale", "Binary")
-    checked(net.graph(x, _batch_norm(net, x)), "Conv", "Scale")
-    x = _batch_norm(net, net.xs[0])
-    checked(net.graph(net.unary(x, "sin"), _batch_norm(net, x)), "Scale", "Unary", "Scale")
+    checked(net.graph(net.do("multiply", x, batch_norm(net, x))), "Conv", "Scale", "Binary")
+    checked(net.graph(x, batch_norm(net, x)), "Conv", "Scale")
+    x = batch_norm(net, net.xs[0])
+    checked(net.graph(net.unary(x, "sin"), batch_norm(net, x)), "Scale", "Unary", "Scale")
 
 
 def test_factors_that_are_too_large_stay() -> None:
@@ -421,7 +328,7 @@ def test_a_signal_between_reshapes() -> None:
     for outputs in (6, 8):
         n, c, w = net.shape(x)
         y = net.conv(net.reshape(x, n, c, 1, w), net.random(outputs, c, 1, 3), net.random(outputs), padding=(0, 1))
-        y = _batch_norm(net, net.reshape(y, n, outputs, w))
+        y = batch_norm(net, net.reshape(y, n, outputs, w))
         x = net.relu(net.do("add", y, 0.5))
     x = net.do("add", x, net.xs[0])
     nodes = checked(net.graph(x), "Reshape", "Conv", "Conv", "Reshape", "Binary")
@@ -453,160 +360,6 @@ def test_a_sum_of_moved_tensors() -> None:
     checked(net.graph(y), "Transpose", "Transpose", "Binary")
     y = net.do("add", net.reshape(net.xs[0], 25, 5), net.reshape(net.xs[1], 25, 5))
     checked(net.graph(y), "Reshape", "Reshape", "Binary")
-
-
-# ---- activations
-
-ACTIVATIONS = {
-    "relu": (),
-    "restrict_range": (0.0, 6.0),
-    "leaky_relu": (0.1,),
-    "elu": (1.0,),
-    "hswish": (3.0, 1 / 6),
-    "hard_sigmoid": (0.2, 0.5),
-    "mish": (20.0,),
-    "swish": (1.0,),
-    "gelu": (),
-    "sigmoid": (1.0,),
-}
-
-
-def _layers(net: Net, kind: str) -> str:
-    if kind == "Conv":
-        return net.layer(net.xs[0], 6, 3, padding=1)
-    if kind == "ConvTranspose":
-        return net.deconv(net.xs[0], net.random(8, 6, 2, 2), net.random(6), stride=2)
-    if kind == "Binary":
-        return net.do("multiply", net.xs[0], net.xs[0])
-    return net.linear(net.xs[0], 6)
-
-
-@pytest.mark.parametrize("kind", ["Conv", "ConvTranspose", "Binary", "Linear"])
-@pytest.mark.parametrize("function", ACTIVATIONS)
-def test_activations(kind: str, function: str) -> None:
-    net = Net((2, 8, 5, 4) if kind != "Linear" else (3, 7))
-    params = ACTIVATIONS[function]
-    node = only(net.graph(net.unary(_layers(net, kind), function, *params)), kind, 3e-6)
-    assert node.attributes["activation"] == (function, () if function == "sigmoid" else params)
-
-
-@pytest.mark.parametrize("kind", ["Conv", "ConvTranspose", "Linear"])
-def test_slopes_of_channels(kind: str) -> None:
-    net = Net((2, 8, 5, 4) if kind != "Linear" else (3, 7))
-    y = net.add("Prelu", _layers(net, kind), net.constant(net.random(6)), axis=1)
-    assert len(only(net.graph(y), kind).attributes["activation"][1]) == 6
-
-
-def test_what_is_no_activation() -> None:
-    net = Net((2, 8, 5, 4))
-    x = net.layer(net.xs[0], 4)
-    checked(net.graph(net.unary(x, "tanh", 1.0)), "Conv", "Unary")
-    checked(net.graph(net.unary(x, "sigmoid", 2.0)), "Conv", "Unary")
-    checked(net.graph(net.add("Prelu", x, net.constant(net.random(4)), axis=3)), "Conv", "Prelu")
-    checked(net.graph(net.relu(x), x), "Conv", "Unary")
-    checked(net.graph(net.relu(_batch_norm(net, net.xs[0]))), "Scale", "Unary")
-    nodes = checked(net.graph(net.unary(net.unary(x, "gelu"), "hswish", 3.0, 1 / 6)), "Conv", "Unary")
-    assert nodes[0].attributes["activation"] == ("gelu", ())
-
-
-@pytest.mark.parametrize(
-    ("kind", "outputs", "joined"), [("Conv", 6, 0), ("Conv", 1, 1), ("Conv", 12, 1), ("ConvTranspose", 1, 0)]
-)
-def test_exponentials_of_few_outputs(kind: str, outputs: int, joined: bool) -> None:
-    """A layer computes whole vectors of them."""
-    net = Net((1, 8, 40, 40))
-    shape = (8, outputs, 2, 2) if kind == "ConvTranspose" else (outputs, 8, 1, 1)
-    layer = net.deconv if kind == "ConvTranspose" else net.conv
-    x = layer(net.xs[0], net.random(*shape), net.random(outputs))
-    checked(net.graph(net.unary(x, "sigmoid", 1.0)), kind, *([] if joined else ["Unary"]))
-    only(net.graph(net.relu(x)), kind)
-
-
-# ---- additions
-
-
-@pytest.mark.parametrize("before", [False, True])
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("first", [False, True])
-def test_additions_of_images(before: bool, after: bool, first: bool) -> None:
-    net = Net((2, 8, 6, 6))
-    y = net.layer(net.xs[0], 8, 3, padding=1)
-    y = net.unary(y, "elu", 1.0) if before else y
-    y = net.do("add", y, net.xs[0]) if first else net.do("add", net.xs[0], y)
-    y = net.relu(y) if after else y
-    if before and after:
-        checked(net.graph(y), "Conv", "Binary")
-        return
-    node = only(net.graph(y), "Conv")
-    assert node.attributes["order"] == ("activation" if before else "add")
-    assert node.attributes["activation"] == (("elu", (1.0,)) if before else RELU if after else IDENTITY)
-
-
-def test_additions_of_rows() -> None:
-    net = Net((5, 8))
-    node = only(net.graph(net.do("add", net.xs[0], net.linear(net.xs[0], 8))), "Linear")
-    assert node.inputs[3] == net.xs[0]
-    node = only(net.graph(net.do("add", net.relu(net.linear(net.xs[0], 8)), net.xs[0])), "Linear")
-    assert node.attributes["order"] == "activation"
-
-
-def test_the_term_is_computed_before() -> None:
-    net = Net((2, 8, 6, 6))
-    main = net.layer(net.xs[0], 8, 3, padding=1)
-    other = net.max(net.xs[0], 3, 1, 1)
-    checked(net.graph(net.do("add", main, other)), "MaxPool", "Conv")
-
-
-def test_the_layer_that_adds_at_no_cost() -> None:
-    net = Net((2, 8, 6, 6))
-    depthwise, other = net.depthwise(net.xs[0], 3), net.layer(net.xs[0], 8)
-    nodes = checked(net.graph(net.do("add", depthwise, other)), "Conv", "Conv")
-    assert nodes[1].attributes["group"] == 1
-
-
-def test_what_is_no_addition() -> None:
-    net = Net((2, 8, 6, 6), (2, 8, 1, 1))
-    x = net.layer(net.xs[0], 8)
-    checked(net.graph(net.do("add", x, net.xs[1])), "Conv", "Binary")
-    checked(net.graph(net.do("add", x, x)), "Conv", "Binary")
-    checked(net.graph(net.do("subtract", net.xs[0], x)), "Conv", "Binary")
-    checked(net.graph(x, net.do("add", x, net.xs[0])), "Conv", "Binary")
-
-
-def test_additions_of_a_part_of_the_image() -> None:
-    net = Net((2, 8, 6, 6), (2, 8, 1, 1))
-    x = net.unary(net.xs[0], "tanh", 1.0)
-    for y in (net.do("add", x, net.do("multiply", net.xs[1], x)), net.do("add", net.do("multiply", x, net.xs[1]), x)):
-        nodes = checked(net.graph(net.relu(y)), "Unary", "Binary", "Binary")
-        assert net.graph(y).types[x] == simplified(net.graph(y)).types[nodes[-1].inputs[0]]
-        assert (nodes[1].inputs[0], nodes[2].attributes["activation"]) == (net.xs[1], RELU)
-    y = net.do("multiply", x, net.unary(x, "sin"))
-    checked(net.graph(net.do("add", x, y)), "Unary", "Unary", "Binary", "Binary")  # no smaller
-
-
-# ---- tiny
-
-
-@pytest.mark.parametrize("kind", ["Conv", "Linear"])
-def test_tiny_weights(kind: str) -> None:
-    net = Net((2, 8, 6, 6) if kind == "Conv" else (5, 8))
-    weight, bias = net.random(4, 8), net.random(4)
-    weight[0, :3], bias[1] = (1e-40, -1e-31, 1e-29), 1e-33
-    image = kind == "Conv"
-    graph = net.graph(net.conv(net.xs[0], weight[..., None, None], bias) if image else net.gemm(net.xs[0], weight, bias))
-    node = only(graph, kind, special=False)  # infinity times a number that became 0
-    found = [simplified(graph).constants[name] for name in node.inputs[1:3]]
-    assert [int((array == 0).sum()) for array in found] == [2, 1]
-
-
-def test_tiny_numbers_that_matter() -> None:
-    """Those beside which there are no others, and those that are no weights."""
-    net = Net((2, 8, 6, 6))
-    weight, bias = net.random(4, 8, 1, 1), np.full(4, 1e-37, np.float32)
-    graph = net.graph(net.do("maximum", net.conv(net.xs[0], weight, bias), np.full((4, 1, 1), 1e-38)))
-    after = simplified(graph)
-    assert sorted(after.constants) == sorted(graph.constants)
-    assert all(after.constants[name] is graph.constants[name] for name in graph.constants)
 
 
 # ---- moves
@@ -716,60 +469,6 @@ def test_what_nothing_needs() -> None:
     assert [node.operator for node in simplified(net.graph(y)).nodes] == ["Unary"]
 
 
-# ---- blocks
-
-
-def _block(net: Net, x: str, kernels: Sequence[int] = (1, 3, 1), stride: int = 1, wide: int = 16) -> str:
-    outputs = net.shape(x)[1]
-    if kernels[0]:
-        x = net.relu6(net.layer(x, wide, kernels[0], padding=kernels[0] // 2))
-    x = net.relu6(net.depthwise(x, kernels[1], stride=stride))
-    return net.layer(x, outputs, kernels[2]) if kernels[2] else x
-
-
-@pytest.mark.parametrize("kernels", [(1, 3, 1), (3, 5, 1), (1, 7, 1), (0, 3, 1), (1, 3, 0)])
-@pytest.mark.parametrize("stride", [1, 2])
-def test_blocks(kernels: tuple[int, ...], stride: int) -> None:
-    net = Net((2, 8, 9, 9))
-    node = only(net.graph(_block(net, net.xs[0], kernels, stride)), "MergedConvolution", 1e-5)
-    assert len(node.attributes["stages"]) == sum(kernel > 0 for kernel in kernels)
-    assert not node.attributes["residual"]
-
-
-@pytest.mark.parametrize("active", [False, True])
-def test_residual_blocks(active: bool) -> None:
-    net = Net((2, 8, 9, 9))
-    y = net.do("add", net.xs[0], _block(net, net.xs[0]))
-    node = only(net.graph(net.relu(y) if active else y), "MergedConvolution")
-    assert node.attributes["residual"]
-    assert node.attributes["stages"][2]["activation"] == (RELU if active else IDENTITY)
-
-
-def test_what_is_no_block() -> None:
-    net = Net((2, 8, 9, 9))
-    x = net.xs[0]
-    checked(net.graph(net.layer(net.relu(net.layer(x, 8, 3)), 8, 3)), "Conv", "Conv")
-    checked(net.graph(_block(net, x, (0, 3, 1), 4)), "Conv", "Conv")  # its stride
-    padded = net.layer(_block(net, x, (1, 3, 0)), 8, padding=1)  # which has pixels of the bias alone
-    checked(net.graph(padded), "MergedConvolution", "Conv")
-    checked(net.graph(net.depthwise(net.unary(net.layer(x, 8), "tanh", 1.0))), "Conv", "Unary", "Conv")
-    nodes = checked(net.graph(net.do("add", x, _block(net, x, (0, 3, 1)))), "MergedConvolution", "Binary")
-    assert not nodes[0].attributes["residual"]
-    checked(net.graph(net.do("add", net.relu(x), _block(net, x))), "Unary", "MergedConvolution", "Binary")
-    far = net.add(
-        "Conv",
-        net.layer(x, 8),
-        net.constant(net.random(8, 1, 3, 3)),
-        strides=(1, 1),
-        pads=(2,) * 4,
-        dilations=(2, 2),
-        group=8,
-        activation=IDENTITY,
-        order="add",
-    )
-    checked(net.graph(far), "Conv", "Conv")
-
-
 # ---- rewriting
 
 
@@ -825,7 +524,7 @@ def test_origins_are_kept() -> None:
     net.origin = ("conv",)
     x = net.layer(net.xs[0], 8)
     net.origin = ("norm",)
-    x = _batch_norm(net, x)
+    x = batch_norm(net, x)
     net.origin = ("relu",)
     assert only(net.graph(net.relu(x)), "Conv").origin == ("conv", "norm", "relu")
 

@@ -12,8 +12,8 @@ import pytest
 from support.special_values import SPECIAL, assert_equal, assert_same, feeds, with_special_constants
 
 import pysimd
+from network.passes import Net
 from network.reference import computed
-from network.test_network_passes import Net
 from pysimd.network import Graph, Runner, onnx_reader
 from pysimd.network.convert import graph_of
 from pysimd.network.passes import simplified

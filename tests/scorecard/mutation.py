@@ -134,7 +134,7 @@ NEAREST_PYTHON = {
     "network/convert/images": "test_network_convert test_resize_positions test_network_opsets test_network_onnx",
     "network/convert/*": "test_network_convert test_network_microsoft test_network_special test_network_opsets "
     "test_network_fold test_network_supported test_network_onnx",
-    "network/passes/*": "test_network_passes test_network_special test_network_random",
+    "network/passes/*": "test_network_passes test_network_layers test_network_special test_network_random",
     "network/onnx_*": "test_network_source test_network_onnx",
     "network/saved": "test_network_saved",
     "network/source": "test_network_source test_network_saved",
@@ -142,7 +142,7 @@ NEAREST_PYTHON = {
     "network/report*": "test_models test_pages",
     "network/commands": "test_main",
     "network/c_*": "test_network_program test_models",
-    "network/*": "test_network_run_time test_network_passes test_network_contexts test_models test_network_random "
+    "network/*": "test_network_run_time test_network_passes test_network_layers test_network_contexts test_models test_network_random "
     "test_networks",
     "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses test_set_input test_add test_overlap",
     "_activation_params": "test_convolution test_activation",
