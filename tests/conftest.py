@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from support import REFUSALS
 
 import pysimd
 from pysimd._library import HEADER_PATH
+from support import REFUSALS
 
 # A geometry costs the same on every level: no deadline. Every run draws the same examples, so that none fails by chance;
 # `pytest --hypothesis-profile=explore` draws others. The isa fixture does not depend on what hypothesis draws, so it may be

@@ -20,6 +20,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+
 from support import Array, samples
 
 LONGEST = 5  # seconds of a call, on a busy machine

@@ -28,9 +28,9 @@ from random import Random
 from typing import Any, Callable
 
 import numpy as np
-from support import Array, samples
 
 import pysimd
+from support import Array, samples
 
 THREADS = 4
 SEEDS = 4  # of arguments for each function and each class
@@ -77,6 +77,7 @@ class Soak:
     def _models(self, folder: Path) -> None:
         try:
             import onnx
+
             from network.random_models import random_model
             from network.test_network_random import random_inputs
         except ImportError:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_refused, assert_same, assert_ulp, floats, reference, samples
 
 import pysimd
+from support import assert_refused, assert_same, assert_ulp, floats, reference, samples
 
 SPECIAL = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, -3e38, 1, -1], np.float32)
 

@@ -9,9 +9,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from support import Array, assert_refused, assert_same, floats, reference
 
 import pysimd
+from support import Array, assert_refused, assert_same, floats, reference
 
 SHAPES = [(1, 1, 1), (3, 5, 7), (4, 2, 9), (8, 3, 3), (16, 4, 5), (17, 1, 33), (64, 7, 7), (2, 9, 40), (35, 2, 1)]
 

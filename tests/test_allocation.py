@@ -24,9 +24,9 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import COMPILER, PARAMS, ROOT, floats, samples
 
 import pysimd
+from support import COMPILER, PARAMS, ROOT, floats, samples
 
 SEED = 23
 MODELS = 20
@@ -136,6 +136,7 @@ def models() -> dict[str, Job]:
     """Random models, each as the ONNX file and as the saved one."""
     try:
         import onnx
+
         from network.random_models import random_model
         from network.test_network_random import random_inputs, turned
     except ImportError:

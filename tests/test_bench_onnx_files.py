@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network.test_models import _classifier as classifier
 
 import pysimd
 from bench import implementations, pages
 from bench.__main__ import main
 from bench.onnx_files import OURS, PEERS, Input, Loaded, first, pnnx, shapes, table, values_of, workers
 from bench.whole.table import Time
+from network.test_models import _classifier as classifier
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 

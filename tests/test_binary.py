@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import Array, assert_refused, floats
-from support.reference import replace
 
 import pysimd
+from support import Array, assert_refused, floats
+from support.reference import replace
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
     ((), ()),

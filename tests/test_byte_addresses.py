@@ -7,9 +7,9 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import ROOT, Array, samples
 
 import pysimd
+from support import ROOT, Array, samples
 
 SEED = 22
 NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]

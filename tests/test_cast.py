@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import reference
 
 import pysimd
+from support import reference
 
 TYPES = ("float32", "int32", "int8", "uint8", "int64", "uint64", "bool")
 FLOATS = [

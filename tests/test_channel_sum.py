@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import Array, assert_refused, assert_within, floats, reference
 
 import pysimd
+from support import Array, assert_refused, assert_within, floats, reference
 
 
 def bf16(x: Array) -> Array:

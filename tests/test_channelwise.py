@@ -6,9 +6,9 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import Array, assert_refused, assert_same, assert_within, floats, reference
 
 import pysimd
+from support import Array, assert_refused, assert_same, assert_within, floats, reference
 
 LAYOUTS = ["nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c"]
 

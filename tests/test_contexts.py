@@ -11,10 +11,10 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import REFUSALS, Array, floats, samples
 
 import pysimd
 from pysimd import calls, lowlevel
+from support import REFUSALS, Array, floats, samples
 
 CLASSES = list(samples.contexts(np.random.default_rng(0)))
 

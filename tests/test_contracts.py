@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from support import ROOT
 
 PAGE = (ROOT / "docs" / "contracts.md").read_text()

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import PARAMS, Array, assert_refused, assert_same_however_called, assert_within, floats, reference
 
 import pysimd
+from support import PARAMS, Array, assert_refused, assert_same_however_called, assert_within, floats, reference
 
 LAYOUTS = ["nchw", "nhwc"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import PARAMS, Array, assert_refused, assert_same_however_called, floats, reference
 from test_convolution import CASES, LAYOUTS, geometries, in_layout
 
 import pysimd
+from support import PARAMS, Array, assert_refused, assert_same_however_called, floats, reference
 
 DTYPES = [np.float32, np.uint8]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import Array, assert_refused, floats
 
 import pysimd
+from support import Array, assert_refused, floats
 
 DTYPES: list[Any] = [
     np.float32,

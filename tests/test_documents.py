@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from support import ROOT, documents
-from support.documents import BLOCKS, PAGES, Block
 
 import pysimd
 from pysimd import lowlevel
+from support import ROOT, documents
+from support.documents import BLOCKS, PAGES, Block
 
 
 def of_language(language: str) -> Sequence[object]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import Array, samples
-from support.samples import at, places, replaced
 
 import pysimd
+from support import Array, samples
+from support.samples import at, places, replaced
 
 F32 = np.float32
 SEED = 23

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_refused, floats
 
 import pysimd
+from support import assert_refused, floats
 
 DTYPES = [np.float32, np.uint16, np.uint8, np.int8, np.int32, np.int64, np.uint64, np.bool_, np.float16]
 

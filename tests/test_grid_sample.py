@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_refused, assert_within, floats, reference
 
 import pysimd
+from support import assert_refused, assert_within, floats, reference
 
 MODES = ["bilinear", "nearest", "bicubic"]
 PADDINGS = ["zeros", "border", "reflection"]

@@ -13,10 +13,10 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 from conftest import LEVELS, documented_levels
-from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library, floats, python
 
 import pysimd
 from pysimd import _header, _library
+from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library, floats, python
 
 
 def test_version() -> None:

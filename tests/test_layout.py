@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_refused, floats, reference
 
 import pysimd
+from support import assert_refused, floats, reference
 
 LAYOUTS = ["nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c"]
 PAIRS = [(s, d) for s in LAYOUTS for d in LAYOUTS if s == d or s in LAYOUTS[:2] or d in LAYOUTS[:2]]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_refused, assert_same, assert_within, floats, reference
 
 import pysimd
 from pysimd.errors import StateError
+from support import assert_refused, assert_same, assert_within, floats, reference
 
 
 def expected(x: Any, weight: Any, bias: Any) -> tuple[Any, Any]:

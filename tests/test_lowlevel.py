@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import ROOT
 
 import pysimd
 from pysimd import enums, lowlevel
 from pysimd._header import declarations
 from pysimd._library import HEADER_PATH, LIBRARY_PATH
 from pysimd.lowlevel import ffi, lib
+from support import ROOT
 
 DECLARATIONS = declarations(HEADER_PATH.read_text())
 FUNCTIONS = sorted(set(re.findall(r"^[\w ]+?\**\s*\b(Simd\w+)\(", DECLARATIONS, flags=re.MULTILINE)))

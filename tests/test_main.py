@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 import pytest
-from support import ROOT, Array, samples
 
 import pysimd
 from pysimd import __main__
+from support import ROOT, Array, samples
 
 
 def test_as_a_program() -> None:

@@ -8,10 +8,10 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import REFUSALS, Array, floats, samples
-from support.samples import at, places, replaced
 
 import pysimd
+from support import REFUSALS, Array, floats, samples
+from support.samples import at, places, replaced
 
 F32 = np.float32
 DOUBLES: Any = np.ones(3)

@@ -11,9 +11,9 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import Array, floats, samples
 
 import pysimd
+from support import Array, floats, samples
 
 F32 = np.float32
 

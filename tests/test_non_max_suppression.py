@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import reference
 
 import pysimd
+from support import reference
 
 
 def boxes_of(rng: np.random.Generator, *shape: int, center: bool = False) -> Any:

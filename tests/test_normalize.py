@@ -6,9 +6,9 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import assert_refused, assert_within, floats, reference
 
 import pysimd
+from support import assert_refused, assert_within, floats, reference
 
 SHAPES = [(1, 1, 1, 1), (2, 8, 3, 5), (1, 16, 7, 7), (3, 17, 2, 9), (2, 40, 11, 13), (2, 700, 3, 3), (1, 3, 90, 91)]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library
 
 import pysimd
+from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library
 
 SOURCES = ["Makefile", "LICENSE", "README.md", "CHANGELOG.md", "MANIFEST.in", "pyproject.toml", "setup.py"]
 FRAGMENTS = ["tests/tests.mk", "examples/examples.mk"]  # of the Makefile, outside the folders that a package is built from

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+
 from support import ROOT
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium")

@@ -7,10 +7,10 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import samples
 
 import pysimd
 from pysimd import _pixels
+from support import samples
 
 RANDOM = np.random.default_rng(5)
 COEFFICIENTS = RANDOM.uniform(-1, 1, 19).astype(np.float32)

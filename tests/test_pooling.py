@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import Array, assert_refused, assert_same, assert_within, floats, reference
 
 import pysimd
+from support import Array, assert_refused, assert_same, assert_within, floats, reference
 
 LAYOUTS = ["nchw", "nhwc"]
 

@@ -11,9 +11,9 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import Array, floats, samples
 
 import pysimd
+from support import Array, floats, samples
 
 SEED = 20
 NAMES = list(samples.calls(np.random.default_rng(SEED)))

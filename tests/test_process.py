@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import COMPILER, ROOT, floats, samples
 
 import pysimd
 from pysimd._library import HEADER_PATH, LIBRARY_PATH
+from support import COMPILER, ROOT, floats, samples
 
 # All kinds of contexts, prepared calls of them, and daemon threads that compute until the process ends.
 LIVE = """

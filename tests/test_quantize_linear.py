@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import Array, assert_refused, floats
 
 import pysimd
 from pysimd.lowlevel import ffi, lib
+from support import Array, assert_refused, floats
 
 
 def quantized(x: Array, scale: Array, zero: Array, dtype: Any) -> Array:

@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import ROOT
-from support.documents import blocks_of, compile_c, shell
 
 import pysimd
+from support import ROOT
+from support.documents import blocks_of, compile_c, shell
 
 README = (ROOT / "README.md").read_text()
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import Array, assert_refused, reference
 
 import pysimd
+from support import Array, assert_refused, reference
 
 DIRECTIONS = ("forward", "reverse", "bidirectional")
 SIZES = [(6, 3, 5, 7), (1, 1, 33, 40), (9, 2, 64, 20), (70, 1, 3, 64)]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import Array, assert_refused, assert_same, assert_within, floats
 
 import pysimd
+from support import Array, assert_refused, assert_same, assert_within, floats
 
 U = 2.0**-24
 SHAPES = [(), (5,), (3000,), (4, 700), (700, 4), (3, 1, 9), (4, 5, 67), (2, 3, 4, 5), (3, 130, 2, 65), (1, 1)]

@@ -15,11 +15,11 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import REFUSALS, ROOT, Array, samples
-from support.samples import at, places, replaced
 from test_messages import wrong_arrays, wrong_numbers
 
 import pysimd
+from support import REFUSALS, ROOT, Array, samples
+from support.samples import at, places, replaced
 
 SEED = 27
 NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]

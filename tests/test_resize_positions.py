@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network.test_network_convert import made
 from test_resize import COORDINATES, float_positions
 
 import pysimd
+from network.test_network_convert import made
 from pysimd.network.runner import Runner
 
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")

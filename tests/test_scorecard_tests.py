@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from scorecard import coverage, mutants, page
 from support import ROOT
 

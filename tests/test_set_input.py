@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_refused, assert_same, reference
 
 import pysimd
+from support import assert_refused, assert_same, reference
 
 PIXELS = {"gray8": (), "bgr24": (3,), "bgra32": (4,), "rgb24": (3,)}
 LOWER, UPPER = np.array([-0.9, -2, 0.1], np.float32), np.array([1.7, 3, 200], np.float32)

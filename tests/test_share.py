@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import floats, samples
 
 import pysimd
+from support import floats, samples
 
 CONTEXTS = samples.contexts(np.random.default_rng(0))
 WITH_PARAMS = [name for name, (context, _) in CONTEXTS.items() if context._weights() is not None]

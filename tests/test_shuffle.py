@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_refused, floats
 
 import pysimd
+from support import assert_refused, floats
 
 
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])

@@ -9,10 +9,10 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from support import REFUSALS, Array, samples
-from support.samples import at, places, replaced
 
 import pysimd
+from support import REFUSALS, Array, samples
+from support.samples import at, places, replaced
 
 SEED = 22
 NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_same, floats, reference
 
 import pysimd
+from support import assert_same, floats, reference
 
 
 @pytest.mark.parametrize("largest", [True, False])

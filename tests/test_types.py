@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from support import ROOT
 
 PROGRAMS = Path(__file__).resolve().parent / "typed"

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import assert_refused, assert_same, assert_ulp, floats, reference
 from test_activation import wide
 
 import pysimd
+from support import assert_refused, assert_same, assert_ulp, floats, reference
 
 #: The functions of the operations; zero and not have none.
 NAMES = {

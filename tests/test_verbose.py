@@ -8,10 +8,10 @@ import threading
 
 import numpy as np
 import pytest
-from support import ROOT, floats, python
 from test_lowlevel import DECLARATIONS
 
 import pysimd
+from support import ROOT, floats, python
 
 CALL = re.compile(
     r"simdnet: function=(\S+) shape=(\S+) algorithm=(\S+) level=(\S+) threads=(\d+) (?:us=(\d+\.\d{3})|error=(\w+))"

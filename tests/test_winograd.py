@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import Array, assert_refused, assert_within, floats, reference
 
 import pysimd
 from pysimd.lowlevel import ffi, lib
+from support import Array, assert_refused, assert_within, floats, reference
 
 KINDS: list[Any] = [
     ((1, 3), (1, 4)),

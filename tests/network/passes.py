@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.special_values import assert_same
 
 from network.reference import computed, inputs_of
 from pysimd.annotations import Array
 from pysimd.network import Builder, Graph, Node, Runner
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes import simplified
+from support.special_values import assert_same
 
 RELU = ("relu", ())
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 import numpy as np
-from support import Array
-from support import reference as formulas
 from test_resize import expected as resized
 
 from pysimd.network import Graph
+from support import Array
+from support import reference as formulas
 
 _Attributes = Mapping[str, Any]
 _Inputs = Sequence[Any]  # arrays, None for missing ones

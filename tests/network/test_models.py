@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import ROOT, Array
 
 import pysimd
 from pysimd.__main__ import main
@@ -20,6 +19,7 @@ from pysimd.network import commands
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.graph import Type
 from pysimd.network.report import multiply_adds
+from support import ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 helper, numpy_helper = onnx.helper, onnx.numpy_helper

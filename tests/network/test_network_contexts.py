@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import ROOT, Array
 
 import pysimd
 from pysimd.network.contexts import _identity
+from support import ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 helper, numpy_helper = onnx.helper, onnx.numpy_helper

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import Array
 
 from pysimd.network.convert import graph_of
 from pysimd.network.graph import Graph
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.source import Source, SourceNode, Value
+from support import Array
 
 
 def _taps(kernel: Any, a: Any, size: Any) -> Iterator[tuple[Any, tuple[slice, ...]]]:

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from support import COMPILER, ROOT, Array
 
 import pysimd
 from pysimd._library import ffi
@@ -21,6 +20,7 @@ from pysimd.network import c_names, c_program, c_templates, operators
 from pysimd.network.model import Model
 from pysimd.network.runner import Runner
 from pysimd.network.source import Source, SourceNode, Value
+from support import COMPILER, ROOT, Array
 
 STRICT = "-std=c99 -trigraphs -Wall -Wextra -Wtrigraphs -Werror -pedantic"
 

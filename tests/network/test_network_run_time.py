@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support import Array
 
 from network.reference import computed
 from network.test_models import _built
@@ -21,6 +20,7 @@ from pysimd.calls import taped
 from pysimd.network import Builder, Graph, Runner, c_program, operators
 from pysimd.network.graph import Type
 from pysimd.network.operators import BINARY, IDENTITY, REDUCE, UNARY, constant_inputs
+from support import Array
 
 
 class Integers(NamedTuple):

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.special_values import SPECIAL, assert_equal, assert_same, feeds, with_special_constants
 
 import pysimd
 from network.passes import Net
@@ -17,6 +16,7 @@ from network.reference import computed
 from pysimd.network import Graph, Runner, onnx_reader
 from pysimd.network.convert import graph_of
 from pysimd.network.passes import simplified
+from support.special_values import SPECIAL, assert_equal, assert_same, feeds, with_special_constants
 
 pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support import ROOT
 
 import pysimd
 from network.onnx_nodes import LIMITS, LIMITS_CHANNELS_LAST, OPERATORS, Unsupported, evaluate, refused_type
+from support import ROOT
 
 onnx = pytest.importorskip("onnx", "1.23", reason="onnx, which has the cases, is not installed, or is older than they are")
 

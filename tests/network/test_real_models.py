@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import ROOT
 
 import pysimd
 from network.real_models import MODELS, Published
 from pysimd.annotations import Array
+from support import ROOT
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed: pip install '.[models]'")
 pytest.importorskip("PIL", reason="Pillow is not installed: pip install '.[models]'")

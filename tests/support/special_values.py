@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from network.reference import inputs_of
 
+from network.reference import inputs_of
 from pysimd.annotations import Array
 from pysimd.network import Graph, Runner
 
