@@ -214,7 +214,7 @@ class _Places:
                 break
             name, producer = source, self._graph.producer(source)
             place = _place(place.root, place.offset, self._graph.types[source])
-        if producer is None or producer.operator in ("Reshape", "Slice", "Host", "TopK", "Lstm", "Gru", "Rnn"):
+        if producer is None or len(producer.outputs) > 1 or producer.operator in ("Reshape", "Slice", "Host"):
             return
         if self._copied_within(name, place, node):
             return

@@ -18,8 +18,9 @@ import onnx
 from network.onnx_suite import Case, cases
 from network.test_network_onnx import node_cases, refusal, sources
 from pysimd.network.convert import UnsupportedModel
-from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
+from pysimd.network.convert.at_run_time import REASONS
 from pysimd.network.convert.conversion import supported_operators
+from pysimd.network.convert.fold import BY_NUMPY
 
 FILE = Path(__file__).parents[2] / "docs" / "operators.md"
 FIRST_OPSET = 7

@@ -11,32 +11,6 @@ from pysimd.annotations import Array
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.source import SourceNode
 
-_NAMES = """
-    Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr
-    BitwiseXor Cast CastLike Ceil Clip Cos Cosh CumSum Div Einsum Equal Exp EyeLike Floor GatherElements
-    GatherND Gemm Greater GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual Log MatMul Max MaxPool MaxUnpool
-    Mean Min Mod Mul Neg Not OneHot Or Pow ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd
-    ReduceSum ReduceSumSquare Relu Round Scatter ScatterElements ScatterND Shrink Sign Sin Sinh Sqrt Sub Sum
-    Tan ThresholdedRelu TopK Trilu Where Xor
-"""
-#: Of float64, and of no integers.
-_FLOATS = """
-    Celu Elu Erf Gelu HardSigmoid HardSwish LeakyRelu LogSoftmax Mish PRelu Reciprocal ReduceLogSum
-    ReduceLogSumExp Selu Sigmoid Softmax Softplus Softsign Swish Tanh
-"""
-#: Operators that NumPy computes at run time if no converter does, or not for the types of their inputs. The shapes of their
-#: outputs depend only on the shapes of inputs; those of SHAPE_INPUTS also on the values of these, which must be known.
-BY_NUMPY = frozenset((_NAMES + _FLOATS).split())
-FLOATS = frozenset(_FLOATS.split())
-_REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
-SHAPE_INPUTS = {
-    "CumSum": (1,),
-    "MaxUnpool": (2,),
-    "OneHot": (1,),
-    "TopK": (1,),
-    "Trilu": (1,),
-    **{f"Reduce{name}": (1,) for name in _REDUCTIONS},
-}
 _OF_DATA = "the shape of its result depends on the values of its inputs"
 #: Why operators are not supported that are known.
 REASONS = {

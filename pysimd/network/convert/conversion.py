@@ -21,9 +21,9 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.cast import CASTS
 from pysimd.network.build import Builder
-from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, REASONS, SHAPE_INPUTS, HostFunction
+from pysimd.network.convert.at_run_time import REASONS, HostFunction
 from pysimd.network.convert.constants import computed
-from pysimd.network.convert.fold import evaluate
+from pysimd.network.convert.fold import BY_NUMPY, FLOATS, SHAPE_INPUTS, evaluate
 from pysimd.network.graph import Graph, Type
 from pysimd.network.host import results_of
 from pysimd.network.operators import IDENTITY

@@ -709,3 +709,25 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Where": _logical(np.where),
     "Xor": _logical(np.logical_xor),
 }
+
+#: What converters compute of all types of elements, and what has outputs whose shapes are in the values of inputs.
+_IN_ADVANCE = """
+    Concat Constant ConstantOfShape DequantizeLinear Dropout Expand Flatten Gather Identity NonZero Pad QuantizeLinear Range
+    Reshape Shape Size Slice Split Squeeze Tile Transpose Unsqueeze
+"""
+#: Operators that NumPy computes at run time if no converter does, or not for the types of their inputs. The shapes of their
+#: outputs depend only on the shapes of inputs; those of SHAPE_INPUTS also on the values of these, which must be known.
+BY_NUMPY = frozenset(FOLDS) - frozenset(_IN_ADVANCE.split())
+_FLOATS = """
+    Celu Elu Erf Gelu HardSigmoid HardSwish LeakyRelu LogSoftmax Mish PRelu Reciprocal ReduceLogSum
+    ReduceLogSumExp Selu Sigmoid Softmax Softplus Softsign Swish Tanh
+"""
+FLOATS = frozenset(_FLOATS.split())  # those of float64, and of no integers
+SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
+    "CumSum": (1,),
+    "MaxUnpool": (2,),
+    "OneHot": (1,),
+    "TopK": (1,),
+    "Trilu": (1,),
+    **{name: (1,) for name in FOLDS if name.startswith("Reduce")},
+}
