@@ -100,11 +100,11 @@ class Recurrent(SharingContext):
         self,
         src_shape: Shape,
         hidden: int,
-        direction: Direction,
-        batch_first: bool,
-        activations: Sequence[RecurrentActivation] | None,
-        clip: float | None,
-        **more: Any,
+        *,
+        direction: Direction = "forward",
+        batch_first: bool = False,
+        activations: Sequence[RecurrentActivation] | None = None,
+        clip: float | None = None,
     ) -> None:
         self._src_shape = shape = shape_of(src_shape, "src_shape")
         if len(shape) not in (2, 3):
@@ -153,7 +153,11 @@ class Recurrent(SharingContext):
             parameters.clip = clip
         arguments = {"src_shape": shape, "hidden": self._hidden, "direction": str(direction), "batch_first": batch_first}
         arguments |= {"activations": chosen, "clip": clip}
-        super().__init__(create(lib.SimdnetRecurrentInit, parameters), arguments | more)
+        super().__init__(create(lib.SimdnetRecurrentInit, parameters), arguments | self._options())
+
+    def _options(self) -> dict[str, Any]:
+        """The arguments that other layers do not have."""
+        return {}
 
     def _described(self) -> str:
         return f"{self._src_shape} -> {self._dst_shape}"
@@ -274,8 +278,11 @@ class LSTM(Recurrent):
         input_forget: bool = False,
     ) -> None:
         self._input_forget = bool(input_forget)
-        more = {"input_forget": self._input_forget}
-        super().__init__(src_shape, hidden, direction, batch_first, activations, clip, **more)
+        options: dict[str, Any] = {"activations": activations, "clip": clip}
+        super().__init__(src_shape, hidden, direction=direction, batch_first=batch_first, **options)
+
+    def _options(self) -> dict[str, Any]:
+        return {"input_forget": self._input_forget}
 
     def set_params(
         self, weight: Floats, recurrent: Floats, bias: Floats | None = None, peephole: Floats | None = None
@@ -322,7 +329,25 @@ class LSTM(Recurrent):
     __call__ = forward
 
 
-class GRU(Recurrent):
+class _WithoutCell(Recurrent):
+    """What :class:`GRU` and :class:`RNN` have in common."""
+
+    def forward(
+        self,
+        x: Floats,
+        h0: Floats | None = None,
+        *,
+        lengths: Lengths | None = None,
+        hn: FloatArray | None = None,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Computes the states after all steps; see :meth:`LSTM.forward`."""
+        return self._compute(x, lengths, out, {"h0": h0}, {"hn": hn})
+
+    __call__ = forward
+
+
+class GRU(_WithoutCell):
     """Gated recurrent unit, as GRU of ONNX.
 
     src_shape, hidden, direction, batch_first : as of :class:`LSTM`, with the same shapes of outputs and states.
@@ -354,8 +379,11 @@ class GRU(Recurrent):
         clip: float | None = None,
     ) -> None:
         self._linear = bool(linear_before_reset)
-        more = {"linear_before_reset": self._linear}
-        super().__init__(src_shape, hidden, direction, batch_first, activations, clip, **more)
+        options: dict[str, Any] = {"activations": activations, "clip": clip}
+        super().__init__(src_shape, hidden, direction=direction, batch_first=batch_first, **options)
+
+    def _options(self) -> dict[str, Any]:
+        return {"linear_before_reset": self._linear}
 
     def set_params(self, weight: Floats, recurrent: Floats, bias: Floats | None = None) -> None:
         """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
@@ -371,22 +399,8 @@ class GRU(Recurrent):
         self._set_params(weight, recurrent, bias, None)
         self._given = weight, recurrent, bias
 
-    def forward(
-        self,
-        x: Floats,
-        h0: Floats | None = None,
-        *,
-        lengths: Lengths | None = None,
-        hn: FloatArray | None = None,
-        out: FloatArray | None = None,
-    ) -> FloatArray:
-        """Computes the states after all steps; see :meth:`LSTM.forward`."""
-        return self._compute(x, lengths, out, {"h0": h0}, {"hn": hn})
 
-    __call__ = forward
-
-
-class RNN(Recurrent):
+class RNN(_WithoutCell):
     """A recurrent layer without gates, as RNN of ONNX: the state is ``F(W x + R h + b)``.
 
     src_shape, hidden, direction, batch_first : as of :class:`LSTM`, with the same shapes of outputs and states.
@@ -405,18 +419,6 @@ class RNN(Recurrent):
     _gates = 1
     _places = 1
 
-    def __init__(
-        self,
-        src_shape: Shape,
-        hidden: int,
-        *,
-        direction: Direction = "forward",
-        batch_first: bool = False,
-        activations: Sequence[RecurrentActivation] | None = None,
-        clip: float | None = None,
-    ) -> None:
-        super().__init__(src_shape, hidden, direction, batch_first, activations, clip)
-
     def set_params(self, weight: Floats, recurrent: Floats, bias: Floats | None = None) -> None:
         """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
 
@@ -429,26 +431,21 @@ class RNN(Recurrent):
         self._set_params(weight, recurrent, bias, None)
         self._given = weight, recurrent, bias
 
-    def forward(
-        self,
-        x: Floats,
-        h0: Floats | None = None,
-        *,
-        lengths: Lengths | None = None,
-        hn: FloatArray | None = None,
-        out: FloatArray | None = None,
-    ) -> FloatArray:
-        """Computes the states after all steps; see :meth:`LSTM.forward`."""
-        return self._compute(x, lengths, out, {"h0": h0}, {"hn": hn})
-
-    __call__ = forward
-
 
 def _hidden_of(recurrent: Floats) -> int:
     shape = plain(recurrent, "recurrent").shape
     if len(shape) != 3:
         raise ValueError(f"recurrent has shape {shape}, expected (directions, gates * hidden, hidden)")
     return int(shape[2])
+
+
+def _computed(kind: type[Any], x: Floats, weights: Sequence[Any], options: Any, *states: Any, **more: Any) -> FloatArray:
+    """The states after all steps, by a layer for this call alone; states and more : of its ``forward``."""
+    array, _ = floats(x, "x")
+    with kind(array.shape, _hidden_of(weights[1]), **options) as layer:
+        layer.set_params(*weights)
+        found: FloatArray = layer.forward(x, *states, **more)
+        return found
 
 
 def lstm(
@@ -484,12 +481,9 @@ def lstm(
     >>> pysimd.lstm(x, np.ones((1, 4, 2), np.float32), np.ones((1, 4, 1), np.float32))[:, 0, 0].round(2)
     array([0.61, 0.87, 0.94], dtype=float32)
     """
-    array, _ = floats(x, "x")
-    options: dict[str, Any] = {"activations": activations, "clip": clip, "input_forget": input_forget}
-    hidden = _hidden_of(recurrent)
-    with LSTM(array.shape, hidden, direction=direction, batch_first=batch_first, **options) as layer:
-        layer.set_params(weight, recurrent, bias, peephole)
-        return layer.forward(x, h0, c0, lengths=lengths, hn=hn, cn=cn, out=out)
+    options = {"direction": direction, "batch_first": batch_first, "activations": activations, "clip": clip}
+    options["input_forget"] = input_forget
+    return _computed(LSTM, x, (weight, recurrent, bias, peephole), options, h0, c0, lengths=lengths, hn=hn, cn=cn, out=out)
 
 
 def gru(
@@ -522,13 +516,9 @@ def gru(
     >>> pysimd.gru(x, np.ones((1, 3, 2), np.float32), np.ones((1, 3, 1), np.float32))[:, 0, 0].round(2)
     array([0.11, 0.21, 0.28], dtype=float32)
     """
-    array, _ = floats(x, "x")
-    hidden = _hidden_of(recurrent)
-    options: dict[str, Any] = {"direction": direction, "linear_before_reset": linear_before_reset}
-    options |= {"activations": activations, "clip": clip}
-    with GRU(array.shape, hidden, batch_first=batch_first, **options) as layer:
-        layer.set_params(weight, recurrent, bias)
-        return layer.forward(x, h0, lengths=lengths, hn=hn, out=out)
+    options = {"direction": direction, "batch_first": batch_first, "activations": activations, "clip": clip}
+    options["linear_before_reset"] = linear_before_reset
+    return _computed(GRU, x, (weight, recurrent, bias), options, h0, lengths=lengths, hn=hn, out=out)
 
 
 def rnn(
@@ -560,9 +550,5 @@ def rnn(
     >>> pysimd.rnn(x, np.ones((1, 1, 2), np.float32), np.ones((1, 1, 1), np.float32), activations=["relu"])[:, 0, 0]
     array([2., 4., 6.], dtype=float32)
     """
-    array, _ = floats(x, "x")
-    hidden = _hidden_of(recurrent)
-    options: dict[str, Any] = {"direction": direction, "activations": activations, "clip": clip}
-    with RNN(array.shape, hidden, batch_first=batch_first, **options) as layer:
-        layer.set_params(weight, recurrent, bias)
-        return layer.forward(x, h0, lengths=lengths, hn=hn, out=out)
+    options = {"direction": direction, "batch_first": batch_first, "activations": activations, "clip": clip}
+    return _computed(RNN, x, (weight, recurrent, bias), options, h0, lengths=lengths, hn=hn, out=out)
