@@ -242,6 +242,15 @@ def test_parts_are_copied_for_what_reads_dense_arrays() -> None:
         assert np.abs(found - expected).max() < 1e-5, graph.producer(end)
 
 
+def test_sums_with_an_activation_are_dense() -> None:
+    """The function of several tensors, which reads and writes pixels with gaps, has none."""
+    builder = Builder("sums")
+    x, y = builder.input((4, 16)), builder.input((4, 16))
+    graph = simplified(builder.graph(builder.concat(builder.relu(builder.sum(x, y)), builder.sum(x, x))))
+    assert [node.operator for node in graph.nodes] == ["Binary", "Binary", "Concat"]
+    _checked(graph)
+
+
 def test_vectors_are_dense() -> None:
     """Softmax reads and writes whole tensors."""
     net = Network("vectors", (16, 8, 8))
