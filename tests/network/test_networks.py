@@ -251,6 +251,15 @@ def test_sums_with_an_activation_are_dense() -> None:
     _checked(graph)
 
 
+def test_outputs_that_are_the_same_tensor_have_memory_of_their_own() -> None:
+    builder = Builder("twins")
+    y = builder.relu(builder.input((2, 3)))
+    there = builder.add("Transpose", y, perm=(1, 0))
+    run = _checked(builder.graph(y, builder.add("Transpose", there, perm=(1, 0))))
+    first, second = run.outputs.values()
+    assert not np.shares_memory(first, second)
+
+
 def test_vectors_are_dense() -> None:
     """Softmax reads and writes whole tensors."""
     net = Network("vectors", (16, 8, 8))
