@@ -260,6 +260,25 @@ def test_outputs_that_are_the_same_tensor_have_memory_of_their_own() -> None:
     assert not np.shares_memory(first, second)
 
 
+def test_scales_follow_the_order_in_which_normalized_dimensions_are_stored() -> None:
+    builder, rng = Builder("order"), np.random.default_rng(4)
+    x = builder.add("Transpose", builder.relu(builder.input((2, 3, 5))), perm=(0, 2, 1))
+    terms = [builder.constant(rng.standard_normal((5, 3), np.float32)) for _ in range(2)]
+    _checked(builder.graph(builder.add("LayerNorm", x, *terms, axis=1, eps=1e-5)))
+
+
+def test_inputs_are_read_again_by_the_next_run() -> None:
+    """Their memory is not that of results, however early they are read."""
+    builder = Builder("kept")
+    y = builder.input((64, 64))
+    for _ in range(4):
+        y = builder.sigmoid(y)
+    run = Runner(builder.graph(y))
+    run.inputs["x0"][...] = x = np.random.default_rng(1).random((64, 64), np.float32)
+    first = run()[y].copy()
+    assert np.array_equal(run()[y], first) and np.array_equal(run.inputs["x0"], x)
+
+
 def test_vectors_are_dense() -> None:
     """Softmax reads and writes whole tensors."""
     net = Network("vectors", (16, 8, 8))
