@@ -279,6 +279,13 @@ def test_inputs_are_read_again_by_the_next_run() -> None:
     assert np.array_equal(run()[y], first) and np.array_equal(run.inputs["x0"], x)
 
 
+def test_reshaped_tensors_are_joined_without_copies() -> None:
+    builder = Builder("reshaped")
+    x, y = builder.input((1, 2, 3)), builder.input((1, 4))
+    parts = [builder.add("Reshape", builder.relu(x), shape=(1, 6)), builder.sigmoid(y)]
+    assert _copies(_checked(builder.graph(builder.relu(builder.concat(*parts))))) == 0
+
+
 def test_vectors_are_dense() -> None:
     """Softmax reads and writes whole tensors."""
     net = Network("vectors", (16, 8, 8))
