@@ -142,8 +142,8 @@ NEAREST_PYTHON = {
     "network/report*": "test_models test_pages",
     "network/commands": "test_main",
     "network/c_*": "test_network_program test_models",
-    "network/*": "test_network_run_time test_network_passes test_network_layers test_network_contexts test_models "
-    "test_network_random test_networks",
+    "network/*": "test_network_run_time test_network_passes test_network_layers test_network_contexts test_networks "
+    "test_models test_network_random",
     "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses test_set_input test_add test_overlap",
     "_activation_params": "test_convolution test_activation",
     "_convolution": "test_convolution test_deconvolution test_signals",
