@@ -18,6 +18,7 @@
 #   tsan       the tests of threads, built with ThreadSanitizer; they include all kinds of contexts in many threads at once
 #   scorecard  checks the library's promises, docs/scorecard.md: quick forms, with FULL=1 long ones (hours); ROWS=3,7 selects
 #              rows, RESUME=1 goes on where a run was interrupted, KEEP=docs writes the page
+#   size       prints the bytes of the library by family and instruction set, docs/size.md
 #   lint       mypy --strict and ruff on all Python code
 #   docs       the documentation as pages: build/docs/html/index.html
 #   install    libraries, header, simdnet.pc and CMake files in $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
@@ -32,7 +33,7 @@
 #
 # A single target uses all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
 # CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. -march in CFLAGS has no effect: each instruction
-# set has its own flags. make ISAS='avx2' builds a smaller library, with these sets and those that they are built on. The default
+# set has its own flags. make ISAS='avx2' builds a smaller library, with these sets and those whose kernels they need. The default
 # -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger, at twice the time and four times the bytes.
 # Debug information has names of sources relative to this folder: a debugger that is started elsewhere needs gdb -d FOLDER.
 # Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'. Source files are found, not listed.
@@ -169,6 +170,14 @@ calibrate: $(B)/bench/calibrate
 
 scorecard: all $(VENV)/test.stamp
 	PYTHONPATH=.:tests $(VENV)/bin/python -m scorecard $(SCORECARD_FLAGS)
+
+# ---- the bytes of the library by family and instruction set: the tables of docs/size.md
+.PHONY: size
+size: $(B)/libsimdnet.so
+	@$(STRIP) --strip-unneeded -o $(B)/stripped.so $<
+	@$(call tool,size) $(OBJECTS) | awk -v levels='$(LEVELS)' -v folder=$(B)/obj -v total="$$(wc -c < $(B)/stripped.so)" \
+	    -f tests/library_size.awk
+	@rm $(B)/stripped.so
 
 # ---- lint of Python; pages of documentation. Tools that users do not need are installed in a separate environment.
 lint: $(VENV)/test.stamp $(VENV)/dev.stamp

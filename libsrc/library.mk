@@ -1,6 +1,6 @@
 # A part of the Makefile: how the library is built and what is installed.
 
-# ---- instruction sets: the tree in isa/levels.h, or the part of it that ISAS names, with all sets that these are built on. Only
+# ---- instruction sets: the tree in isa/levels.h, or the part of it that ISAS names, with the sets whose kernels these need. Only
 # the objects of a set are compiled with its flags, in addition to those for every machine of the architecture.
 ISAS       ?=
 LEVEL_LIST ?= libsrc/isa/levels.h
@@ -10,11 +10,11 @@ UNKNOWN    := $(filter-out $(KNOWN),$(ISAS))
 $(if $(UNKNOWN),$(error ISAS: no instruction set $(UNKNOWN); there are $(KNOWN)))
 
 parent  = $(patsubst $(1):%,%,$(filter $(1):%,$(TREE)))
-lineage = $(if $(filter-out base,$(1)),$(1) $(call lineage,$(call parent,$(1))))
-LEVELS := $(filter $(foreach level,$(or $(ISAS),$(KNOWN)),$(call lineage,$(level))),$(KNOWN))
-include $(LEVELS:%=libsrc/isa/%/level.mk)
-# A level that improves some kernels of its parent uses the vocabulary of its parent; only those kernels are compiled for it.
+include $(patsubst %,libsrc/isa/%/level.mk,$(filter-out base,$(KNOWN)))
+# A level that improves some kernels of its parent uses the vocabulary and the other kernels of its parent; only those kernels are
+# compiled for it.
 folders = $(1) $(if $(KERNELS_$(1)),$(call folders,$(call parent,$(1))))
+LEVELS := $(filter-out base,$(filter $(foreach level,$(or $(ISAS),$(KNOWN)),$(call folders,$(level))),$(KNOWN)))
 
 BASE_x86_64    := -march=x86-64
 # Inline atomics, because outline atomics need a constructor, and the library has none.
@@ -89,9 +89,12 @@ SRC_$(1)     := $(if $(KERNELS_$(1)),$(KERNELS_$(1):%=libsrc/kernels/%.c) libsrc
 OBJECTS      += $$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)
 COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=$$(VOCABULARY_$(1)) \
                 $(patsubst %,-Ilibsrc/isa/%,$(call folders,$(1))) -Ilibsrc/kernels/default
-$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names $(HEADER_OF_$(1))
+# Kernels that are compiled for size, COMPACT_<level>.
+$(if $(COMPACT_$(1)),$$(filter $(COMPACT_$(1):%=$(B)/obj/$(1)/kernels/%.o),$$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)): \
+    FOR_SIZE := $(if $(filter -O2 -O3,$(CFLAGS)),-Os))
+$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names $(HEADER_OF_$(1)) $(if $(COMPACT_$(1)),libsrc/isa/$(1)/level.mk)
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(1)) $(if $(HEADER_$(1)),-include $(B)/obj/$(1)/kernels/intrinsics.h) $$(TO_OBJECT)
+	$$(COMMAND_$(1)) $$(FOR_SIZE) $(if $(HEADER_$(1)),-include $(B)/obj/$(1)/kernels/intrinsics.h) $$(TO_OBJECT)
 	$$(call name_level,$(1))
 $(B)/obj/$(1)/kernels/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1) $(B)/commands/archive
 	$$(call collect,SN_INSTALL)
@@ -108,10 +111,16 @@ $(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/c
 	$(call collect,SN_INSTALL)
 $(B)/obj/reference/install.o: $(B)/obj/reference/installs.h
 
+# The lines of the levels that are built. If the parent of one is not, the nearest that is takes its place, and the features that
+# those between them need are needed here.
+LEVEL_ROWS = /^SN_LEVEL/ { over[$$2] = $$3; needs[$$2] = $$4 } \
+    /^SN_LEVEL/ && index(built, " " $$2 " ") { \
+        for (p = $$3; !index(built, " " p " "); p = over[p]) $$4 = $$4 " | " needs[p]; \
+        print "SN_LEVEL(" $$2 ", " p ", " $$4 ")" }
 COMMAND_levels = $(LEVEL_LIST): base $(LEVELS)
 $(call commands,levels)
 $(B)/obj/dispatch/levels.h: $(LEVEL_LIST) $(B)/commands/levels
-	@mkdir -p $(@D); grep $(patsubst %,-e '^SN_LEVEL.%[^a-z0-9]',base $(LEVELS)) $< > $@
+	@mkdir -p $(@D); awk -F '[(,)] *' -v built=' base $(LEVELS) ' '$(LEVEL_ROWS)' $< > $@
 $(B)/obj/dispatch/dispatch.o: $(B)/obj/dispatch/levels.h
 
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)

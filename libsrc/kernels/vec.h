@@ -112,6 +112,9 @@ SN_INLINE v32i v_broadcast_32i(const void * p)
     return v_set_32i(x);
 }
 
+/* Whether code should be small rather than fast: for processors without fused multiply-add, which were made before 2013. */
+#define V_COMPACT (!V_FMA)
+
 /* Names a kernel with linkage: ISA_FN(relu_32f) is sn_relu_32f_avx2 when compiled for AVX2. */
 #define ISA_FN(name) SN_JOIN3(sn_, name, SN_JOIN2(_, SN_ISA))
 

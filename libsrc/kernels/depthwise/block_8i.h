@@ -159,6 +159,9 @@ static __attribute__((noinline)) void store_any(const struct block * b, const in
 
 typedef void (*sweep_fn)(struct block * b);
 
+/* The function for plain results; compact code has none but that for bounded ones. */
+#define PLAIN_FN(plain, bounded) (V_COMPACT ? (bounded) : (plain))
+
 /*
  * Computes `rows` rows from y on, and as many others with them if none of them needs padding; returns the next row. Of fewer
  * than that many, only the first is stored: the others before it, in the same place.

@@ -178,14 +178,14 @@ SN_INLINE void run_columns(struct block * b, enum kind kind)
 }
 
 #define COLUMNS(name, kind)                                                                                                 \
-    static __attribute__((noinline)) void name(struct block * b) { run_columns(b, kind); }
+    static __attribute__((noinline, unused)) void name(struct block * b) { run_columns(b, kind); }
 COLUMNS(columns_any, ANY_RESULT)
 COLUMNS(columns_few, FEW_CHANNELS)
 COLUMNS(columns_half, BOUNDED_HALF)
 COLUMNS(columns_whole, BOUNDED)
 COLUMNS(columns_plain, PLAIN)
 static const sweep_fn columns_sweep[KINDS] = {columns_any, columns_few, columns_half, columns_whole, columns_half,
-    columns_plain};
+    PLAIN_FN(columns_plain, columns_whole)};
 
 /* The last rows are computed with some of those before them again, if there are enough. */
 static void run_all_columns(struct block * b)

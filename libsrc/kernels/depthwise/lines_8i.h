@@ -192,9 +192,9 @@ SN_INLINE void sweep_line(struct block * b, int rows, int stride, enum kind kind
 
 /* Instances: two rows, one row, and one row with stride 2. */
 #define SWEEPS(name, kind)                                                                                                  \
-    static __attribute__((noinline)) void name##_two(struct block * b) { sweep_line(b, 2, 1, kind); }                       \
-    static __attribute__((noinline)) void name##_one(struct block * b) { sweep_line(b, 1, 1, kind); }                       \
-    static __attribute__((noinline)) void name##_strided(struct block * b) { sweep_line(b, 1, 2, kind); }
+    static __attribute__((noinline, unused)) void name##_two(struct block * b) { sweep_line(b, 2, 1, kind); }               \
+    static __attribute__((noinline, unused)) void name##_one(struct block * b) { sweep_line(b, 1, 1, kind); }               \
+    static __attribute__((noinline, unused)) void name##_strided(struct block * b) { sweep_line(b, 1, 2, kind); }
 SWEEPS(any, ANY_RESULT)
 SWEEPS(few, FEW_CHANNELS)
 SWEEPS(bounded_half, BOUNDED_HALF)
@@ -202,10 +202,12 @@ SWEEPS(bounded, BOUNDED)
 SWEEPS(plain_half, PLAIN_HALF)
 SWEEPS(plain, PLAIN)
 
-static const sweep_fn sweep_two[KINDS] = {any_two, few_two, bounded_half_two, bounded_two, plain_half_two, plain_two};
-static const sweep_fn sweep_one[KINDS] = {any_one, few_one, bounded_half_one, bounded_one, plain_half_one, plain_one};
+static const sweep_fn sweep_two[KINDS] = {any_two, few_two, bounded_half_two, bounded_two,
+    PLAIN_FN(plain_half_two, bounded_half_two), PLAIN_FN(plain_two, bounded_two)};
+static const sweep_fn sweep_one[KINDS] = {any_one, few_one, bounded_half_one, bounded_one,
+    PLAIN_FN(plain_half_one, bounded_half_one), PLAIN_FN(plain_one, bounded_one)};
 static const sweep_fn sweep_strided[KINDS] = {any_strided, few_strided, bounded_half_strided, bounded_strided,
-    plain_half_strided, plain_strided};
+    PLAIN_FN(plain_half_strided, bounded_half_strided), PLAIN_FN(plain_strided, bounded_strided)};
 
 /* 3x3. */
 static void run_lines(struct block * b)

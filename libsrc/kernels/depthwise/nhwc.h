@@ -48,11 +48,11 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
  *   - blocks of 7 pixels, of 1 and of 2: see above;
  *   - of bfloat16 numbers, which take more instructions to load, pixels inside have functions of their own where these gain:
  *     1.04 to 1.12 times for 5x5 and 7x7 with AVX-512, 1.1 for all with AVX2; none with vectors of 4. Tails are shared
- *     except for 3x3.
+ *     except for 3x3; in compact code there, too.
  */
 #define ROLLED(taps, rows) ((taps) == 5 && (rows) == 1)
 #define INSIDE(taps) (!SMALL || V32F_N == 8 || (MANY_REGISTERS && (taps) >= 5))
-#define OWN_TAIL(taps) ((MANY_REGISTERS && !SMALL && !LARGE(taps)) || (taps) == 3)
+#define OWN_TAIL(taps) (!V_COMPACT && ((MANY_REGISTERS && !SMALL && !LARGE(taps)) || (taps) == 3))
 
 /*
  * Kernels of 7 and 9 columns with any number of rows, of stride 1, in one or two rows of outputs. The lines are a loop: the
@@ -446,6 +446,8 @@ typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
     {                                                                                                                       \
         tail_of_blocks(d, line, x, end, dst, columns, taps, stride);                                                        \
     }
+TAIL(tail_3_1, 4, 3, 1)
+TAIL(tail_3_2, 4, 3, 2)
 TAIL(tail_5_1, 4, 5, 1)
 TAIL(tail_5_2, 4, 5, 2)
 TAIL(tail7_5_1, 7, 5, 1)
@@ -508,14 +510,14 @@ static const struct instance {
     size_t rows, columns, taps, stride;
     blocks_fn inside, edge, tail; /* inside: NULL for edge; tail: one row, or NULL with OWN_TAIL */
 } instances[] = {
-    INSTANCE(ROWS, 4, 3, 1, block_3_1, NULL),
-    INSTANCE(1, 4, 3, 1, row_3_1, NULL),
+    INSTANCE(ROWS, 4, 3, 1, block_3_1, tail_3_1),
+    INSTANCE(1, 4, 3, 1, row_3_1, tail_3_1),
     MANY_REGISTERS_ONLY(ROWS_7, 7, 3, 1, block7_3_1, NULL),
     MANY_REGISTERS_ONLY(1, 7, 3, 1, row7_3_1, NULL),
     MANY_REGISTERS_ONLY(2, 1, 3, 2, block1_3_2, NULL),
     MANY_REGISTERS_ONLY(2, 2, 3, 2, block2_3_2, NULL),
-    INSTANCE(ROWS, 4, 3, 2, block_3_2, NULL),
-    INSTANCE(1, 4, 3, 2, row_3_2, NULL),
+    INSTANCE(ROWS, 4, 3, 2, block_3_2, tail_3_2),
+    INSTANCE(1, 4, 3, 2, row_3_2, tail_3_2),
     MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 3, 2, block7_3_2, NULL),
     MANY_REGISTERS_ONLY(1, 7, 3, 2, row7_3_2, NULL),
     INSTANCE(ROWS, 4, 5, 1, block_5_1, tail_5_1),
