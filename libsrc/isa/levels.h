@@ -8,7 +8,7 @@
  * improves only some of its parent's kernels, their list KERNELS_<name>.
  *
  * The Makefile reads the levels from this file, and writes the lines of those that it builds (make ISAS=...) to the levels.h
- * of the build, which dispatch.c includes.
+ * of the build, which dispatch.c includes; the parent is there the nearest one that was built.
  */
 SN_LEVEL(base, base, 0)
 #if defined(__x86_64__)
