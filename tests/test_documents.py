@@ -19,7 +19,7 @@ from support.documents import BLOCKS, PAGES, Block
 def of_language(language: str) -> Sequence[object]:
     """The blocks to run, as parameters of a test."""
     return [
-        pytest.param(block, id=f"{block.page.relative_to(ROOT)}:{block.line}")
+        pytest.param(block, id=f"{block.page.relative_to(ROOT)}:{block.line}", marks=[pytest.mark.full] * block.full)
         for block in BLOCKS
         if block.language == language and not (language == "c" and block.output is None)
     ]

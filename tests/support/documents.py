@@ -50,6 +50,7 @@ class Block(NamedTuple):
     file: str | None
     needs: tuple[str, ...]
     skip: str | None
+    full: bool  # a block that takes a minute
 
     @property
     def name(self) -> str:
@@ -61,13 +62,13 @@ def blocks_of(page: Path) -> Iterator[Block]:
     text = page.read_text()
     for found in _BLOCK.finditer(text):
         comments = re.findall(r"<!-- (\w+): (.*) -->", found["comments"])
-        unknown = {key for key, _ in comments} - {"file", "needs", "skip"}
+        unknown = {key for key, _ in comments} - {"file", "full", "needs", "skip"}
         assert not unknown, f"{page}: {unknown}"
         single = dict(comments)
         needs = tuple(value for key, value in comments if key == "needs")
         line = text.count("\n", 0, found.start("text"))
         language, program, output = found.group("language", "text", "output")
-        yield Block(page, line, language, program, output, single.get("file"), needs, single.get("skip"))
+        yield Block(page, line, language, program, output, single.get("file"), needs, single.get("skip"), "full" in single)
 
 
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
