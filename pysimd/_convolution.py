@@ -20,9 +20,9 @@ from pysimd._arrays import (
 )
 from pysimd._pixels import AFTER, BEFORE, Image
 from pysimd._pixels import forward as forward_pixels
-from pysimd.annotations import Array, Shape, Tensor
+from pysimd.annotations import Array, Tensor
 from pysimd.calls import call
-from pysimd.context import SharingContext
+from pysimd.context import ShapedContext, SharingContext
 from pysimd.errors import NO_WEIGHTS, StateError
 
 
@@ -37,26 +37,14 @@ class Functions(NamedTuple):
     has_internal: bool = False  # whether SetParams has the argument `internal`, NULL here
 
 
-class ConvolutionContext(SharingContext):
+class ConvolutionContext(ShapedContext, SharingContext):
     """One convolution or several, of images of one shape."""
 
-    _src_shape: Shape
-    _dst_shape: Shape
     _images: int  # of a batch; for 0, the library has a context for one, which is not called
     _functions: ClassVar[Functions]
     _src: Element = FLOAT32
     _dst: Element = FLOAT32
     _unit: ClassVar[Element] = FLOAT32  # the type of tensors and buffers in C
-
-    @property
-    def src_shape(self) -> Shape:
-        """The shape of the input."""
-        return self._src_shape
-
-    @property
-    def dst_shape(self) -> Shape:
-        """The shape of the output."""
-        return self._dst_shape
 
     @property
     def external_buffer_size(self) -> int:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Callable, TypeVar
 
 from pysimd._library import ffi, lib
-from pysimd.annotations import Array
+from pysimd.annotations import Array, Shape
 from pysimd.calls import Prepared, prepare, share_params
 from pysimd.errors import StateError
 
@@ -120,6 +120,26 @@ class Context:
     def __reduce__(self) -> tuple[Any, ...]:
         self._open()
         return _restored, (type(self), dict(self._arguments), self._weights())
+
+
+class ShapedContext(Context):
+    """A context with one input and one output."""
+
+    _src_shape: Shape
+    _dst_shape: Shape
+
+    @property
+    def src_shape(self) -> Shape:
+        """The shape of the input."""
+        return self._src_shape
+
+    @property
+    def dst_shape(self) -> Shape:
+        """The shape of the output."""
+        return self._dst_shape
+
+    def _described(self) -> str:
+        return f"{self._src_shape} -> {self._dst_shape}"
 
 
 class SharingContext(Context):

@@ -12,7 +12,7 @@ from pysimd._geometry import integer, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Shape
 from pysimd.calls import call, call_struct, create
-from pysimd.context import Context
+from pysimd.context import ShapedContext
 from pysimd.errors import shown
 
 #: A type of the library by its size: it moves elements, whatever they are.
@@ -163,7 +163,7 @@ def permute(x: Elements, axes: Sequence[int], *, out: Array | None = None) -> Ar
     return transpose(x, axes, out=out)
 
 
-class Permute(Context):
+class Permute(ShapedContext):
     """A permutation of the dimensions of arrays of one shape: :func:`permute`, planned once.
 
     src_shape : the shape of the inputs, 2 to 5 dimensions, none of which is empty.
@@ -198,16 +198,6 @@ class Permute(Context):
             ),
             {"src_shape": self._src_shape, "axes": self._axes, "dtype": self._dtype.name},
         )
-
-    @property
-    def src_shape(self) -> Shape:
-        """The shape of the input."""
-        return self._src_shape
-
-    @property
-    def dst_shape(self) -> Shape:
-        """The shape of the output."""
-        return self._dst_shape
 
     @property
     def internal_buffer_size(self) -> int:

@@ -25,7 +25,7 @@ from pysimd._geometry import axis_of, number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Indices, Shape, Tensor
 from pysimd.calls import call, create, reused
-from pysimd.context import Context
+from pysimd.context import ShapedContext
 from pysimd.errors import check
 
 _GATHERED = (FLOAT32, BFLOAT16, UINT8)
@@ -64,7 +64,7 @@ def gather(x: Array | ForeignArray, indices: Indices, *, axis: int = 0, out: Arr
     return out
 
 
-class GatherElements(Context):
+class GatherElements(ShapedContext):
     """Elements by an index of their own along an axis: ``numpy.take_along_axis(x, indices, axis)``, GatherElements of ONNX.
 
     src_shape : the shape of `x`.
@@ -110,14 +110,6 @@ class GatherElements(Context):
             ),
             {"src_shape": shape, "count": count, "axis": axis, "dtype": self._element.name, "index_dtype": self._index.name},
         )
-
-    def _described(self) -> str:
-        return f"{self._src_shape} -> {self._dst_shape}"
-
-    @property
-    def src_shape(self) -> Shape:
-        """The shape of the input."""
-        return self._src_shape
 
     @property
     def dst_shape(self) -> Shape:

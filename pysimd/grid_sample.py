@@ -9,7 +9,7 @@ from pysimd._geometry import pair, shape_of
 from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats, Pair, Shape
 from pysimd.calls import call, create, reused
-from pysimd.context import Context
+from pysimd.context import ShapedContext
 from pysimd.errors import shown
 
 GridMode = Literal["bilinear", "nearest", "bicubic"]
@@ -33,7 +33,7 @@ def _chosen(value: Any, name: str, known: dict[str, int]) -> int:
     return known[value]
 
 
-class GridSample2d(Context):
+class GridSample2d(ShapedContext):
     """A batch of images at the positions of a grid: ``torch.nn.functional.grid_sample``, GridSample of ONNX.
 
     src_shape : the shape of the images, (N, C, H, W).
@@ -77,9 +77,6 @@ class GridSample2d(Context):
             },
         )
 
-    def _described(self) -> str:
-        return f"{self._src_shape} -> {self._dst_shape}"
-
     @property
     def src_shape(self) -> Shape:
         """The shape of the images."""
@@ -89,11 +86,6 @@ class GridSample2d(Context):
     def grid_shape(self) -> Shape:
         """The shape of the grid."""
         return self._grid_shape
-
-    @property
-    def dst_shape(self) -> Shape:
-        """The shape of the output."""
-        return self._dst_shape
 
     @property
     def internal_buffer_size(self) -> int:

@@ -14,7 +14,7 @@ from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Direction, FloatArray, Floats, Lengths, RecurrentActivation, Shape
 from pysimd.calls import call_struct, create
-from pysimd.context import SharingContext
+from pysimd.context import ShapedContext, SharingContext
 from pysimd.errors import NO_WEIGHTS, StateError, shown
 
 _DIRECTIONS = {
@@ -87,7 +87,7 @@ def _activations_of(given: Any, places: int, directions: int) -> tuple[tuple[Any
     return found
 
 
-class Recurrent(SharingContext):
+class Recurrent(ShapedContext, SharingContext):
     """What recurrent layers have in common; see :class:`LSTM`."""
 
     _type: ClassVar[int]
@@ -116,7 +116,6 @@ class Recurrent(SharingContext):
             self._steps, self._batch = (shape[1], shape[0]) if batch_first else (shape[0], shape[1])
         self._hidden = number(hidden, "hidden", 1)
         self._state_shape: Shape
-        self._dst_shape: Shape
         self._directions = 2 if _direction(direction) == lib.SimdnetRecurrentBidirectional else 1
         ends = (self._directions, self._hidden)
         if len(shape) == 2:
@@ -159,16 +158,8 @@ class Recurrent(SharingContext):
         """The arguments that other layers do not have."""
         return {}
 
-    def _described(self) -> str:
-        return f"{self._src_shape} -> {self._dst_shape}"
-
     def _memory(self) -> str:
         return f", {self.internal_buffer_size} bytes" if self._given is not None else ", no weights yet"
-
-    @property
-    def src_shape(self) -> Shape:
-        """The shape of the input."""
-        return self._src_shape
 
     @property
     def dst_shape(self) -> Shape:

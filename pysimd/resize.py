@@ -26,7 +26,7 @@ from pysimd._library import ffi, lib
 from pysimd._pixels import Image, forward, has_gaps
 from pysimd.annotations import Array, Layout, Pair, Shape, Tensor
 from pysimd.calls import call, create, reused
-from pysimd.context import Context
+from pysimd.context import ShapedContext
 from pysimd.errors import StateError, shown
 
 _MODES = {
@@ -106,7 +106,7 @@ def scaled(size: int, scale: float, rounding: float = 0.0) -> int:
     return int(float(np.float32(size) * np.float32(scale)) + rounding)
 
 
-class Resize(Context):
+class Resize(ShapedContext):
     """Resizes images of one shape, by the rules of ONNX Resize.
 
     src_shape : the shape of the input.
@@ -181,16 +181,6 @@ class Resize(Context):
     def _described(self) -> str:
         return f"{self._src_shape} -> {self._dst_shape} {self._arguments['mode']} {self._element.name}"
 
-    @property
-    def src_shape(self) -> Shape:
-        """The shape of the input."""
-        return self._src_shape
-
-    @property
-    def dst_shape(self) -> Shape:
-        """The shape of the output."""
-        return self._dst_shape
-
     def forward(self, x: Tensor, *, out: Array | None = None) -> Array:
         """Resizes `x`. For "nhwc" and "nwc", `x` and `out` may be channel slices of larger arrays, ``big[..., 3:19]``."""
         handle = self._open()
@@ -263,7 +253,7 @@ def _resizer(shape: Shape, size: Any, scale: Any, options: tuple[Any, ...], elem
     return Resize(shape, size, scale=scale, dtype=element.name, **dict(zip(names, options)))
 
 
-class Resizer(Context):
+class Resizer(ShapedContext):
     """Resizes pictures of one shape, by the rules of the Simd Library.
 
     src_shape : (H, W, C).
@@ -300,16 +290,6 @@ class Resizer(Context):
 
     def _described(self) -> str:
         return f"{self._src_shape} -> {self._dst_shape} {self._arguments['method']} {self._arguments['dtype']}"
-
-    @property
-    def src_shape(self) -> Shape:
-        """The shape of the input."""
-        return self._src_shape
-
-    @property
-    def dst_shape(self) -> Shape:
-        """The shape of the output."""
-        return self._dst_shape
 
     def forward(self, x: Tensor, *, out: Array | None = None) -> Array:
         """Resizes a picture."""
