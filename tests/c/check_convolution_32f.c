@@ -577,22 +577,14 @@ static void refusals_of_add(void)
 
 /* ---- bad arguments */
 
-/* A valid shape with one change. */
-#define REFUSE(argument, change)                                                                                            \
-    do {                                                                                                                    \
-        struct check_layer j = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);                                         \
-        change;                                                                                                             \
-        check_layer_refuse_init(&j, argument);                                                                              \
-    } while (0)
-
 static void refusals(void)
 {
     const struct check_layer good = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);
     check_layer_refuse_parameters(&good);
-    REFUSE("srcT", j.p->srcT = SimdTensorData8u);
-    REFUSE("dstT", j.p->dstT = SimdTensorData16b);
-    REFUSE("kernelX", j.p->kernelX = 9);
-    REFUSE("kernelY", j.p->dilationY = 4);
+    CHECK_REFUSED_INIT(good, "srcT", j.p->srcT = SimdTensorData8u);
+    CHECK_REFUSED_INIT(good, "dstT", j.p->dstT = SimdTensorData16b);
+    CHECK_REFUSED_INIT(good, "kernelX", j.p->kernelX = 9);
+    CHECK_REFUSED_INIT(good, "kernelY", j.p->dilationY = 4);
 }
 
 static void refusals_of_calls(void)
@@ -604,19 +596,13 @@ static void refusals_of_calls(void)
 
 /* ---- benchmarks: layers of known networks */
 
-static void bench(void)
+static void begin_bench(struct check_layer * j)
 {
-    const SimdTensorFormatType formats[] = {SimdTensorFormatNhwc, SimdTensorFormatNchw};
-    parameters p;
     void * a[CHECK_NO_ARRAY];
-    for (size_t f = 0; f < 2; ++f)
-        for (size_t i = 0; check_convolution_known(formats[f], i, &p); ++i) {
-            struct check_layer j = check_layer_of(&family, p);
-            j.p->activation = SimdConvolutionActivationRelu;
-            check_layer_case(&j, check_convolution_text(j.p, 1), CHECK_RANDOM, a);
-            check_layer_bench(&j, check_convolution_flops(j.p));
-        }
+    check_layer_case(j, check_convolution_text(j->p, 1), CHECK_RANDOM, a);
 }
+
+static void bench(void) { check_layer_bench_known(&family, begin_bench); }
 
 CHECK_FAMILY(convolution_32f)
 {

@@ -273,20 +273,12 @@ static void set_no_stats(const void * job, void * context, void * const * a)
     SimdSynetConvolution8iSetParams(context, a[0], NULL, NULL, NULL);
 }
 
-/* A valid shape with one change. */
-#define REFUSE(argument, change)                                                                                            \
-    do {                                                                                                                    \
-        struct check_layer j = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);                                         \
-        change;                                                                                                             \
-        check_layer_refuse_init(&j, argument);                                                                              \
-    } while (0)
-
 static void refusals(void)
 {
     const struct check_layer good = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);
     check_layer_refuse_parameters(&good);
-    REFUSE("dstT", j.p->dstT = SimdTensorData16b);
-    REFUSE("kernelX", j.p->kernelX = 9);
+    CHECK_REFUSED_INIT(good, "dstT", j.p->dstT = SimdTensorData16b);
+    CHECK_REFUSED_INIT(good, "kernelX", j.p->kernelX = 9);
 }
 
 static void refusals_of_calls(void)
@@ -308,19 +300,13 @@ static void refusals_of_calls(void)
 
 /* ---- benchmarks: layers of known networks */
 
-static void bench(void)
+static void begin_bench(struct check_layer * j)
 {
-    const SimdTensorFormatType formats[] = {SimdTensorFormatNhwc, SimdTensorFormatNchw};
-    parameters p;
-    for (size_t f = 0; f < 2; ++f)
-        for (size_t i = 0; check_convolution_known(formats[f], i, &p); ++i) {
-            struct check_layer j = check_layer_of(&family, p);
-            set_types(j.p, 0);
-            j.p->activation = SimdConvolutionActivationRelu;
-            declare(&j, POSITIVE, POSITIVE, CHECK_RANDOM);
-            check_layer_bench(&j, check_convolution_flops(j.p));
-        }
+    set_types(j->p, 0);
+    declare(j, POSITIVE, POSITIVE, CHECK_RANDOM);
 }
+
+static void bench(void) { check_layer_bench_known(&family, begin_bench); }
 
 CHECK_FAMILY(convolution_8i)
 {

@@ -348,28 +348,20 @@ static void batches(SimdTensorFormatType format)
 
 /* ---- bad arguments */
 
-/* A valid shape with one change. */
-#define REFUSE(argument, change)                                                                                            \
-    do {                                                                                                                    \
-        struct check_layer j = layer(SimdTensorFormatNchw, 4, 6, 6, 6, 4, 2, 1, 2);                                         \
-        change;                                                                                                             \
-        check_layer_refuse_init(&j, argument);                                                                              \
-    } while (0)
-
 static void refusals(void)
 {
     const struct check_layer good = layer(SimdTensorFormatNchw, 4, 6, 6, 6, 4, 2, 1, 2);
     check_layer_refuse_parameters(&good);
     const size_t huge = SIZE_MAX / 2;
-    REFUSE("srcT", j.p->srcT = SimdTensorData8u);
-    REFUSE("dstT", j.p->dstT = SimdTensorData16b);
-    REFUSE("kernelX", j.p->kernelX = huge);
-    REFUSE("strideX", j.p->strideX = huge);
-    REFUSE("dstH", j.p->srcH = 5);
-    REFUSE("padY", j.p->padY = 13);
-    REFUSE("padY", (j.p->padY = 13, j.p->dstH = 0));
-    REFUSE("padW", (j.p->padX = 10, j.p->padW = 4, j.p->dstW = 0));
-    REFUSE("padY", (j.p->srcH = 0, j.p->kernelY = 1, j.p->dstH = 0));
+    CHECK_REFUSED_INIT(good, "srcT", j.p->srcT = SimdTensorData8u);
+    CHECK_REFUSED_INIT(good, "dstT", j.p->dstT = SimdTensorData16b);
+    CHECK_REFUSED_INIT(good, "kernelX", j.p->kernelX = huge);
+    CHECK_REFUSED_INIT(good, "strideX", j.p->strideX = huge);
+    CHECK_REFUSED_INIT(good, "dstH", j.p->srcH = 5);
+    CHECK_REFUSED_INIT(good, "padY", j.p->padY = 13);
+    CHECK_REFUSED_INIT(good, "padY", (j.p->padY = 13, j.p->dstH = 0));
+    CHECK_REFUSED_INIT(good, "padW", (j.p->padX = 10, j.p->padW = 4, j.p->dstW = 0));
+    CHECK_REFUSED_INIT(good, "padY", (j.p->srcH = 0, j.p->kernelY = 1, j.p->dstH = 0));
 }
 
 static void refusals_of_calls(void)

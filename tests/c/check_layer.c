@@ -275,6 +275,19 @@ void check_layer_run_equal(const struct check_layer * l) { check_run(forward_equ
 
 void check_layer_bench(const struct check_layer * l, double flops) { check_bench(check_layer_forward, l, flops, 0); }
 
+void check_layer_bench_known(const struct check_layer_family * family, void (*begin)(struct check_layer * l))
+{
+    const SimdTensorFormatType formats[] = {SimdTensorFormatNhwc, SimdTensorFormatNchw};
+    parameters p;
+    for (size_t f = 0; f < 2; ++f)
+        for (size_t i = 0; check_convolution_known(formats[f], i, &p); ++i) {
+            struct check_layer l = check_layer_of(family, p);
+            l.p->activation = SimdConvolutionActivationRelu;
+            begin(&l);
+            check_layer_bench(&l, check_convolution_flops(l.p));
+        }
+}
+
 /* ---- invalid arguments */
 
 static void forward_null(const void * layer, void * context, void * const * a)

@@ -72,10 +72,21 @@ void check_layer_run(const struct check_layer * l);
 void check_layer_run_equal(const struct check_layer * l); /* a batch of equal images */
 void check_layer_bench(const struct check_layer * l, double flops);
 
+/* Layers of known networks; `begin` begins their cases. */
+void check_layer_bench_known(const struct check_layer_family * family, void (*begin)(struct check_layer * l));
+
 /* ---- invalid arguments */
 
 /* Init must refuse this layer. */
 void check_layer_refuse_init(const struct check_layer * l, const char * argument);
+
+/* The same for a valid layer after one change, of j. */
+#define CHECK_REFUSED_INIT(valid, argument, change)                                                                         \
+    do {                                                                                                                    \
+        struct check_layer j = valid;                                                                                       \
+        change;                                                                                                             \
+        check_layer_refuse_init(&j, argument);                                                                              \
+    } while (0)
 
 /* What Init must refuse for every single layer. The given layer is valid, with a 6x6 image, 4 inputs and 6 outputs in two
  * groups; each fault is tried alone. */
