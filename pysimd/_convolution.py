@@ -135,10 +135,8 @@ class ConvolutionContext(ShapedContext, SharingContext):
         apart(scratch, "buf", dst, "out")
         return scratch
 
-    def _memory(self) -> str:
-        if self._given is None:
-            return ", no weights yet"
-        return f", {self.internal_buffer_size * self._unit.dtype.itemsize} bytes"
+    def _bytes(self) -> int:
+        return self.internal_buffer_size * int(self._unit.dtype.itemsize)
 
 
 def forward_then_add(context: ConvolutionContext, x: Tensor, add: Tensor, out: Array) -> Array:

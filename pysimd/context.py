@@ -181,6 +181,18 @@ class SharingContext(Context):
     def _weights(self) -> tuple[Any, ...] | None:
         return self._given
 
+    def _bytes(self) -> int:
+        """The bytes that the context holds."""
+        raise NotImplementedError
+
+    def _memory(self) -> str:
+        return ", no weights yet" if self._given is None else f", {self._bytes()} bytes"
+
+
+def bytes_of(context: SharingContext) -> int:
+    """The bytes that a context holds now, for packed weights above all."""
+    return context._bytes()
+
 
 def keep_alive(context: SharingContext, owner: Any) -> None:
     """Lets an object live as long as a context, in place of an earlier one."""

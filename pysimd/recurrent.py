@@ -158,8 +158,8 @@ class Recurrent(ShapedContext, SharingContext):
         """The arguments that other layers do not have."""
         return {}
 
-    def _memory(self) -> str:
-        return f", {self.internal_buffer_size} bytes" if self._given is not None else ", no weights yet"
+    def _bytes(self) -> int:
+        return self.internal_buffer_size
 
     @property
     def dst_shape(self) -> Shape:

@@ -18,6 +18,7 @@ from pysimd._convolution import forward_then_add
 from pysimd._single_convolution import set_params_in_calls
 from pysimd.annotations import Array
 from pysimd.calls import prepare
+from pysimd.context import bytes_of
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Node
 from pysimd.network.host import HostCall
@@ -40,10 +41,7 @@ class Step:
     @property
     def weight_bytes(self) -> int:
         """The bytes that its context holds, for packed weights above all."""
-        if self.context is None:
-            return 0
-        size = int(self.context.internal_buffer_size)  # of recurrent layers in bytes, else in floats
-        return size if self.node.operator in ("Lstm", "Gru", "Rnn") else size * 4
+        return 0 if self.context is None else bytes_of(self.context)
 
 
 def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Contexts | None = None) -> Step:

@@ -98,6 +98,10 @@ ACTIVATIONS = (
 )  # fmt: skip
 
 
+#: The operators with an input that is added to their result, and its place.
+ADDING, ADDED = ("Conv", "Linear"), 3
+
+
 def types_of(operator: str, inputs: Sequence[Type], attributes: Attributes) -> tuple[Type, ...]:
     """The types of the outputs; of missing inputs, any type. Raises ValueError for inputs that do not fit."""
     if operator not in _RULES:

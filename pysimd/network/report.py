@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pysimd.infrastructure import active_isa, get_num_threads
 from pysimd.network.graph import Graph, Node, Type
-from pysimd.network.operators import sides_of
+from pysimd.network.operators import ADDED, ADDING, sides_of
 
 if TYPE_CHECKING:
     from pysimd.network.runner import Runner
@@ -36,7 +36,7 @@ def _activation(a: Any) -> str:
 
 
 def _addition(node: Node) -> str:
-    has = node.operator in ("Conv", "Linear") and len(node.inputs) > 3 and node.inputs[3]
+    has = node.operator in ADDING and any(node.inputs[ADDED:])
     return "+ addition" if has or node.attributes.get("residual") else ""
 
 

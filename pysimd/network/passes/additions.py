@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pysimd.network.graph import Graph, Node
-from pysimd.network.operators import IDENTITY
+from pysimd.network.operators import ADDED, ADDING, IDENTITY
 from pysimd.network.passes.patterns import (
     Parameters,
     activation,
@@ -65,7 +65,7 @@ def gated(graph: Graph, node: Node) -> Change | None:
 def _layer(graph: Graph, name: str, node: Node) -> Node | None:
     """The layer that gives a term and can add the other one."""
     layer = graph.producer(name)
-    if layer is None or layer.operator not in ("Conv", "Linear") or input_at(layer, 3):
+    if layer is None or layer.operator not in ADDING or input_at(layer, ADDED):
         return None
     if graph.user(name) is not node or node.inputs.count(name) != 1 or not (is_plain(layer) or is_plain(node)):
         return None
