@@ -39,6 +39,14 @@ def _built(folder: Path, name: str) -> Path:
     return folder / f"{name}_example"
 
 
+def test_numbers_right_behind_the_block_are_none_of_its_tensors() -> None:
+    whole = np.zeros(128, np.uint8)
+    memory = c_program._Memory(whole[:64])
+    memory.add(whole[64:])
+    assert memory.place(whole.ctypes.data + 63) == "TENSOR(63)"
+    assert not memory.place(whole.ctypes.data + 64).startswith("TENSOR")
+
+
 # ---- names of tensors and nodes
 
 _PIECES = (
