@@ -29,8 +29,8 @@ AREAS = {
     "kernels": (("libsrc/kernels/*.c", "libsrc/kernels/*.h", "libsrc/kernels/*/*.c", "libsrc/kernels/*/*.h"), 80),
     "runtime": (("libsrc/runtime/*.c", "libsrc/dispatch/*.c"), 45),
     "vocabulary": (("libsrc/isa/avx2/*.h",), 25),
-    "models": (("pysimd/network/*.py", "pysimd/network/*/*.py"), 65),
-    "python": (("pysimd/*.py",), 35),
+    "models": (("pysimd/network/*.py", "pysimd/network/*/*.py"), 71),
+    "python": (("pysimd/*.py",), 38),
 }
 LEFT_OUT = ("libsrc/ops/convolution/cost.c", "pysimd/selftest.py")
 

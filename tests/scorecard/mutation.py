@@ -163,7 +163,7 @@ NEAREST_PYTHON = {
     "errors": "test_messages test_refusals",
     "models": "test_models",
     "merged_convolution": "test_merged_convolution test_contexts",
-    "gemm": "test_gemm test_matmul test_prepare",
+    "gemm": "test_gemm test_matmul test_prepare test_foreign_arrays",
     "resize": "test_resize test_resize_positions",
     "threadpools": "test_infrastructure test_prepare",
 }
