@@ -65,22 +65,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def not_sampled(items: list[pytest.Item]) -> set[pytest.Item]:
-    """What a sample leaves out: tests marked full; and of the cases of a test marked sampled(n), or of a test that runs on each
-    instruction set, where n is 3, all but every n-th. Each instruction set has other cases, so that n of them together have
-    all. A test with fewer than n cases stays as it is."""
+    """What a sample leaves out: tests marked full; and of the cases of a test marked sampled(n), or of a test that runs on
+    each instruction set, where n is 3, all but every n-th. Each instruction set has other cases, so that n of them together
+    have all. A test with fewer than n cases stays as it is."""
     tests: dict[object, dict[pytest.Item, tuple[str, int]]] = {}
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            level = item.callspec.params.get("isa", LEVELS[0])
+            level = str(item.callspec.params.get("isa", LEVELS[0]))
             case = item.name.replace(level, "", 1)
             tests.setdefault((item.parent, item.originalname), {})[item] = (case, LEVELS.index(level))
     left_out = {item for item in items if item.get_closest_marker("full")}
     for places in tests.values():
-        cases = {case: place for place, case in enumerate(dict.fromkeys(case for case, _ in places.values()))}
-        for item, (case, level) in places.items():
+        numbers = {case: number for number, case in enumerate(dict.fromkeys(case for case, _ in places.values()))}
+        for item, (case, shift) in places.items():
             marker = item.get_closest_marker("sampled")
             every = marker.args[0] if marker else 3 if item.get_closest_marker("every_level") else 1
-            if len(cases) >= every and (cases[case] + level) % every:
+            if len(numbers) >= every and (numbers[case] + shift) % every:
                 left_out.add(item)
     return left_out
 

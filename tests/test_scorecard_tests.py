@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scorecard import coverage, mutants, page
+from scorecard import coverage, mutants, page, rows
+from scorecard.row import Result
 from support import ROOT
 
 
@@ -24,12 +25,12 @@ def test_the_page_shows_the_kept_results() -> None:
 
 
 def test_a_result_below_a_later_target_does_not_pass() -> None:
-    (row,) = (row for row in page.ROWS if row.number == 14)
-    kept = json.loads((ROOT / "docs/figures/scorecard.json").read_text())
+    (row,) = (row for row in rows.ROWS if row.number == 14)
+    kept: list[Result] = json.loads((ROOT / "docs/figures/scorecard.json").read_text())
     (result,) = (result for result in kept if (result["row"], result["form"]) == (14, "quick"))
     assert page.outcome_of(row, result) == "passes"
-    assert page.outcome_of(row, {**result, "counts": {"passed": 1}}) == "to be repeated: the target has changed"
-    assert page.outcome_of(row, {**result, "held": False}) == "FAILS"
+    assert page.outcome_of(row, Result(**{**result, "counts": {"passed": 1}})) == "to be repeated: the target has changed"
+    assert page.outcome_of(row, Result(**{**result, "held": False})) == "FAILS"
 
 
 def test_each_fault_changes_one_place() -> None:
