@@ -273,6 +273,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("group", GROUPS)
 def test_each_allocation_that_fails_is_a_memory_error(shim: Path, group: str) -> None:
     code = f"import test_allocation; test_allocation.main({str(shim)!r}, {group!r})"

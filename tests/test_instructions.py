@@ -160,14 +160,14 @@ def test_no_level_has_instructions_that_its_machines_lack() -> None:
 
 
 def test_instructions_that_a_level_may_not_have_are_seen() -> None:
-    """The objects of each level, looked at as those of its parent."""
+    """Some objects of each level, looked at as those of its parent."""
     for folder in ROOT.glob("build/*-*cc/obj"):
         if _missing(folder):
             continue
         for name, parent, _ in _LEVEL.findall((ROOT / "libsrc/isa/levels.h").read_text()):
             # Every machine has NEON.
             if name not in ("base", "neon") and (folder / name).is_dir():
-                assert faults(sorted((folder / name).rglob("*.o")), needs()[parent])[1]
+                assert faults(sorted((folder / name).rglob("*.o"))[:3], needs()[parent])[1]
 
 
 def main() -> int:

@@ -73,11 +73,12 @@ CALIBRATE_SMALL := '1x16x6x6->16x6x6,3x3,nhwc'
 # where gcc uses the same memory for all.
 STACK := $(if $(findstring clang,$(CC)),80,64)
 
-# The runs of the checker, each written like its options: with FULL its whole list of cases, one of eight otherwise. Under an emulator
-# there is one run, without threads. CHECK_FLAGS are options for all: make check CHECK_FLAGS='--seed 7'.
-CHECK      = $(RUN) $(B)/tests/check --jobs $(JOBS) $(CHECK_FLAGS)
+# The runs of the checker, each written like its options: with FULL its whole list of cases, else one of eight random ones, and for
+# the stack half of these. Under an emulator there is one run, without threads. CHECK_FLAGS are options for all, and come last:
+# make check CHECK_FLAGS='--seed 7'.
+CHECK      = $(RUN) $(B)/tests/check --jobs $(JOBS)
 CHECK_RUNS = $(if $(FULL),--jobs=$(JOBS)) $(if $(RUN),,--quick=--threads=5) \
-             $(if $(OPTIMISED),--quick=--stack=$(STACK),$(if $(RUN),--quick))
+             $(if $(OPTIMISED),--quick=--stack=$(STACK)$(if $(FULL)$(RUN),,=--every=2),$(if $(RUN),--quick))
 
 # Programs are built before the first of them runs, because some measure times.
 .PHONY: test-programs check-programs
@@ -86,7 +87,7 @@ test-programs: $(TESTS) $(VEC_TESTS) | $(B)/tests/check $(B)/bench/calibrate
 
 check-programs: test-programs
 	@set -e; for options in $(CHECK_RUNS); do \
-	    options=$$(echo $$options | tr = ' '); echo "== $(B)/tests/check $$options"; $(CHECK) $$options; \
+	    options=$$(echo $$options | tr = ' '); echo "== $(B)/tests/check $$options"; $(CHECK) $$options $(CHECK_FLAGS); \
 	 done; \
 	 echo "== $(B)/bench/calibrate"; $(RUN) $(B)/bench/calibrate --shape $(CALIBRATE_SMALL)
 

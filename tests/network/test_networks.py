@@ -54,9 +54,14 @@ def _error(graph: Graph) -> float:
     return float(np.abs(found - exact).max() / np.abs(exact).max())
 
 
+def _small(name: str) -> int:
+    """The side of an image that each instruction set computes in little time."""
+    return 32 if name == "vgg16" else 64
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_a_small_image_on_every_level(name: str, isa: str) -> None:
-    assert _error(_without_end(name, 64)) < 1e-4
+    assert _error(_without_end(name, _small(name))) < 1e-4
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -100,9 +105,10 @@ def test_counts() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_batch(name: str, isa: str) -> None:
     """The images of a batch are independent, and each gives what it gives alone but for rounding."""
-    images = np.random.default_rng(7).random((3, 3, 64, 64), np.float32)
-    found = _run(_without_end(name, 64, 3), images)
-    alone = Runner(_without_end(name, 64))
+    side = _small(name)
+    images = np.random.default_rng(7).random((3, 3, side, side), np.float32)
+    found = _run(_without_end(name, side, 3), images)
+    alone = Runner(_without_end(name, side))
     for image, result in zip(images, found):
         (exact,) = alone({alone.graph.inputs[0]: image[None]}).values()
         assert result.shape == exact.shape[1:]
