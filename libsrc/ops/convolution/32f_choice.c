@@ -1,3 +1,7 @@
+/*
+ * Which algorithm computes a convolution of floats: the candidates in their order, each with a condition where its cost model cannot
+ * be compared with those of the others, because they were fitted on different layers. Also `base`, the algorithm that is none.
+ */
 #include "ops/convolution/32f.h"
 
 #include <math.h>
