@@ -6,6 +6,7 @@ are no C, and it has none for masks, operands of calls and locks. So the places 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import pathlib
@@ -104,16 +105,38 @@ def mutants_of(file: pathlib.Path) -> list[Mutant]:
     return found
 
 
+def in_its_function(mutant: Mutant) -> tuple[str, str]:
+    """The function around a fault without and with it: the same wherever the function is moved. Of faults outside of
+    functions, the file."""
+    source = pathlib.Path(mutant.file).read_bytes()
+    begin, end = function_around(mutant.file, source, mutant.begin, mutant.end)
+    with_fault = source[begin : mutant.begin] + mutant.text.encode() + source[mutant.end : end]
+    return source[begin:end].decode(), with_fault.decode()
+
+
+def function_around(file: str, source: bytes, begin: int, end: int) -> tuple[int, int]:
+    node = root_of(file, source)
+    while node is not None and node.type != "function_definition":
+        node = next((c for c in node.children if c.start_byte <= begin and end <= c.end_byte), None)
+    return (node.start_byte, node.end_byte) if node is not None else (0, len(source))
+
+
 def is_python(file: str) -> bool:
     return file.endswith(".py")
 
 
 def changes_in(file: pathlib.Path, source: bytes) -> Iterator[tuple[str, Any, str]]:
+    root = root_of(file.name, source)
+    return mutants_python.changes(root) if is_python(file.name) else changes(root, False)
+
+
+@functools.lru_cache(maxsize=16)
+def root_of(file: str, source: bytes) -> Any:
+    """The syntax tree of a file."""
     import tree_sitter
 
-    grammar = importlib.import_module("tree_sitter_python" if is_python(file.name) else "tree_sitter_c")
-    root = tree_sitter.Parser(tree_sitter.Language(grammar.language())).parse(source).root_node
-    return mutants_python.changes(root) if is_python(file.name) else changes(root, False)
+    grammar = importlib.import_module("tree_sitter_python" if is_python(file) else "tree_sitter_c")
+    return tree_sitter.Parser(tree_sitter.Language(grammar.language())).parse(source).root_node
 
 
 def changed_lines(source: bytes, begin: int, end: int, text: str) -> tuple[str, str]:

@@ -1,12 +1,12 @@
 """Puts one fault at a time into a copy of the sources and runs the tests until one fails.
 
-A fault that does not change the machine code (comments, other processors, what the compiler removes) does not count. The
-tests nearest to the file run first, then those of all families, all of ``make check`` and pytest; of faults in Python, only
-tests in Python. Faults that no test can
-find are in ``equivalent.txt``, and do not count; those that are known to survive are in ``survivors.txt``, and count; both
-with reasons, and only the nearest tests are tried. Results are kept in ``build/mutation/``: a caught fault is not tried
-again while its file is the same, one that survived and is not listed is tried again on another commit. All take hours: the
-step ``keep`` writes those that were caught to ``caught.txt``, from where another checkout goes on.
+A fault that does not change the machine code (comments, other processors, what the compiler removes) does not count.
+The tests nearest to the file run first, then those of all families, all of ``make check`` and pytest; of faults in
+Python, only tests in Python. Faults that no test can find are in ``equivalent.txt``, and do not count; those that are
+known to survive are in ``survivors.txt``, and count; both with reasons, and only the nearest tests are tried. Results
+are kept in ``build/mutation/``: a caught fault is not tried again while the function around it is the same, one that
+survived and is not listed is tried again on another commit. All take hours: the step ``keep`` writes those that were
+caught to ``caught.txt``, from where another checkout goes on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from scorecard.mutants import Mutant
 
 STATE = pathlib.Path("build/mutation").resolve()
 RESULTS = STATE / "results"
-CAUGHT = pathlib.Path(__file__).with_name("caught.txt")  # the key of a fault in its file, and the test that caught it
+CAUGHT = pathlib.Path(__file__).with_name("caught.txt")  # the key of a fault, and the test that caught it
 TREE = STATE / "tree"
 BUILD = f"build/{os.uname().machine}-cc"
 LEVELS = " ".join(level for level in pysimd.isa_levels() if level != "base")
@@ -238,7 +238,8 @@ def described(mutant: Mutant) -> str:
 
 
 def content_key(mutant: Mutant) -> str:
-    return mutants.digest(pathlib.Path(mutant.file).read_text() + mutant.key)
+    """The function around the fault, without and with it: a result holds until that function is changed."""
+    return mutants.digest("\n".join(mutants.in_its_function(mutant)))
 
 
 def result_of(mutant: Mutant) -> dict[str, Any] | None:
@@ -260,7 +261,7 @@ def kept() -> dict[str, str]:
 
 
 def keep() -> int:
-    """Those whose files have changed are left out, and so are faults that change no code: elsewhere they may."""
+    """Those whose functions have changed are left out, and so are faults that change no code: elsewhere they may."""
     results = [(content_key(mutant), result_of(mutant)) for mutant in all_mutants()]
     caught = {key: str(r["caught_by"]) for key, r in results if r and r["caught_by"] not in (None, SAME, NOT_C)}
     CAUGHT.write_text("".join(f"{key} {test.replace(f'{ROOT}/', '')}\n" for key, test in sorted(caught.items())))
