@@ -79,7 +79,7 @@ class Soak:
             import onnx
 
             from network.random_models import random_model
-            from network.test_network_random import random_inputs
+            from network.test_random import random_inputs
         except ImportError:
             print("skipped: models, without the package onnx")
             return

@@ -138,7 +138,7 @@ def models() -> dict[str, Job]:
         import onnx
 
         from network.random_models import random_model
-        from network.test_network_random import random_inputs, turned
+        from network.test_random import random_inputs, turned
     except ImportError:
         print("skipped: no package onnx")
         return {}

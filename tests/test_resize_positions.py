@@ -10,7 +10,7 @@ import pytest
 from test_resize import COORDINATES, float_positions
 
 import pysimd
-from network.test_network_convert import made
+from network.test_convert import made
 from pysimd.network.runner import Runner
 
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")

@@ -2,7 +2,7 @@
 
     python network_fuzz.py ROUNDS [SEED]          ROUNDS files of each of the two formats
 
-test_network_source.py and test_network_saved.py run a few rounds of it.
+test_source.py and test_saved.py run a few rounds of it.
 """
 
 from __future__ import annotations

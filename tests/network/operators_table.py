@@ -16,7 +16,7 @@ from pathlib import Path
 import onnx
 
 from network.onnx_suite import Case, cases
-from network.test_network_onnx import node_cases, refusal, sources
+from network.test_onnx import node_cases, refusal, sources
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.convert.at_run_time import REASONS
 from pysimd.network.convert.conversion import supported_operators
@@ -32,7 +32,7 @@ PAGE = """\
 
 The operators of [ONNX](https://onnx.ai/onnx/operators/) that a model may have, found by the node cases of its backend tests
 (onnx {version}): `make operators` writes this page. Each case that counts as computed is right on every instruction set and
-in both layouts, which `pytest tests/network/test_network_onnx.py` checks.
+in both layouts, which `pytest tests/network/test_onnx.py` checks.
 
 - {computed} of {all} node cases are computed, the others are refused with a sentence before anything runs. *Cases* counts
   those of one node.

@@ -1,6 +1,6 @@
 """Random small models of ONNX, from seeds: a seed makes the same model everywhere.
 
-:func:`random_model` makes them; test_network_random.py compares what is computed.
+:func:`random_model` makes them; test_random.py compares what is computed.
 """
 
 from __future__ import annotations

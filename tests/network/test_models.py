@@ -258,7 +258,7 @@ def test_dimensions_without_a_name_may_differ(name: str, tmp_path: Path) -> None
 
 
 def test_what_is_copied_within_one_result(tmp_path: Path) -> None:
-    """Halves along the channels of a part along the width of the same result: found by test_network_random.py."""
+    """Halves along the channels of a part along the width of the same result: found by test_random.py."""
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),
         helper.make_node("Split", ["r"], ["a", "b"], axis=1, num_outputs=2),

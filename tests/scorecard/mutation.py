@@ -127,23 +127,20 @@ NEAREST = {
 
 #: The files of pytest that test a file in Python, for those that are not named like their family.
 NEAREST_PYTHON = {
-    "network/convert/fold": "test_network_fold test_network_convert test_network_special test_network_onnx",
-    "network/convert/attention": "test_network_microsoft test_network_convert test_network_passes test_network_onnx",
-    "network/convert/windows": "test_network_pooling test_network_convert test_network_convolutions test_network_opsets "
-    "test_network_onnx",
-    "network/convert/images": "test_network_convert test_resize_positions test_network_opsets test_network_onnx",
-    "network/convert/*": "test_network_convert test_network_microsoft test_network_special test_network_opsets "
-    "test_network_fold test_network_supported test_network_onnx",
-    "network/passes/*": "test_network_passes test_network_layers test_network_special test_network_random",
-    "network/onnx_*": "test_network_source test_network_onnx",
-    "network/saved": "test_network_saved",
-    "network/source": "test_network_source test_network_saved",
-    "network/mapped": "test_network_saved test_models",
+    "network/convert/fold": "test_fold test_convert test_special test_onnx",
+    "network/convert/attention": "test_microsoft test_convert test_passes test_onnx",
+    "network/convert/windows": "test_max_pool test_convert test_convolutions test_opsets test_onnx",
+    "network/convert/images": "test_convert test_resize_positions test_opsets test_onnx",
+    "network/convert/*": "test_convert test_microsoft test_special test_opsets test_fold test_supported test_onnx",
+    "network/passes/*": "test_passes test_layers test_special test_random",
+    "network/onnx_*": "test_source test_onnx",
+    "network/saved": "test_saved",
+    "network/source": "test_source test_saved",
+    "network/mapped": "test_saved test_models",
     "network/report*": "test_models test_pages",
     "network/commands": "test_main",
-    "network/c_*": "test_network_program test_models",
-    "network/*": "test_network_run_time test_network_passes test_network_layers test_network_contexts test_networks "
-    "test_models test_network_random",
+    "network/c_*": "test_program test_models",
+    "network/*": "test_run_time test_passes test_layers test_packed_weights test_networks test_models test_random",
     "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses test_set_input test_add test_overlap",
     "_activation_params": "test_convolution test_activation",
     "_convolution": "test_convolution test_deconvolution test_signals",

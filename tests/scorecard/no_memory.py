@@ -67,7 +67,7 @@ def main() -> int:
         print(f"skipped: {error}")
         return 0
     from network.random_models import random_model
-    from network.test_network_random import random_inputs
+    from network.test_random import random_inputs
 
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """Random small models against another implementation: ONNX Runtime if it is installed, else the evaluator of onnx.
 
-``PYTHONPATH=.:tests python -m network.test_network_random FIRST COUNT [NODES]`` tries more seeds; a seed makes the
+``PYTHONPATH=.:tests python -m network.test_random FIRST COUNT [NODES]`` tries more seeds; a seed makes the
 same model everywhere. One model in thousands, of many nodes, magnifies rounding errors beyond the tolerance: then the
 others differ among themselves, too.
 """
