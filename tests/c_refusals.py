@@ -184,7 +184,7 @@ def main(path: str, seed: int) -> None:
         if name not in LEFT_OUT and FUNCTIONS[name]:
             refusals.of(name)
     refusals.sharing()
-    print(f"card: {json.dumps({f'c_{kind}': count for kind, count in sorted(refusals.counts.items())})}")
+    print(f"scorecard: {json.dumps({f'c_{kind}': count for kind, count in sorted(refusals.counts.items())})}")
 
 
 if __name__ == "__main__":

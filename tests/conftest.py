@@ -87,14 +87,16 @@ def not_sampled(items: list[pytest.Item]) -> set[pytest.Item]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="all cases of tests that are sampled otherwise")
-    parser.addoption("--card", action="store_true", help="prints how many bad arguments were refused, for the scorecard")
+    parser.addoption(
+        "--scorecard", action="store_true", help="prints how many bad arguments were refused, for the scorecard"
+    )
     parser.addoption("--rounds", type=int, default=1, help="of each test in test_process.py")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if config.getoption("--card"):
+    if config.getoption("--scorecard"):
         counts = {f"python_{kind.replace(' ', '_')}": count for kind, count in sorted(REFUSALS.items())}
-        terminalreporter.write_line(f"card: {json.dumps({**counts, 'python_cases': sum(counts.values())})}")
+        terminalreporter.write_line(f"scorecard: {json.dumps({**counts, 'python_cases': sum(counts.values())})}")
 
 
 @pytest.fixture

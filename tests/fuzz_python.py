@@ -135,7 +135,7 @@ def main(seed: int, count: int) -> int:
             print(f"seed {seed} call {i}: {name}({told(arguments)}, {told(keywords)}): {wrong[:200]}", flush=True)
     rate = int(count / max(time.monotonic() - begin, 1e-3))
     counts = {"mutations": count, "accepted": accepted, "mutation_findings": findings, "least_mutation_rate": rate}
-    print("card: " + json.dumps(counts))
+    print("scorecard: " + json.dumps(counts))
     return int(findings > 0)
 
 

@@ -190,7 +190,7 @@ def soak(minutes: float, warm: float, every: float, seed: int) -> int:
     for name in state.wrong[:20]:
         print(f"FAIL {name}")
     counts = {**state.done, "calls": total, "wrong": len(state.wrong), "most_growth": growth, "seconds": round(60 * minutes)}
-    print(f"card: {json.dumps(counts)}")
+    print(f"scorecard: {json.dumps(counts)}")
     return int(bool(state.wrong) or growth > LIMIT)
 
 

@@ -257,7 +257,7 @@ def main(path: str, group: str) -> None:
         total += raised
         points += count
     assert total or not jobs, "the library asked for no memory: does the shim see it?"
-    print(f"card: {json.dumps({'points': points, 'raised': total})}")
+    print(f"scorecard: {json.dumps({'points': points, 'raised': total})}")
 
 
 # ------------------------------------------------------------------------------------------------------ tests

@@ -180,7 +180,7 @@ def main() -> int:
         print("\n".join(found[:50]))
         print(f"{folder}: different instructions:", ", ".join(f"{part} {number}" for part, number in counts.items()))
         levels = [part for part in counts if part in needs() or part == "reference"]
-        print("card:", json.dumps({"levels": len(levels), "instructions": sum(counts.values()), "illegal": len(found)}))
+        print("scorecard:", json.dumps({"levels": len(levels), "instructions": sum(counts.values()), "illegal": len(found)}))
         failed = failed or bool(found)
     return int(failed)
 

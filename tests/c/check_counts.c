@@ -178,6 +178,6 @@ void frame_print_counts(size_t number)
         for (size_t k = 0; k < frame_levels; ++k)
             planted += all.function[i].planted[k];
     }
-    printf("card: {\"calls\": %zu, \"pairs\": %zu, \"threads\": %zu, \"repeats\": %zu, \"planted\": %zu}\n", all.calls, all.pairs,
-           threads, repeats, planted);
+    printf("scorecard: {\"calls\": %zu, \"pairs\": %zu, \"threads\": %zu, \"repeats\": %zu, \"planted\": %zu}\n", all.calls,
+           all.pairs, threads, repeats, planted);
 }

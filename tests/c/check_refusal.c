@@ -129,7 +129,7 @@ void frame_refusals_clear(void) { memset(&refusals, 0, sizeof(refusals)); }
 
 void frame_refusals_print(void)
 {
-    printf("card: {\"c_null\": %zu, \"c_overlap\": %zu, \"c_context\": %zu, \"c_init\": %zu, \"c_state\": %zu, "
+    printf("scorecard: {\"c_null\": %zu, \"c_overlap\": %zu, \"c_context\": %zu, \"c_init\": %zu, \"c_state\": %zu, "
            "\"c_other\": %zu, \"c_cases\": %zu}\n",
            refusals.null, refusals.overlap, refusals.context, refusals.init, refusals.state, refusals.other, refusals.cases);
 }

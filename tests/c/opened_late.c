@@ -193,7 +193,7 @@ static void open_and_close(const char * path, int rounds)
             expect(result == NULL, "a result, or a refusal");
         }
     }
-    printf("card: {\"opened\": %d}\n", rounds);
+    printf("scorecard: {\"opened\": %d}\n", rounds);
 }
 
 int main(int count, char ** arguments)

@@ -648,6 +648,6 @@ int main(void)
     in_thread(grow, NULL);
     no_key();
     chunks();
-    printf("card: {\"points\": %d}\n", points);
+    printf("scorecard: {\"points\": %d}\n", points);
     return test_end();
 }

@@ -321,7 +321,7 @@ int main(int count, char ** arguments)
         in_child(no_more_processes, context);
         in_child(one_processor, context);
         if (count > 1)
-            printf("card: {\"forks\": %d, \"cancellations\": %d, \"signals\": %d}\n", rounds, rounds, (int)interruptions);
+            printf("scorecard: {\"forks\": %d, \"cancellations\": %d, \"signals\": %d}\n", rounds, rounds, (int)interruptions);
     }
     SimdRelease(context);
     return test_end();

@@ -287,7 +287,7 @@ static void levels_of_machines(void)
             }
     }
     TEST(known == sizeof(processors) / sizeof(processors[0]));
-    printf("card: {\"processors\": %zu, \"systems\": %zu}\n", known, sizeof(machines) / sizeof(machines[0]) - known);
+    printf("scorecard: {\"processors\": %zu, \"systems\": %zu}\n", known, sizeof(machines) / sizeof(machines[0]) - known);
 }
 
 #elif defined(__aarch64__)

@@ -316,7 +316,7 @@ int main(void)
             TEST(made > DRAWN / 5);
         }
     }
-    printf("card: {\"cases\": %zu, \"absurd\": %zu, \"failed\": %d, \"most_ms\": %.3f, \"most_bytes\": %zu}\n", cases, absurd,
-           test_failed, most_ms, most_bytes);
+    printf("scorecard: {\"cases\": %zu, \"absurd\": %zu, \"failed\": %d, \"most_ms\": %.3f, \"most_bytes\": %zu}\n", cases,
+           absurd, test_failed, most_ms, most_bytes);
     return test_end();
 }

@@ -158,6 +158,6 @@ int main(int argc, char ** argv)
         SimdRelease(context[i]);
         free(expected[i]);
     }
-    printf("card: {\"rounds\": %d, \"starts\": %d}\n", all, starts);
+    printf("scorecard: {\"rounds\": %d, \"starts\": %d}\n", all, starts);
     return test_end();
 }

@@ -120,7 +120,7 @@ def run(seed: int, executions: int, seconds: int) -> int:
         print(output[-6000:])
     print("\n".join(line for line in output.splitlines() if line.startswith(("fuzz:", "skipped:"))))
     counts = {"executions": done, "findings": int(status != 0), "least_rate": int(done / max(took, 1))}
-    print("card: " + json.dumps(counts))
+    print("scorecard: " + json.dumps(counts))
     return int(status != 0)
 
 

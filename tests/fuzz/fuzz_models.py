@@ -44,7 +44,7 @@ def main() -> int:
     files = sum(map(int, re.findall(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)))
     if done.returncode:
         print(done.stdout[-2000:] + done.stderr[-6000:])
-    print("card: " + json.dumps({"files": files, "file_findings": int(done.returncode != 0)}))
+    print("scorecard: " + json.dumps({"files": files, "file_findings": int(done.returncode != 0)}))
     return int(done.returncode != 0)
 
 

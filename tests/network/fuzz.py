@@ -155,4 +155,4 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         print(run_saved(Path(name), count, first), "of", count, "files of our own were read")
     rate = int(2 * count / max(time.monotonic() - begin, 1e-3))
-    print("card: " + json.dumps({"files": 2 * count, "least_file_rate": rate}))
+    print("scorecard: " + json.dumps({"files": 2 * count, "least_file_rate": rate}))

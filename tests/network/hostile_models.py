@@ -471,7 +471,7 @@ def main() -> int:
     finally:
         os.chdir("/")
         shutil.rmtree(folder)
-    print("card: " + json.dumps(counts))
+    print("scorecard: " + json.dumps(counts))
     return int(counts["findings"] > 0)
 
 

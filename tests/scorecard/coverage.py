@@ -127,7 +127,7 @@ def in_parallel(commands: Sequence[Sequence[str]], environment: dict[str, str] |
 
     with ThreadPoolExecutor(int(jobs())) as pool:
         good = list(pool.map(one, commands))
-    print("card: " + json.dumps({"programs": len(good), "programs_failed": good.count(False)}))
+    print("scorecard: " + json.dumps({"programs": len(good), "programs_failed": good.count(False)}))
     return int(not all(good))
 
 
@@ -186,7 +186,7 @@ def report() -> int:
         "unreached": len(lines) - reached,
         "unlisted": len(unlisted),
     }
-    print("card: " + json.dumps(counts))
+    print("scorecard: " + json.dumps(counts))
     return 0
 
 

@@ -115,7 +115,7 @@ def cases(functions: list[Function], options: list[str]) -> int:
             faults += 1
         compared += 1
         least = min(least or smallest, smallest) if smallest else least
-    card(
+    print_counts(
         functions=compared,
         without_level=len(WITHOUT_LEVEL),
         least_cases=least,
@@ -143,7 +143,7 @@ def random(functions: list[Function], options: list[str]) -> int:
         print("the functions of this family are compared by conditions only")
         return 0
     fewest = [min(function["cases"].values()) * PARTS for function in by_level]
-    card(
+    print_counts(
         least_cases=min(fewest),
         least_offsets=min(function["offsets"] for function in by_level),
         functions=len(by_level),
@@ -156,7 +156,9 @@ def special(functions: list[Function], options: list[str]) -> int:
     """Special values by function; those without are not of floats, or take no array with others."""
     for function in functions:
         print(f"{function['name']:48} {function['planted']}")
-    card(special=total(functions, "planted"), functions=sum(max(function["planted"].values()) > 0 for function in functions))
+    print_counts(
+        special=total(functions, "planted"), functions=sum(max(function["planted"].values()) > 0 for function in functions)
+    )
     return 0
 
 
@@ -170,7 +172,7 @@ def flush(functions: list[Function], options: list[str]) -> int:
         if levels and not any(fnmatchcase(function["name"], name) for name in expected):
             print(f"FAIL {function['name']}: results differ, but {FLUSHED.name} does not contain it")
             faults += 1
-    card(flushed=sum(max(function["flushed"].values()) > 0 for function in functions), faults=faults)
+    print_counts(flushed=sum(max(function["flushed"].values()) > 0 for function in functions), faults=faults)
     return int(faults > 0)
 
 
@@ -185,7 +187,7 @@ def processes(functions: list[Function], options: list[str]) -> int:
         if again.get(function["name"]) != function["checksum"]:
             print(f"FAIL {function['name']}: {function['checksum']} and {again.get(function['name'])}")
             faults += 1
-    card(processes=total(functions, "cases"), faults=faults)
+    print_counts(processes=total(functions, "cases"), faults=faults)
     return int(faults > 0 or status != 0)
 
 
@@ -198,8 +200,8 @@ def total(functions: list[Function], key: str) -> int:
     return sum(sum(levels.values()) for levels in counts)
 
 
-def card(**counts: int) -> None:
-    print("card: " + json.dumps(counts))
+def print_counts(**counts: int) -> None:
+    print("scorecard: " + json.dumps(counts))
 
 
 if __name__ == "__main__":

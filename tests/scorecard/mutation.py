@@ -322,7 +322,7 @@ def report() -> int:
         counts[f"{prefix}by_hand"] = sum(mutant.kind == "hand" for mutant in faults)
         counts[f"{prefix}survived"] = len(alive)
         counts[f"least_{prefix}caught_percent"] = round(100 * (1 - len(alive) / max(1, len(faults))), 1)
-    print("card: " + json.dumps(counts))
+    print("scorecard: " + json.dumps(counts))
     return 0
 
 

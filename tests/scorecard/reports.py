@@ -28,7 +28,7 @@ def main() -> int:
         valgrind = bool(VALGRIND.match(line))
         reports += bool(SANITIZER.search(line)) or (valgrind and not inside)
         inside = valgrind
-    print("card:", json.dumps({sys.argv[1]: passed, "failed": failed, "reports": reports}))
+    print("scorecard:", json.dumps({sys.argv[1]: passed, "failed": failed, "reports": reports}))
     return int(failed > 0 or reports > 0 or passed == 0)
 
 

@@ -28,7 +28,7 @@ class Result(TypedDict):
 
 
 # Lines that count: those of the scorecard's own programs, and the last line of a program of tests or of pytest.
-CARD = re.compile(r"^card: (\{.*\})$", re.MULTILINE)
+COUNTED = re.compile(r"^scorecard: (\{.*\})$", re.MULTILINE)
 PROGRAM = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 PYTEST = re.compile(r"^(?:=+ )?(\d+ [a-z]+(?:, \d+ [a-z]+)*) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$", re.MULTILINE)
 
@@ -71,11 +71,11 @@ class Row:
 def counts_of(output: str) -> Counts:
     """The counts that a command printed, of all such lines together.
 
-    ``card: {"executions": 1000, "findings": 0}`` gives these; ``12 passed, 0 failed`` and the last line of pytest give
+    ``scorecard: {"executions": 1000, "findings": 0}`` gives these; ``12 passed, 0 failed`` and the last line of pytest give
     ``passed``, ``failed`` and ``skipped``. Keys that begin with ``most_`` and ``least_`` are extremes, all others sums.
     """
     counts: Counts = {}
-    for line in CARD.findall(output):
+    for line in COUNTED.findall(output):
         for key, value in json.loads(line).items():
             merge(counts, key, value)
     for passed, failed in PROGRAM.findall(output):

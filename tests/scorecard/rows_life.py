@@ -108,7 +108,7 @@ ROWS = [
         "unknown enumerators, foreign, released and incomplete contexts, arrays that do not fit or overlap",
         "1000 cases in C and 1000 in Python or more, no failure",
         Form(
-            commands=[made("check --quick --refused"), every_parameter(1), f".venv/bin/python -m pytest --card {BAD}"],
+            commands=[made("check --quick --refused"), every_parameter(1), f".venv/bin/python -m pytest --scorecard {BAD}"],
             figure=FIGURE,
             holds=all_kinds,
             minutes=1,
@@ -120,7 +120,7 @@ ROWS = [
                 # Other valid calls and another level are no other cases, so their counts are not printed.
                 *(f"{every_parameter(seed)} > build/scorecard/refusals" for seed in range(2, 21)),
                 *(f"{every_parameter(seed, 'base')} > build/scorecard/refusals" for seed in range(21, 31)),
-                f".venv/bin/python -m pytest --card {BAD}",
+                f".venv/bin/python -m pytest --scorecard {BAD}",
             ],
             figure=FIGURE,
             holds=all_kinds,

@@ -73,7 +73,7 @@ def run(cases: list[Case], level: str, border: int, threads: int) -> int:
             failed += fault is not None
             windows += count
             print(f"{title(futures[future])} on {level}: {fault or 'right'} ({seconds:.1f} s)", flush=True)
-    print(f"card: {json.dumps({'huge': len(cases), 'windows': windows, 'failed': failed})}")
+    print(f"scorecard: {json.dumps({'huge': len(cases), 'windows': windows, 'failed': failed})}")
     return int(failed > 0)
 
 

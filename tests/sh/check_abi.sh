@@ -85,6 +85,6 @@ changed 'a member at another place' "/class-decl name='SimdConvolutionParameters
 changed 'a larger struct' "s/class-decl name='SimdConvolutionParameters' size-in-bits='1280'/class-decl name='SimdConvolutionParameters' size-in-bits='1344'/"
 changed 'one parameter less' "/function-decl name='SimdSynetRelu32f'/{n;d;}"
 
-echo "card: {\"functions\": $functions, \"added\": $added}"
+echo "scorecard: {\"functions\": $functions, \"added\": $added}"
 echo "$passed passed, $failed failed"
 exit $((failed != 0))

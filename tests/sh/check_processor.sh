@@ -72,5 +72,5 @@ all() {
 # The last line of each checker is added up, for the scorecard.
 all "$@" | awk '/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; next }
     { print; fflush() }
-    END { printf "card: {\"cases\": %d, \"failed\": %d, \"emulated\": 1}\n", passed, failed; exit failed > 0 || passed == 0 }'
+    END { printf "scorecard: {\"cases\": %d, \"failed\": %d, \"emulated\": 1}\n", passed, failed; exit failed > 0 || passed == 0 }'
 [ "${PIPESTATUS[*]}" = '0 0' ]
