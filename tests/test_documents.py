@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -88,16 +89,47 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / link).exists(), link
 
 
-def test_files_named_by_the_architecture_exist() -> None:
-    """By their path or the end of it, such as `ops/convolution.h`; names with a placeholder are left out."""
-    folders = [ROOT / name for name in ("libsrc", "pysimd", "tests", "include", "docs")]
-    paths = [*ROOT.glob("*.md"), *(path for folder in folders for path in folder.rglob("*.*"))]
+def files_named(text: str, before: str = "", after: str = "") -> set[str]:
+    """By their path or the end of it, such as `ops/units.h`; names with a placeholder are left out."""
+    return set(re.findall(rf"{before}(?<![\w./<>*-])((?:[\w-]+/)*[\w-]+\.(?:py|c|h|txt|mk|md|sh)\b){after}", text))
+
+
+def missing_files(names: Iterable[str]) -> list[str]:
+    folders = [ROOT / name for name in ("libsrc", "pysimd", "tests", "include", "docs", "examples")]
+    paths = [*ROOT.glob("*.*"), *(path for folder in folders for path in folder.rglob("*.*"))]
     files = [f"/{path.relative_to(ROOT)}" for path in paths]
-    text = (ROOT / "docs/architecture.md").read_text()
-    named = set(re.findall(r"`([\w/]+\.(?:py|c|h|txt|mk|md|sh))(?: \w+)*(?:\(\))?`", text))
+    return [name for name in sorted(names) if not any(file.endswith(f"/{name}") for file in files)]
+
+
+def test_files_named_by_the_architecture_exist() -> None:
+    named = files_named((ROOT / "docs/architecture.md").read_text(), "`", r"(?: \w+)*(?:\(\))?`")
     assert len(named) > 60
-    missing = [name for name in sorted(named) if not any(file.endswith(f"/{name}") for file in files)]
-    assert missing == []
+    assert missing_files(named) == []
+
+
+def remarks(path: Path) -> Iterator[str]:
+    """The comments of a file, and its docstrings."""
+    text = path.read_text()
+    if path.suffix in (".c", ".h"):
+        yield from re.findall(r"/\*.*?\*/", text, flags=re.DOTALL)
+        return
+    yield from re.findall(r"^ *# .*", text, flags=re.MULTILINE)
+    if path.suffix == ".py":
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        yield from (ast.get_docstring(node) or "" for node in ast.walk(ast.parse(text)) if isinstance(node, documented))
+
+
+def test_files_named_in_comments_exist() -> None:
+    """But for programs that a user writes, or that the comment says are written."""
+    written = {"main.c", "program.c", *(f"NAME.{suffix}" for suffix in "ch")}
+    named: dict[str, set[str]] = {}
+    for folder in ("libsrc", "include", "pysimd", "tests"):
+        for path in (ROOT / folder).rglob("*.*"):
+            if path.suffix in (".c", ".h", ".py", ".mk", ".sh"):
+                for name in files_named("\n".join(remarks(path))) - written:
+                    named.setdefault(name, set()).add(str(path.relative_to(ROOT)))
+    assert len(named) > 100
+    assert {name: named[name] for name in missing_files(named)} == {}
 
 
 def test_operators_of_onnx_have_functions() -> None:

@@ -1,6 +1,6 @@
 """Changes bytes of valid files of models at random, and reads them: that must give a source, or ValueError, in little time.
 
-    python network_fuzz.py ROUNDS [SEED]          ROUNDS files of each of the two formats
+    PYTHONPATH=.:tests python -m network.fuzz ROUNDS [SEED]          ROUNDS files of each of the two formats
 
 test_source.py and test_saved.py run a few rounds of it.
 """

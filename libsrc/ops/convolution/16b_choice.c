@@ -1,3 +1,4 @@
+/* Which algorithm computes a convolution of bfloat16 numbers; `base`; and what the others share: the weights, rounded. */
 #include "ops/convolution/16b.h"
 
 #include <string.h>

@@ -39,7 +39,7 @@ static bool supports_converted(const struct sn_convolution * c)
  * vectors (Zen 3). */
 static const double PIXELS_PRODUCT = 1.35, PIXELS_COLUMN = 2.4;
 
-/* See the instances of kernels/depthwise_nhwc.h. */
+/* See the instances of kernels/depthwise/nhwc.h. */
 static double product_of(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;

@@ -1,3 +1,4 @@
+/* Which algorithm computes a quantised convolution; `base`; and what the others share: scales, sums and weights as they need them. */
 #include "ops/convolution/8i.h"
 
 #include <math.h>

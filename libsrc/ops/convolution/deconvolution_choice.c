@@ -1,3 +1,7 @@
+/*
+ * Which algorithm computes a deconvolution of floats: the candidates in their order. Also the two that are not algorithms of their
+ * own: `base`, and the convolution with the flipped kernel that a deconvolution with stride 1 is.
+ */
 #include "ops/convolution/deconvolution.h"
 
 #include <string.h>
