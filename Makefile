@@ -105,6 +105,9 @@ $$(B)/commands/$(1):
 endef
 commands = $(foreach name,$(1),$(eval $(call command_rules,$(name))))
 
+# What a failed command has written would look up to date.
+.DELETE_ON_ERROR:
+
 .PHONY: all check test bench calibrate accuracy demo examples asan tsan scorecard lint docs install uninstall wheel sdist check-package \
         check-reproducible clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a $(if $(PLAIN),$(BUILD)/libsimdnet.so)

@@ -45,9 +45,10 @@ OBJECTS    := $(SMALL)
 # An object's folder also contains what make generates for its source. The folders of sources and builds appear neither in objects,
 # so that builds in different folders are equal, nor in commands, so that a moved folder is not built again. $$PWD is what
 # compilers write into debug information; $(CURDIR) differs below a symbolic link. With hash_dir=false, ccache would return objects
-# compiled in other folders without these flags.
+# compiled in other folders without these flags. An object gets its name when it is complete: make would take what a killed command
+# has left for up to date.
 MAPPED    = -ffile-prefix-map="$$PWD"=. -ffile-prefix-map=$(B)=build
-TO_OBJECT = -I$(@D) $(MAPPED) -c $< -o $@
+TO_OBJECT = -I$(@D) $(MAPPED) -MT $@ -MF $(@:.o=.d) -c $< -o $@.new
 export CCACHE_HASHDIR := true
 
 COMMAND_compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(SN_CFLAGS)
@@ -56,6 +57,7 @@ $(call commands,compile small)
 $(B)/obj/%.o: libsrc/%.c $(B)/commands/small
 	@mkdir -p $(@D)
 	$(COMMAND_small) $(TO_OBJECT)
+	@mv $@.new $@
 
 # Names of local functions end with their level, so that profiles distinguish levels: relu_32f becomes relu_32f_avx2, and
 # relu_32f.cold becomes relu_32f_avx2.cold. Without the compiler's nm and objcopy they are not changed.
@@ -64,7 +66,8 @@ NM      := $(call tool,nm)
 OBJCOPY := $(call tool,objcopy)
 LD      := $(call tool,ld)
 ADD_LEVEL = $$2 == "t" && !seen[$$3]++ { name = $$3; sub(/\.|$$/, "_$(1)&", name); print $$3, name }
-name_level = $(if $(and $(NM),$(OBJCOPY)),@$(NM) $@ | awk '$(ADD_LEVEL)' | $(OBJCOPY) --redefine-syms=/dev/stdin $@)
+RENAME = $(NM) $@.new | awk '$(ADD_LEVEL)' | $(OBJCOPY) --redefine-syms=/dev/stdin $@.new
+name_level = @$(if $(and $(NM),$(OBJCOPY)),$(RENAME) && )mv $@.new $@
 COMMAND_names = $(NM) $(OBJCOPY) $(value ADD_LEVEL)
 $(call commands,names)
 

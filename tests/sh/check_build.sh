@@ -73,6 +73,26 @@ expect 'a build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")
 expect 'a second build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")" 0
 expect 'a build with the first flags' "$(build_object -O1)" 1
 
+# ---- what an interrupted build leaves: the object whose local functions could not be renamed is built again
+object=$work/variant/obj/reference/eltwise.o
+objcopy=$($cc -print-prog-name=objcopy)
+cat > "$work/objcopy" << END
+#!/bin/sh
+[ -e "$work/full" ] && exit 1
+exec $objcopy "\$@"
+END
+chmod +x "$work/objcopy"
+named() { make_it BUILD="$work" VARIANT=variant OBJCOPY="$work/objcopy" "$object" 2>&1 | grep -c -e ' -c libsrc/'; }
+if command -v "$objcopy" > /dev/null; then
+    touch "$work/full"
+    expect 'files compiled before a failure' "$(named)" 1
+    rm "$work/full"
+    expect 'files compiled after a failure' "$(named)" 1
+    expect 'files compiled after that' "$(named)" 0
+fi
+make_it --eval="$work/half:; echo half > \$@; false" "$work/half" > /dev/null 2>&1
+expect 'what a failed command leaves' "$(ls "$work/half" 2> /dev/null)" ''
+
 # ---- the link to the library of the last make without VARIANT and ISAS. -o: the library itself is not built.
 variant() { echo "$(uname -m)-$(basename "${1%% *}")"; } # variant CC
 link_after() { # link_after CC: its target
