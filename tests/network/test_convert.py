@@ -384,6 +384,27 @@ def test_float64(op: str, known: Sequence[Any], attributes: dict[str, Any]) -> N
     np.testing.assert_allclose(computed(model.graph(1), floats(1)), expected, 2e-6, 1e-6)
 
 
+def test_grids_of_affine_transformations() -> None:
+    """A product for all pixels; that of images of one pixel is the offset."""
+    theta = floats(2, 2, 3)
+    for corners in (0, 1):
+        graph = made("AffineGrid", [2, 3, 1, 1], opset=20, align_corners=corners).graph(2, 2, 3)
+        assert operators(graph)[-2:] == ["MatMul", "Reshape"]
+        grid = Runner(simplified(graph))({"x": theta})["y"]
+        np.testing.assert_allclose(grid, theta[:, None, None, :, 2], 1e-6)
+    for shape, reason in (((2, 2, 2), "shape"), ((1, 2, 3), "shape"), ((2, 3, 4), "shape")):
+        with pytest.raises(UnsupportedModel, match=reason):
+            made("AffineGrid", [2, 3, 4, 5], opset=20).graph(*shape)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "attributes"), [([1, 4], {}), ([5, 1, 1], {}), ([-1, 1, 1], {}), ([1, 1, 1], {"time_axis": 2})]
+)
+def test_sequences_that_do_not_fit(lengths: list[int], attributes: dict[str, Any]) -> None:
+    with pytest.raises(UnsupportedModel, match=r"time_axis is 2|sequence_lens are .*, expected 3 lengths of up to 4"):
+        made("ReverseSequence", np.array(lengths, np.int64), **attributes).graph(4, 3, 2)
+
+
 def test_tensors_without_elements_are_joined() -> None:
     """They have a shape, which other nodes need."""
     nodes = [node("Relu", "x", gives="a"), node("Concat", "a", "x", gives="c", axis=1)]

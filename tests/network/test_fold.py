@@ -190,6 +190,8 @@ TALL, WIDE = np.zeros((1 << 20, 1), np.float32), np.zeros((1, 1 << 20), np.float
         ("Range", [np.float32(0), np.float32(np.nan), np.float32(1)], {}),
         ("OneHot", [np.zeros(1 << 10, INT64), np.int64(1 << 40), np.zeros(2)], {}),
         ("Pad", [np.zeros(1), [1 << 40, 0], None], {}),
+        ("AffineGrid", [np.zeros((1, 2, 3)), [1, 1, 1 << 40, 1]], {}),
+        ("AffineGrid", [np.zeros((1, 2, 3)), [1, 0, 1 << 40, 1]], {}),
         ("Gather", [np.zeros((1, 1 << 20)), np.zeros(1 << 20, INT64)], {}),
         ("GatherND", [np.zeros((1, 1 << 20)), np.zeros((1 << 20, 1), INT64)], {}),
         *((op, [TALL, WIDE], {}) for op in ("Add", "Mul", "Div", "Mod", "Max", "Sum", "Mean", "Less", "MatMul", "Gemm")),

@@ -62,6 +62,7 @@ REFUSED: Mapping[str, str] = {
 
 #: Operators that are refused if an input that decides the shape or the algorithm is computed at run time, with that input.
 MUST_BE_KNOWN: Mapping[str, str] = {
+    "AffineGrid": "input 1",
     "CumSum": "input 1",
     "DequantizeLinear": "the scale",
     "Dropout": "training_mode",

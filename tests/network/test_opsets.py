@@ -201,9 +201,36 @@ def layers(opset: int) -> Iterator[One]:
         yield one("GRU", x, *gru, lengths, outputs=2, linear_before_reset=1, **some)
 
 
+def sequences(opset: int) -> Iterator[One]:
+    if opset >= 10:
+        for x in (floats(4, 3), floats(4, 3, 2)):
+            yield one("ReverseSequence", [x, ints(1, 4, 2)])
+            yield one("ReverseSequence", x, ints(2, 3, 1, 2), batch_axis=0, time_axis=1)
+
+
+def grids(opset: int) -> Iterator[One]:
+    if opset >= 20:
+        for corners in (0, 1):
+            yield one("AffineGrid", floats(2, 2, 3), ints(2, 3, 4, 5), align_corners=corners)
+            yield one("AffineGrid", floats(2, 3, 4), ints(2, 3, 4, 5, 2), align_corners=corners)
+
+
 @pytest.mark.parametrize("opset", OPSETS)
 @pytest.mark.parametrize(
-    "family", [softmaxes, inputs_or_attributes, reductions, resizes, windows, sums_of_products, groups, defaults, layers]
+    "family",
+    [
+        softmaxes,
+        inputs_or_attributes,
+        reductions,
+        resizes,
+        windows,
+        sums_of_products,
+        groups,
+        defaults,
+        layers,
+        sequences,
+        grids,
+    ],
 )
 def test_opset(family: Any, opset: int) -> None:
     for each in family(opset):

@@ -173,6 +173,20 @@ def resizing(r: Random) -> Model:
     return r.model("Resize", [r.input(shape, r.dtype()), "", "scale"], mode=r.one("nearest", "linear", "cubic"))
 
 
+def sampling(r: Random) -> Model:
+    rank = r.one(2, 3)
+    size = r.known(r.ints(rank + 2, 1, 4))
+    n = int(r.weights[size][0])
+    return r.model("AffineGrid", [r.input((r.one(n, n, 2), rank, rank + 1), r.dtype()), size], align_corners=r.one(0, 1))
+
+
+def sequence(r: Random) -> Model:
+    shape = r.shape(2, 2, 3, 4)
+    time = r.one(0, 1)
+    lengths = r.known(r.ints(shape[1 - time], 0, shape[time]))
+    return r.model("ReverseSequence", [r.input(shape, r.dtype()), lengths], time_axis=time, batch_axis=1 - time)
+
+
 # ---- what was refused, or was not, though it is no longer
 
 
@@ -243,6 +257,7 @@ def test_gathering_fewer_elements_along_other_dimensions(dtype: str) -> None:
 
 MAKERS: tuple[Callable[[Random], Model], ...] = (
     unary, binary, reduction, along_axis, moves, moves, pooling, convolution, product, norms, quantization, resizing,
+    sampling, sequence,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
-from pysimd.network.convert.windows import max_pool, max_unpool
+from pysimd.network.convert.windows import affine_grid, max_pool, max_unpool
 from pysimd.network.source import SourceNode
 
 _MOST_BYTES = 1 << 31
@@ -318,6 +318,23 @@ def _cum_sum(node: _Node, x: Array, axis: Array) -> Any:
     return np.flip(total, along) if node.get("reverse", 0) else total
 
 
+def _reverse_sequence(node: _Node, x: Array, lengths: Array) -> Any:
+    time, batch = int(node.get("time_axis", 0)), int(node.get("batch_axis", 1))
+    if sorted((time, batch)) != [0, 1]:
+        raise ValueError(f"time_axis is {time} and batch_axis {batch}, expected 0 and 1")
+    steps, length = np.arange(x.shape[time]), lengths[:, None]
+    if len(lengths) != x.shape[batch] or np.any((length < 0) | (length > len(steps))):
+        raise ValueError(f"sequence_lens are {lengths}, expected {x.shape[batch]} lengths of up to {len(steps)}")
+    places = np.where(steps < length, length - 1 - steps, steps)
+    images = np.arange(len(lengths))[:, None]
+    return x[images, places] if batch == 0 else x[places.T, images.T]
+
+
+def _affine_grid(node: _Node, theta: Array, size: Array) -> Any:
+    shape = _bounded(size, theta.dtype)
+    return affine_grid(theta, shape, bool(node.get("align_corners", 0)))
+
+
 def _trilu(node: _Node, x: Array, k: Any = None) -> Any:
     diagonal = 0 if k is None else int(np.asarray(k).reshape(-1)[0])
     return np.triu(x, diagonal) if node.get("upper", 1) else np.tril(x, diagonal)
@@ -591,6 +608,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Acos": _unary(np.arccos),
     "Acosh": _unary(np.arccosh),
     "Add": _binary(np.add),
+    "AffineGrid": _affine_grid,
     "And": _logical(np.logical_and),
     "ArgMax": _arg(np.argmax),
     "ArgMin": _arg(np.argmin),
@@ -676,6 +694,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "ReduceSumSquare": _reduction(lambda x, **k: np.square(x).sum(**k)),
     "Relu": _unary(lambda x: np.maximum(x, 0)),
     "Reshape": _reshape,
+    "ReverseSequence": _reverse_sequence,
     "Round": _unary(np.rint),
     "Scatter": _scatter_elements,
     "ScatterElements": _scatter_elements,
@@ -724,6 +743,7 @@ _FLOATS = """
 """
 FLOATS = frozenset(_FLOATS.split())  # those of float64, and of no integers
 SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
+    "AffineGrid": (1,),
     "CumSum": (1,),
     "MaxUnpool": (2,),
     "OneHot": (1,),

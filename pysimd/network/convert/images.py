@@ -14,7 +14,7 @@ import numpy as np
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of, replaced_at
 from pysimd.network.convert.pointwise import activated
-from pysimd.network.convert.windows import same_padding
+from pysimd.network.convert.windows import grid_positions, same_padding
 from pysimd.network.operators import IDENTITY, windows_along
 from pysimd.network.source import SourceNode
 from pysimd.resize import scaled
@@ -485,3 +485,15 @@ def _grid_sample(c: Conversion, node: SourceNode) -> None:
     padding = c.option("padding_mode", "zeros", ("zeros", "border", "reflection"))
     corners = c.flag("align_corners")
     c.give(c.add("GridSample", c.tensor(0), c.tensor(1), mode=mode, padding_mode=padding, align_corners=corners))
+
+
+@converts("AffineGrid")
+def _affine_grid(c: Conversion, node: SourceNode) -> None:
+    """The product of the positions of all pixels, which are known, and of the transformation of each image."""
+    size, transforms = [int(n) for n in c.numbers(1, "the size")], c.shape(0)
+    rank = len(size) - 2
+    if transforms != (*size[:1], rank, rank + 1):
+        raise Unsupported(f"transformations of the shape {transforms} do not fit images of the shape {tuple(size)}")
+    places = c.constant(grid_positions(size[2:], c.flag("align_corners")))
+    grid = c.add("MatMul", places, c.transpose(c.tensor(0), (0, 2, 1)))
+    c.give(c.reshape(grid, (*size[:1], *size[2:], rank)))

@@ -73,3 +73,20 @@ def max_unpool(node: Any, x: Array, indices: Array, shape: Any = None) -> Any:
         raise ValueError(f"an index is not within the {found.size} elements of the result")
     found.reshape(-1)[indices.reshape(-1)] = x.reshape(-1)
     return found
+
+
+def affine_grid(theta: Array, size: Sequence[int], align_corners: bool) -> Array:
+    """AffineGrid: where the pixels of images of this size are, after an affine transformation of each image."""
+    positions = grid_positions(size[2:], align_corners).astype(theta.dtype)
+    return (positions @ theta.swapaxes(1, 2)).reshape(size[0], *size[2:], len(size) - 2)
+
+
+def grid_positions(sizes: Sequence[int], align_corners: bool) -> Array:
+    """The coordinates of all pixels, x first, each with a 1 behind them. At -1 and 1 are the borders of the image, or with
+    align_corners the middles of its outer pixels; that of a single pixel is at 0."""
+    if min(sizes, default=0) < 1 or prod(sizes) * (len(sizes) + 1) > _MOST_ELEMENTS:
+        raise ValueError(f"the size is {tuple(sizes)}")
+    ends = [(n - 1) / n if not align_corners else float(n > 1) for n in sizes]
+    along = [np.linspace(-end, end, n) for end, n in zip(ends, sizes)]
+    places = np.stack([*np.meshgrid(*along, indexing="ij")[::-1], np.ones(tuple(sizes))], axis=-1)
+    return places.reshape(-1, len(sizes) + 1).astype(np.float32)
