@@ -65,6 +65,14 @@ def test_no_include_leads_back() -> None:
     graphlib.TopologicalSorter(included).prepare()  # raises CycleError, which names the files
 
 
+def test_no_test_is_skipped_for_a_module_of_ours() -> None:
+    """It would be on every machine, once the module is moved."""
+    tests = ROOT / "tests"
+    files = [path for folder in (".", "network", "scorecard", "support") for path in (tests / folder).glob("*.py")]
+    names = {name for path in tests.rglob("*.py") for name in re.findall(r'importorskip\("(\w+)', path.read_text())}
+    assert "onnx" in names and names.isdisjoint({"network", "scorecard", "support", *(path.stem for path in files)})
+
+
 def test_alignment(isa: str) -> None:
     expected = 64 if isa.startswith("avx512") else 32 if isa.startswith("avx") else 16
     assert pysimd.alignment() == expected

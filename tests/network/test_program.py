@@ -270,9 +270,11 @@ def test_every_operator_of_a_batch_is_written(layout: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
 def test_models_whose_operators_are_supported_are_written(layout: str) -> None:
     """What runs without steps of Python consists of calls of C, whatever the shapes."""
-    random_models = pytest.importorskip("random_models", reason="random models need the package onnx")
+    pytest.importorskip("onnx", reason="random models need the package onnx")
+    from network.random_models import random_model
+
     for seed in range(40):
-        runner = pysimd.load(random_models.random_model(seed)).prepare(layout=layout)
+        runner = pysimd.load(random_model(seed)).prepare(layout=layout)
         for step in runner.steps:
             for function, _, _ in () if step.node.operator == "Host" else c_program._recorded(step.calls):
                 assert isinstance(function, ffi.CData), f"seed {seed}: {step.node.operator} calls {function}"
