@@ -122,6 +122,12 @@ def _kind_of(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
+def not_an_array(value: Any, name: str, dtype: str) -> TypeError:
+    """The error for an object that is not an array, with the code that makes one of this dtype of numbers."""
+    remedy = f": use np.array({name}, np.{dtype})" if isinstance(value, (*_NUMBERS, list, tuple)) else ""
+    return TypeError(f"{name} is {_kind_of(value)}, expected a numpy.ndarray{remedy}")
+
+
 def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
     """An input as a numpy.ndarray over the same memory, without attributes that a subclass redefines.
 
@@ -132,8 +138,7 @@ def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
     if not issubclass(type(array), ndarray):  # isinstance() would be misled by a __class__
         if is_foreign(array):
             return imported(array, name)
-        remedy = f": use np.asarray({name}, np.{element.dtype.name})" if isinstance(array, (*_NUMBERS, list, tuple)) else ""
-        raise TypeError(f"{name} is {_kind_of(array)}, expected a numpy.ndarray{remedy}")
+        raise not_an_array(array, name, element.dtype.name)
     refuse_mask(array, name)
     return ndarray.view(array, ndarray)
 

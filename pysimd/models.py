@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 if TYPE_CHECKING:
     from pysimd.network.model import Model
 
 
-def load(model: Any, *, fallback: Mapping[str, Callable[..., Any]] | None = None) -> Model:
+class ModelProto(Protocol):
+    """What of an ``onnx.ModelProto`` distinguishes it from other objects, so that annotations do not need the package."""
+
+    @property
+    def graph(self) -> Any: ...
+    @property
+    def opset_import(self) -> Any: ...
+    def SerializeToString(self) -> bytes: ...
+
+
+ModelLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, ModelProto]
+
+
+def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None = None) -> Model:
     """Loads a model.
 
     model : the path of an ONNX file (which needs the package ``onnx``), or of one that ``save()`` of a model has written; or
@@ -23,8 +36,9 @@ def load(model: Any, *, fallback: Mapping[str, Callable[..., Any]] | None = None
     ``print(model)`` lists operators that are not supported, as does the error of ``prepare()``.
 
     >>> model = pysimd.load("model.onnx")  # doctest: +SKIP
-    >>> run = model.prepare({"x": (1, 3, 224, 224)})  # doctest: +SKIP
-    >>> y = run({"x": image})["y"]  # doctest: +SKIP
+    >>> y = model(image)["y"]  # doctest: +SKIP
+    >>> run = model.prepare((1, 3, 224, 224))  # doctest: +SKIP
+    >>> y = run(image)["y"]  # doctest: +SKIP
     """
     from pysimd.network import saved
     from pysimd.network.model import Model

@@ -121,7 +121,7 @@ WEIGHT: Any = np.ones((3, 3, 3, 4), F32)
     [
         (lambda: UNTYPED.relu(None), "x is None, expected a numpy.ndarray$"),  # np.asarray(None, np.float32) is NaN
         (lambda: UNTYPED.relu("picture.png"), "x is a str, expected a numpy.ndarray$"),
-        (lambda: UNTYPED.relu([1.0]), r"x is a list, .*: use np.asarray\(x, np.float32\)$"),
+        (lambda: UNTYPED.relu([1.0]), r"x is a list, .*: use np.array\(x, np.float32\)$"),
         (lambda: UNTYPED.convolution(IMAGE[0], WEIGHT), r"x has shape \(8, 3\), expected \(H, W, C\) .*'nhwc'"),
         (lambda: UNTYPED.deconvolution(IMAGE[0, 0], WEIGHT), r"x has shape \(3,\)"),
         (lambda: UNTYPED.Convolution32f((8, 8), 4, kernel=3), r"src_shape is \(8, 8\), expected"),
@@ -159,7 +159,7 @@ def test_the_patterns_find_names_of_c() -> None:
 
 REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pysimd.relu(DOUBLES), TypeError, "x has dtype float64, expected float32: use x.astype(np.float32)"),
-    (lambda: pysimd.relu([1.0]), TypeError, "x is a list, expected a numpy.ndarray: use np.asarray(x, np.float32)"),  # type: ignore[arg-type]
+    (lambda: pysimd.relu([1.0]), TypeError, "x is a list, expected a numpy.ndarray: use np.array(x, np.float32)"),  # type: ignore[arg-type]
     (
         lambda: pysimd.relu(np.ones((2, 4), F32)[:, ::2]),
         ValueError,
@@ -215,4 +215,4 @@ def test_remedies_help() -> None:
     x = np.arange(8.0).reshape(2, 4)
     assert pysimd.relu(x.astype(np.float32)).shape == (2, 4)
     assert pysimd.relu(np.ascontiguousarray(floats(np.random.default_rng(0), 4, 4)[:, ::2])).shape == (4, 2)
-    assert pysimd.relu(np.asarray([1.0], np.float32)).tolist() == [1]
+    assert pysimd.relu(np.array([1.0], np.float32)).tolist() == [1]

@@ -6,22 +6,39 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pysimd.annotations import Shape
+from pysimd._geometry import shape_of
+from pysimd.annotations import Array, Shape
 from pysimd.errors import shown
 from pysimd.network import saved
 from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
+from pysimd.network.given import Inputs, Shapes, array_of, by_name, refuse_others
 from pysimd.network.mapped import released
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
+from pysimd.network.runners import Runners
 from pysimd.network.source import Dimension, Source, Value
 
 Fallback = Mapping[str, Callable[..., Any]]
 
 
+class OpenShape(ValueError):
+    """The shape of an input is needed, which neither the file nor the caller has given.
+
+    reason : the message without its last part, how to pass the shape in Python.
+    name, example : the input, and a shape of it.
+    """
+
+    def __init__(self, value: Value) -> None:
+        self.reason, self.name = f"the shape of the input {_described(value)} is open", value.name
+        self.example = _example(value)
+        super().__init__(f"{self.reason}: pass it, as in {{{self.name!r}: {self.example}}}")
+
+
 class Model:
-    """A model as its file describes it; :func:`pysimd.load` returns it, and :meth:`prepare` makes it ready to run.
+    """A model as its file describes it; :func:`pysimd.load` returns it. :meth:`prepare` makes it ready to run for some
+    shapes of its inputs, a call also runs it: ``model({"x": image})``, or ``model(image)`` where there is one input.
 
     inputs, outputs : names with their types and dimensions; a dimension is a number, or a name if the file leaves it open.
     overridable : likewise, the weights that the file lists as inputs too: those whose shapes are given are inputs.
@@ -32,7 +49,26 @@ class Model:
 
     def __init__(self, source: Source, fallback: Fallback | None = None) -> None:
         self.source, self._fallback = source, dict(fallback or {})
-        self._contexts = Contexts()
+        self._contexts, self._runners = Contexts(), Runners()
+
+    def __call__(self, inputs: Inputs) -> dict[str, Array]:
+        """Computes the outputs for these inputs, as new arrays by name.
+
+        inputs : by name, or an array for the only input, in the types and layouts of the file.
+
+        The first call with inputs of some shapes prepares the model for them, and the model keeps that for later calls: for
+        the 8 combinations of shapes that were used last. Several threads may call a model at once; while they run, each
+        has tensors of its own, and the memory for them is kept too. A runner of :meth:`prepare` is for other layouts,
+        and for calls without copies.
+
+        Raises TypeError and ValueError for inputs that do not fit, and what :meth:`prepare` raises.
+        """
+        given = by_name(inputs, self.inputs, "the input")
+        known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
+        refuse_others(given, known)
+        shapes = self.shapes({name: array_of(given[name], name, value.dtype).shape for name, value in known.items()})
+        with self._runners.taken(shapes, self.prepare) as runner:
+            return runner(given)
 
     @property
     def name(self) -> str:
@@ -54,15 +90,15 @@ class Model:
         """The weights, by name, that are inputs if :meth:`prepare` is given their shapes."""
         return {value.name: value for value in self.source.overridable}
 
-    def shapes(self, shapes: Mapping[str, Shape] | None = None) -> dict[str, Shape]:
-        """The shapes of all inputs: those given, else those of the file.
+    def shapes(self, shapes: Shapes | None = None) -> dict[str, Shape]:
+        """The shapes of all inputs: those given, by name or alone for the only input, else those of the file.
 
         A dimension with a name has, in an input whose shape is not given, the size that it has in those that are given.
 
         Raises ValueError for an unknown input, for one whose shape is open and not given, and for a shape that contradicts
         the file.
         """
-        given = dict(shapes or {})
+        given = {} if shapes is None else by_name(shapes, self.inputs, "the shape")
         known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
         unknown = [name for name in given if name not in known]
         if unknown:
@@ -77,15 +113,15 @@ class Model:
 
     def prepare(
         self,
-        shapes: Mapping[str, Shape] | None = None,
+        shapes: Shapes | None = None,
         *,
         layout: str = "nchw",
         progress: Callable[[float], Any] | None = None,
     ) -> Runner:
         """Plans the model for these shapes of its inputs, and packs the weights.
 
-        shapes : by name; inputs whose dimensions are all numbers in the file can be omitted. Those of :attr:`overridable`
-            are inputs if they are given.
+        shapes : by name, or the shape of the only input; inputs whose dimensions are all numbers in the file can be omitted.
+            Those of :attr:`overridable` are inputs if they are given.
         layout : how inputs and outputs of four dimensions are stored: "nchw", as in the file, or "nhwc", with channels last,
             which avoids conversions.
         progress : a function that is called, several times, with the part of the weights that is packed: from 0 to 1.
@@ -107,7 +143,7 @@ class Model:
         runner.operators = tuple(node.op for node in self.source.nodes)
         return runner
 
-    def unsupported(self, shapes: Mapping[str, Shape] | None = None) -> UnsupportedModel | None:
+    def unsupported(self, shapes: Shapes | None = None) -> UnsupportedModel | None:
         """What is not supported; None if everything is."""
         try:
             with released(self.source.weights.values()):
@@ -124,9 +160,7 @@ class Model:
         """
         saved.write(self.source, path)
 
-    def compile(
-        self, folder: Any, shapes: Mapping[str, Shape] | None = None, *, layout: str = "nchw", name: str = "model"
-    ) -> list[Path]:
+    def compile(self, folder: Any, shapes: Shapes | None = None, *, layout: str = "nchw", name: str = "model") -> list[Path]:
         """Writes the model, prepared for these shapes, as a program in C that needs nothing but libsimdnet.
 
         folder : where the files are written: NAME.c and NAME.h, the weights NAME.bin, an example main.c, and a Makefile. It
@@ -167,7 +201,7 @@ class Model:
             if found is not None and self.unsupported(self._probe(by_name=True)) is None:
                 found = None
         except ValueError as error:
-            return "\n".join([*lines, f"  support not known: {error}"])
+            return "\n".join([*lines, f"  support not known: {error.reason if isinstance(error, OpenShape) else error}"])
         lines.append("  all operators are supported" if found is None else "  " + str(found).replace("\n", "\n  "))
         return "\n".join(lines)
 
@@ -193,7 +227,7 @@ class Model:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._contexts = Contexts()
+        self._contexts, self._runners = Contexts(), Runners()
 
 
 def _described(value: Value) -> str:
@@ -203,7 +237,7 @@ def _described(value: Value) -> str:
 
 def _fitting(value: Value, given: Shape) -> Shape:
     """A shape that is given for an input."""
-    shape = tuple(int(n) for n in given)
+    shape = shape_of(given, f"the shape of {value.name}")
     if value.dims is not None and (
         len(shape) != len(value.dims) or any(isinstance(n, int) and n != size for n, size in zip(value.dims, shape))
     ):
@@ -217,5 +251,14 @@ def _inferred(value: Value, sizes: Mapping[str, set[int]]) -> Shape:
     if value.dims is not None:
         dims = [min(sizes[n]) if isinstance(n, str) and len(sizes.get(n, ())) == 1 else n for n in value.dims]
     if not all(isinstance(n, int) for n in dims):
-        raise ValueError(f"the shape of the input {_described(value)} is open: pass it as shapes={{{value.name!r}: (...)}}")
+        raise OpenShape(value)
     return tuple(dims)  # type: ignore[arg-type]
+
+
+def _example(value: Value) -> Shape:
+    """A shape for a message: that of one image where there are four dimensions."""
+    dims = (None,) * 4 if value.dims is None else value.dims
+    usual: Shape = (1, *[64] * (len(dims) - 1))
+    if len(dims) == 4:
+        usual = (1, 224, 224, 3) if isinstance(dims[-1], int) else (1, 3, 224, 224)
+    return tuple(n if isinstance(n, int) else size for n, size in zip(dims, usual))

@@ -11,6 +11,7 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import shown
 from pysimd.network.contexts import Contexts
+from pysimd.network.given import Inputs, by_name, fitting, refuse_others
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
 from pysimd.network.lower import Step, read_by_calls, step_of
@@ -31,10 +32,12 @@ class Runner:
     progress : is called with the part of the weights that is packed, from 0 to 1.
     outputs : the names of the outputs, in the order of the graph, where a model gives an input back under the same name.
 
-    ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name; inputs of float32
-    may be given as float16, which is converted. Alternatively,
+    ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name; with one input,
+    ``runner(image)`` does the same. Inputs of float32 may be given as float16, which is converted. Alternatively,
     write the inputs into the arrays of :attr:`inputs` and call ``runner()``, which returns :attr:`outputs`: arrays that the
     next call overwrites.
+
+    ``print(runner)`` shows inputs, outputs, the number of steps, and the memory.
 
     steps : the nodes that are computed, in order, with their calls and contexts.
     """
@@ -82,7 +85,7 @@ class Runner:
                 progress(sum(weights[: i + 1]) / max(sum(weights), 1))
         self._calls = tuple(call for step in self.steps for call in step.calls)
 
-    def __call__(self, inputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
+    def __call__(self, inputs: Inputs | None = None) -> dict[str, Array]:
         if inputs is None:
             return self.run()
         self._set(inputs)
@@ -124,24 +127,40 @@ class Runner:
             report.write(path)
         return str(report)
 
-    def _set(self, inputs: Mapping[str, Array]) -> None:
+    def _set(self, inputs: Inputs) -> None:
         """Copies inputs; refuses those that do not fit before anything is written."""
-        unknown = [name for name in inputs if name not in self.inputs]
-        missing = [name for name in self.inputs if name not in inputs]
-        if unknown or missing:
-            what = f"{unknown[0]!r} is not an input" if unknown else f"the input {missing[0]!r} is missing"
-            raise ValueError(f"{what}, expected {', '.join(map(repr, self.inputs)) or 'none'}")
-        given = {name: np.asarray(array) for name, array in inputs.items()}
-        for name, array in given.items():
-            target = self.inputs[name]
-            if array.dtype != target.dtype and not (array.dtype == np.float16 and target.dtype == np.float32):
-                raise TypeError(
-                    f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype(np.{target.dtype})"
-                )
-            if array.shape != target.shape:
-                raise ValueError(f"{name} has shape {array.shape}, expected {target.shape}")
+        named = by_name(inputs, self.inputs, "the input")
+        refuse_others(named, self.inputs)
+        given = {name: fitting(named[name], name, target) for name, target in self.inputs.items()}
         for name, array in given.items():
             np.copyto(self.inputs[name], array)
+
+    def __repr__(self) -> str:
+        inputs, outputs = (", ".join(_listed(arrays)) for arrays in (self.inputs, self.outputs))
+        return f"<pysimd.network.{type(self).__name__} {self.graph.name!r}: {inputs} -> {outputs}, {self._size()}>"
+
+    def __str__(self) -> str:
+        lines = [f"{self.graph.name or 'model'}, prepared: {self._size()}"]
+        lines += [f"  input   {text}" for text in _listed(self.inputs)]
+        lines += [f"  output  {text}" for text in _listed(self.outputs)]
+        return "\n".join(lines)
+
+    def _size(self) -> str:
+        return f"{len(self.steps)} steps, {memory_of(self)}"
+
+
+def memory_of(runner: Runner) -> str:
+    """The memory of a runner, for people."""
+    tensors, weights = (
+        f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} KB"
+        for size in (runner.block_bytes, runner.weight_bytes)
+    )
+    return f"{tensors} for tensors, {weights} for packed weights"
+
+
+def _listed(arrays: Mapping[str, Array]) -> list[str]:
+    """Names, types and shapes."""
+    return [f"{name}: {array.dtype} {array.shape}" for name, array in arrays.items()]
 
 
 def _without_packed(graph: Graph) -> Graph:

@@ -215,7 +215,7 @@ def test_all_nodes_that_are_not_supported_are_reported_at_once() -> None:
         "3 nodes of 'made' are not supported:",
         "  Quux: the operator is not known ('the Quux', 'the Quux')",
         "  Loop: loops are not supported ('the Loop')",
-        "a function for an operator can be given with fallback={...}",
+        "pysimd.load(..., fallback={...}) takes Python functions for operators",
     ]
 
 

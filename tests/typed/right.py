@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -43,3 +44,12 @@ def run(x: NDArray[np.float32], other: Tensor) -> None:
     call = pysimd.prepare(pysimd.relu, x, slope=0.5)
     y = call()
     pysimd.MergedConvolution32f((5, 6, 8), [pysimd.ConvolutionStage(1, 8, activation="relu6")] * 2, residual=True)
+
+
+def models(data: bytes, image: NDArray[np.float32], other: Tensor) -> NDArray[np.float32]:
+    model = pysimd.load(Path("model.onnx"))
+    run = pysimd.load(data, fallback={"Cubed": lambda x: x**3}).prepare((1, 3, 224, 224))
+    model.prepare({"x": (1, 3, 224, 224)}, layout="nhwc").run()
+    named: dict[str, NDArray[np.float32]] = {"x": image}
+    y: NDArray[np.float32] = model(image)["y"] + model({"x": other})["y"] + run(named)["y"]
+    return y

@@ -37,3 +37,7 @@ pysimd.add_bias(x, "bias")  # wrong
 pysimd.set_input(x, pixel_format="bgr24")  # wrong
 pysimd.quantize(x, (0, 1))  # wrong
 pysimd.gemm(x, x, transposed=True)  # wrong
+pysimd.load(42)  # wrong
+pysimd.load([b"model"])  # wrong
+pysimd.load("model.onnx")([1.0, 2.0])  # wrong
+pysimd.load("model.onnx").prepare({"x": 3})  # wrong

@@ -68,7 +68,7 @@ class UnsupportedModel(ValueError):
         for (operator, reason), names in groups.items():
             shown = ", ".join(repr(name) for name in names[:3])
             lines.append(f"  {operator}: {reason} ({shown}{f' and {len(names) - 3} more' if len(names) > 3 else ''})")
-        lines.append("a function for an operator can be given with fallback={...}")
+        lines.append("pysimd.load(..., fallback={...}) takes Python functions for operators")
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:

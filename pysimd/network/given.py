@@ -1,0 +1,59 @@
+"""What callers pass to models and runners: inputs and their shapes, by name, or alone where there is only one input."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Union
+
+import numpy as np
+
+from pysimd._arrays import is_array, not_an_array, plain
+from pysimd.annotations import Array, ForeignArray, Shape
+
+#: The inputs of a model, and their shapes: by name, or that of the only input.
+Inputs = Union[Mapping[str, Union[Array, ForeignArray]], Array, ForeignArray]
+Shapes = Union[Mapping[str, Shape], Shape]
+
+
+def by_name(given: Any, names: Collection[str], what: str) -> dict[str, Any]:
+    """A mapping as it is; anything else belongs to the only input."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    if len(names) != 1:
+        expected = ", ".join(f"{name!r}: ..." for name in names)
+        raise ValueError(f"{what} is not given by name, and the model has {len(names)} inputs: expected {{{expected}}}")
+    return dict.fromkeys(names, given)
+
+
+def refuse_others(given: Collection[str], names: Collection[str]) -> None:
+    """Refuses names other than these, and names that are missing."""
+    unknown = [name for name in given if name not in names]
+    missing = [name for name in names if name not in given]
+    if unknown or missing:
+        what = f"{unknown[0]!r} is not an input" if unknown else f"the input {missing[0]!r} is missing"
+        raise ValueError(f"{what}, expected {', '.join(map(repr, names)) or 'none'}")
+
+
+def array_of(value: Any, name: str, dtype: str) -> Array:
+    """An input as an array: one of any library, or what NumPy makes of a number or a list."""
+    if is_array(value):
+        return plain(value, name)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # the rows of a list have several lengths
+        raise not_an_array(value, name, dtype) from None
+    if array.dtype.kind in "OSU":  # NumPy makes an array of any object
+        raise not_an_array(value, name, dtype)
+    return array
+
+
+def fitting(value: Any, name: str, target: Array) -> Array:
+    """An input that can be copied to the array of a runner; float16 is converted to float32."""
+    array = array_of(value, name, target.dtype.name)
+    if array.dtype != target.dtype and not (array.dtype == np.float16 and target.dtype == np.float32):
+        if not is_array(value):
+            raise not_an_array(value, name, target.dtype.name)
+        raise TypeError(f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype(np.{target.dtype})")
+    if array.shape != target.shape:
+        raise ValueError(f"{name} has shape {array.shape}, expected {target.shape}")
+    return array
