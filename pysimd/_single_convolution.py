@@ -168,13 +168,46 @@ class SingleConvolution(ConvolutionContext):
             layout = self._arguments["layout"]
             raise ValueError(
                 f"weight has shape {array.shape}, expected {self._weight_shape}: {self._axes_of_weights(layout_of(layout))} "
-                f"for layout {layout!r} and images of shape {self._src_shape}"
+                f"for layout {layout!r} and images of shape {self._src_shape}{self._remedy(array.shape)}"
             )
         return weights, coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
 
+    def _remedy(self, shape: Shape) -> str:
+        """What to do with weights of this shape, if they are those of another layout: of PyTorch they are."""
+        form, kernel = layout_of(self._arguments["layout"]), self._arguments["kernel"]
+        taps, group = kernel if isinstance(kernel, tuple) else (kernel,), self._arguments["group"]
+        fits = shape == self._weights_of(_other(form), self._src_c, self._dst_c, taps, group)
+        return _transposition(type(self), form) if fits else ""
 
-def arrays_of(kind: type[SingleConvolution], x: Floats, weight: Floats, layout: Layout) -> tuple[Array, Array]:
-    """The images and the weights of a function that creates a context; refuses other numbers of dimensions."""
+
+def _other(form: int) -> int:
+    """NCHW for NHWC and the reverse, also of signals."""
+    return layout_of({"nchw": "nhwc", "nhwc": "nchw", "ncw": "nwc", "nwc": "ncw"}[name_of(form)])
+
+
+def _axes(kind: type[SingleConvolution], form: int) -> list[int]:
+    """The axes of the weights as numbers: 0 is that of output channels, 1 of input channels, the others of the kernel."""
+    return list(kind._weights_of(form, 1, 0, (2,) if is_signal(form) else (2, 3), 1))
+
+
+def _channels_and_taps(kind: type[SingleConvolution], shape: Shape, form: int) -> tuple[int, int]:
+    """The input channels, of a group, and the largest side of the kernel of weights that have this layout."""
+    sizes = dict(zip(_axes(kind, form), shape))
+    return sizes[1], max(size for axis, size in sizes.items() if axis > 1)
+
+
+def _transposition(kind: type[SingleConvolution], form: int) -> str:
+    """The end of a message about weights of the other layout."""
+    other = _axes(kind, _other(form))
+    order = tuple(map(other.index, _axes(kind, form)))
+    name, wanted = name_of(_other(form)), name_of(form)
+    return f"; it fits layout={name!r}: for {wanted!r} use np.ascontiguousarray(weight.transpose{order})"
+
+
+def arrays_of(kind: type[SingleConvolution], x: Floats, weight: Floats, layout: Layout, group: int) -> tuple[Array, Array]:
+    """The images and the weights of a function that creates a context; refuses other numbers of dimensions, and weights
+    whose input channels are where the other layout has them.
+    """
     images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
     rank = 2 if is_signal(form) else 3
@@ -182,6 +215,14 @@ def arrays_of(kind: type[SingleConvolution], x: Floats, weight: Floats, layout: 
         images_of(images.shape, form)  # raises: here x is the name of what the context knows as src_shape
     if weights.ndim != rank + 1:
         raise ValueError(f"weight has shape {weights.shape}, expected {kind._axes_of_weights(form)}")
+    (here, taps), (there, other_taps) = (_channels_and_taps(kind, weights.shape, each) for each in (form, _other(form)))
+    channels = images_of(images.shape, form)[1]
+    if here != there and there * number(group, "group", 1) == channels and other_taps <= taps:  # kernels are small
+        axes, name = kind._axes_of_weights(form), name_of(form)
+        raise ValueError(
+            f"weight has shape {weights.shape}, expected {axes} for layout {name!r} and images of shape {images.shape}"
+            f"{_transposition(kind, form)}"
+        )
     return images, weights
 
 

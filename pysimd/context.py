@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import wraps
 from types import TracebackType
 from typing import Any, Callable, TypeVar
@@ -15,13 +16,23 @@ Self = TypeVar("Self", bound="Context")
 
 
 def _once(init: Callable[..., None]) -> Callable[..., None]:
-    """An ``__init__`` that is refused, before it changes anything, if the context exists already."""
+    """An ``__init__`` that is refused, before it changes anything, if the context exists already.
+
+    Python's message about wrong arguments names the ``__init__`` that was called last, which may be that of a base class: it
+    is changed to name the class of the context.
+    """
 
     @wraps(init)
     def guarded(self: Context, /, *args: Any, **options: Any) -> None:
         if self._made:
             raise StateError(f"{type(self).__name__} exists already and cannot be changed: create a new one")
-        init(self, *args, **options)
+        try:
+            init(self, *args, **options)
+        except TypeError as error:
+            text = re.sub(r"^(\S+\.)?__init__\(\)", f"{type(self).__name__}()", str(error))
+            if text == str(error):
+                raise
+            raise TypeError(text) from None
 
     return guarded
 

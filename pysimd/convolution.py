@@ -166,7 +166,7 @@ def convolution(
     >>> pysimd.convolution(signal, taps, layout="ncw")
     array([[1., 2., 3.]], dtype=float32)
     """
-    images, weights = arrays_of(Convolution32f, x, weight, layout)
+    images, weights = arrays_of(Convolution32f, x, weight, layout, group)
     nchw = layout_of(layout) == NCHW
     with Convolution32f(
         images.shape,

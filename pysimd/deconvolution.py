@@ -121,7 +121,7 @@ def deconvolution(
     >>> pysimd.deconvolution(x, weight, stride=(1, 2))[:, :, 0]
     array([[ 1., 10.,  2., 20.]], dtype=float32)
     """
-    images, weights = arrays_of(Deconvolution32f, x, weight, layout)
+    images, weights = arrays_of(Deconvolution32f, x, weight, layout, group)
     nchw = layout_of(layout) == NCHW
     with Deconvolution32f(
         images.shape,

@@ -157,6 +157,48 @@ def test_the_patterns_find_names_of_c() -> None:
         assert C_NAMES.search(word)
 
 
+def test_wrong_options_name_the_context(rng: np.random.Generator) -> None:
+    """Not the base class that finds them."""
+    for context, _ in samples.contexts(rng).values():
+        kind: Any = type(context)
+        with pytest.raises(TypeError, match=rf"^{kind.__name__}\(\) got an unexpected keyword argument 'wrong'$"):
+            kind(**context._arguments, wrong=1)
+        with pytest.raises(TypeError, match=rf"^{kind.__name__}\(\) missing \d required .*argument"):
+            kind()
+
+
+def test_remedy_for_weights_of_the_other_layout() -> None:
+    """It names the layout that they have, and turns them into those that are expected."""
+    cases: list[tuple[Any, tuple[int, ...], dict[str, Any], tuple[int, ...], str]] = [
+        (pysimd.Convolution32f, (8, 8, 3), {"kernel": 3}, (16, 3, 3, 3), "nchw"),
+        (pysimd.Convolution32f, (4, 8, 8), {"kernel": (2, 3), "group": 2, "layout": "nchw"}, (2, 3, 2, 16), "nhwc"),
+        (pysimd.Convolution32f, (8, 3), {"kernel": 5, "layout": "nwc"}, (16, 3, 5), "ncw"),
+        (pysimd.Convolution16b, (8, 8, 3), {"kernel": 3}, (16, 3, 3, 3), "nchw"),
+        (pysimd.Deconvolution32f, (8, 8, 3), {"kernel": (2, 4)}, (3, 16, 2, 4), "nchw"),
+        (pysimd.Deconvolution32f, (3, 8, 8), {"kernel": (2, 4), "layout": "nchw"}, (3, 2, 4, 16), "nhwc"),
+    ]
+    for kind, shape, options, given, layout in cases:
+        context, weight = kind(shape, 16, **options), np.zeros(given, F32)
+        text = str(raised(context.set_params, weight))
+        remedy = text.split(f"; it fits layout='{layout}': for '{options.get('layout', 'nhwc')}' use ")[1]
+        turned = eval(remedy, {"np": np, "weight": weight})
+        assert turned.shape == context.weight_shape and turned.flags.c_contiguous
+    assert "it fits" not in str(
+        raised(pysimd.Convolution32f((8, 8, 3), 16, kernel=3).set_params, np.zeros((16, 3, 3, 2), F32))
+    )
+
+
+def test_weights_of_the_other_layout_in_a_function() -> None:
+    """Their output channels are taken for the height of the kernel, so what is wrong is told from the input channels."""
+    x = np.ones((80, 40, 32), F32)
+    for weight, options in (((64, 32, 3, 3), {}), ((64, 16, 3, 3), {"group": 2})):
+        text = str(raised(UNTYPED.convolution, x, np.zeros(weight, F32), **options))
+        assert text.startswith(
+            f"weight has shape {weight}, expected (kernel_y, kernel_x, C / group, dst_c) for layout 'nhwc'"
+        )
+        assert text.endswith("it fits layout='nchw': for 'nhwc' use np.ascontiguousarray(weight.transpose(2, 3, 1, 0))")
+
+
 REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pysimd.relu(DOUBLES), TypeError, "x has dtype float64, expected float32: use x.astype(np.float32)"),
     (lambda: pysimd.relu([1.0]), TypeError, "x is a list, expected a numpy.ndarray: use np.array(x, np.float32)"),  # type: ignore[arg-type]
