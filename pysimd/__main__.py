@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(given.run(given))
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
-        print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
+        print(f"{parser.prog} {given.command}: {models.in_words_of_options(error)}", file=sys.stderr)
         return 1
 
 

@@ -18,7 +18,7 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``memory``: a place for each tensor in one block.
 * ``lower``: the prepared calls of each node. Their weights are packed, and ``mapped`` gives the pages of the file back.
 * ``ranks``: merges dimensions where a call has too many. ``check``: what the library refuses, before anything is packed.
-* ``runner``: runs the calls. ``model``: all of this for users.
+* ``runner``: runs the calls. ``model``: all of this for users; ``runners``: what a model that is called has prepared.
 """
 
 from pysimd.network.build import Builder

@@ -6,19 +6,22 @@ import argparse
 import re
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 from urllib.parse import quote
 
 import numpy as np
 
 import pysimd
 from pysimd.annotations import Array, Shape
-from pysimd.network.model import Model
+from pysimd.network.model import Model, OpenShape
+from pysimd.network.report import MEDIAN_OF_RUNS, Report
 from pysimd.network.runner import Runner
 
 _SECONDS = 1.0  # of repeated runs
+
+Value = TypeVar("Value")
 
 
 def add_to(commands: Any) -> None:
@@ -38,7 +41,12 @@ def add_to(commands: Any) -> None:
         command.add_argument("model", help="an ONNX file, or a file that save has written")
     for command in (run, write):
         command.add_argument(
-            "--shape", action="append", default=[], type=_shape, metavar="NAME:N,C,H,W", help="the shape of an input"
+            "--shape",
+            action="append",
+            default=[],
+            type=_shape,
+            metavar="NAME:N,C,H,W",
+            help="the shape of an input, in the order of the file",
         )
         command.add_argument(
             "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"
@@ -54,7 +62,7 @@ def add_to(commands: Any) -> None:
     run.add_argument(
         "--check", choices=("onnxruntime",), help="compares the outputs and the time with those of this library"
     )
-    run.add_argument("--threads", type=int, default=1, help="the number of threads (default: 1)")
+    run.add_argument("--threads", type=_threads, default=1, help="the number of threads (default: 1)")
     run.add_argument(
         "--report",
         nargs="?",
@@ -64,12 +72,25 @@ def add_to(commands: Any) -> None:
     )
 
 
+def in_words_of_options(error: Exception) -> str:
+    """The message of an error with the options of the commands in place of the arguments in Python."""
+    if isinstance(error, OpenShape):
+        return f"{error.reason}: pass it, as in --shape {error.name}:{','.join(map(str, error.example))}"
+    return str(error)
+
+
 def _shape(text: str) -> tuple[str, Shape]:
     name, _, sizes = text.rpartition(":")
     try:
         return name, tuple(int(size) for size in sizes.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a name and shape, expected NAME:1,3,224,224") from None
+
+
+def _threads(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of threads, expected at least 1")
+    return int(text)
 
 
 def _show(given: argparse.Namespace) -> int:
@@ -85,23 +106,38 @@ def _save(given: argparse.Namespace) -> int:
 
 def _compile(given: argparse.Namespace) -> int:
     model = pysimd.load(given.model)
-    for path in model.compile(given.output, _shapes(model, given.shape), layout=given.layout, name=given.name):
+    for path in model.compile(given.output, _named(model, given.shape), layout=given.layout, name=given.name):
         print(path)
     return 0
 
 
-def _shapes(model: Model, given: Sequence[tuple[str, Shape]]) -> dict[str, Shape]:
-    """The shapes by name; without a name, that of the only input."""
-    names = list(model.inputs)
-    return {name or (names[0] if len(names) == 1 else name): shape for name, shape in given}
+def _named(model: Model, given: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """What is given for inputs, by name; what has no name is for the only input."""
+    names, found = list(model.inputs), dict(given)
+    if "" in found and "" not in names:
+        if len(names) != 1:
+            raise ValueError(f"an option gives no name of an input, expected NAME:..., one of {', '.join(map(repr, names))}")
+        found[names[0]] = found.pop("")
+    return found
+
+
+def _loaded(file: str) -> Array:
+    """The array in a NumPy file."""
+    try:
+        array = np.load(file)
+    except (ValueError, EOFError):  # whose message recommends to load it as a pickle
+        raise ValueError(f"{file} is not a NumPy file of numbers") from None
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{file} has several arrays, expected a file of one, .npy")
+    return array
 
 
 def _run(given: argparse.Namespace) -> int:
     pysimd.set_num_threads(given.threads)
     model = pysimd.load(given.model)
-    files = {name: np.load(file) for name, _, file in (text.rpartition(":") for text in given.input)}
-    shapes = {name: array.shape for name, array in files.items()} | _shapes(model, given.shape)
-    shapes = shapes if given.layout == "nchw" else {name: _nchw(shape) for name, shape in shapes.items()}
+    files = _named(model, ((name, _loaded(file)) for name, _, file in (text.rpartition(":") for text in given.input)))
+    stored = _nchw if given.layout == "nhwc" else tuple
+    shapes = {name: stored(array.shape) for name, array in files.items()} | _named(model, given.shape)
     runner = _prepared(model, shapes, given.layout)
     inputs = {name: files.get(name, _values(array, given)) for name, array in runner.inputs.items()}
     outputs = runner(inputs)
@@ -110,10 +146,14 @@ def _run(given: argparse.Namespace) -> int:
         if given.save:
             Path(given.save).mkdir(parents=True, exist_ok=True)
             np.save(Path(given.save) / f"{_file_name(name)}.npy", array)
-    print(f"{_milliseconds(runner.run):.3f} ms, {given.threads} threads, {pysimd.active_isa()}")
+    report = None if given.report is None else Report(runner, _SECONDS)
+    milliseconds = _milliseconds(runner.run) if report is None else report.whole * 1e3
+    print(f"{milliseconds:.3f} ms ({MEDIAN_OF_RUNS}), {given.threads} threads, {pysimd.active_isa()}")
     status = _checked(given, runner, inputs, outputs) if given.check else 0
-    if given.report is not None:
-        print(runner.report(given.report or None))
+    if report is not None:
+        print(report)
+        if given.report:
+            report.write(given.report)
     return status
 
 
@@ -186,7 +226,9 @@ def _checked(given: argparse.Namespace, runner: Runner, inputs: Mapping[str, Arr
         largest, scale = _difference(ours, theirs), _largest(theirs)
         status = max(status, int(not largest <= (1e-2 if half else 1e-3) * max(scale, 1e-3)))
         print(f"{name}: differs from onnxruntime by {largest:.2g} at most, of {scale:.3g}")
-    print(f"onnxruntime {onnxruntime.__version__}: {_milliseconds(lambda: session.run(None, fed)):.3f} ms")
+    print(
+        f"onnxruntime {onnxruntime.__version__}: {_milliseconds(lambda: session.run(None, fed)):.3f} ms ({MEDIAN_OF_RUNS})"
+    )
     return status
 
 

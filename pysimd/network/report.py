@@ -5,16 +5,16 @@ from __future__ import annotations
 import statistics
 import time
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pysimd.infrastructure import active_isa, get_num_threads
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.operators import ADDED, ADDING, sides_of
-
-if TYPE_CHECKING:
-    from pysimd.network.runner import Runner
+from pysimd.network.runner import Runner, memory_of
 
 _SECONDS = 0.3  # of measured passes
+_MUCH = 1.2  # the larger of two times over the smaller
+_SUM, MEDIAN_OF_RUNS = "sum of the medians of steps", "median of whole runs"
 
 
 def described(graph: Graph, node: Node) -> str:
@@ -154,26 +154,34 @@ _COUNTS = {
 
 
 class Report:
-    """The steps of a runner with their times; ``str()`` of it is a table."""
+    """The steps of a runner with their times; ``str()`` of it is a table.
 
-    def __init__(self, runner: Runner) -> None:
+    seconds : of each step, the median of some passes.
+    whole : of a run, the median of some that are timed as a whole, in turn with these passes.
+    """
+
+    def __init__(self, runner: Runner, seconds: float = _SECONDS) -> None:
+        """Measures for so many seconds."""
         self._runner = runner
-        self.seconds = self._measured()
+        self.whole, self.seconds = self._measured(seconds)
 
-    def _measured(self) -> list[float]:
-        """Seconds of each step: the median of some passes."""
+    def _measured(self, limit: float) -> tuple[float, list[float]]:
         steps = [step.calls for step in self._runner.steps]
         self._runner.run()
         passes: list[list[float]] = []
+        runs: list[float] = []
         begin = time.perf_counter()
-        while len(passes) < 3 or time.perf_counter() - begin < _SECONDS:
+        while len(passes) < 3 or time.perf_counter() - begin < limit:
+            start = time.perf_counter()
+            self._runner.run()
             times = [time.perf_counter()]
+            runs.append(times[0] - start)
             for calls in steps:
                 for call in calls:
                     call()
                 times.append(time.perf_counter())
             passes.append([after - before for before, after in zip(times, times[1:])])
-        return [statistics.median(times) for times in zip(*passes)]
+        return statistics.median(runs), [statistics.median(times) for times in zip(*passes)]
 
     def rows(self) -> list[dict[str, Any]]:
         """What is known of each step."""
@@ -203,16 +211,31 @@ class Report:
             share, spent = f"{row['share'] * 100:5.1f}", f"{row['microseconds']:9.1f}"
             rate = f"{row['multiply_adds'] / row['microseconds'] / 1e3:.1f}" if row["multiply_adds"] else ""
             lines.append(f"{share} {spent} {rate:>8} {size:>9}  {row['step']:<52} {row['how']:<44} {nodes}".rstrip())
-        return "\n".join([*lines, self.summary()])
+        return "\n".join([*lines, self.summary(), *filter(None, [self.difference()])])
 
     def summary(self) -> str:
         """One line for the whole."""
         runner = self._runner
         total = sum(multiply_adds(runner.placed, step.node) for step in runner.steps)
         return (
-            f"{len(runner.steps)} steps, {sum(self.seconds) * 1e3:.3f} ms, {total / 1e6:.1f} million multiply-adds, "
-            f"{active_isa()}, {get_num_threads()} threads; "
-            f"{runner.block_bytes / 1e6:.1f} MB for tensors, {runner.weight_bytes / 1e6:.1f} MB for packed weights"
+            f"{len(runner.steps)} steps, {sum(self.seconds) * 1e3:.3f} ms ({_SUM}), "
+            f"{total / 1e6:.1f} million multiply-adds, {active_isa()}, {get_num_threads()} threads; {memory_of(runner)}"
+        )
+
+    def difference(self) -> str:
+        """A sentence about the two times of a run, if they differ much; else nothing."""
+        whole, total = self.whole, sum(self.seconds)
+        if not total or max(whole, total) <= _MUCH * min(whole, total):
+            return ""
+        why = (
+            "other processes, say, interrupt most runs, but each time another step, so that the medians of steps leave this "
+            "out; try again on an idle machine"
+            if whole > total
+            else "the time of a step includes reading the clock, which matters where steps are short"
+        )
+        return (
+            f"The {_SUM}, {total * 1e3:.3f} ms, and the {MEDIAN_OF_RUNS}, {whole * 1e3:.3f} ms, differ by "
+            f"{(max(whole, total) / min(whole, total) - 1) * 100:.0f}%: {why}."
         )
 
     def write(self, path: Any) -> None:

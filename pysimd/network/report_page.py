@@ -27,7 +27,7 @@ def page(runner: Runner, report: Report) -> str:
     """The page as HTML, complete in itself."""
     name = escape(runner.graph.name or "model")
     parts = [
-        f"<h1>{name}</h1><p>{escape(report.summary())}</p>",
+        f"<h1>{name}</h1><p>{escape(report.summary())}</p><p>{escape(report.difference())}</p>",
         "<h2>Time by step</h2>",
         _steps(report.rows()),
         "<h2>Memory over the steps</h2>",

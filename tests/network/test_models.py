@@ -7,6 +7,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pysimd.__main__ import main
 from pysimd.network import commands
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.graph import Type
-from pysimd.network.report import multiply_adds
+from pysimd.network.report import Report, multiply_adds
 from support import ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
@@ -197,6 +198,34 @@ def test_multiply_adds_are_counted(model: Any, count: int, tmp_path: Path) -> No
     runner = pysimd.load(tmp_path / "net.onnx").prepare()
     assert sum(multiply_adds(runner.placed, step.node) for step in runner.steps) == count
     assert f"{count / 1e6:.1f} million multiply-adds" in runner.report()
+
+
+class _Clock:
+    """A processor whose steps take 1 ms each, and that something else takes for 20 ms in one step of each run."""
+
+    def __init__(self, interruption: float) -> None:
+        self.now, self.count, self.interruption = 0.0, 0, interruption
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def step(self) -> None:
+        self.now += 0.001 + self.interruption * (self.count % 11 == 0)  # of 10 steps, another one each time
+        self.count += 1
+
+
+@pytest.mark.parametrize(("interruption", "told"), [(0.0, False), (0.001, False), (0.02, True)])
+def test_a_report_tells_why_its_times_differ(interruption: float, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, runner = _Clock(interruption), pysimd.load(_merged()).prepare()
+    monkeypatch.setattr("pysimd.network.report.time", clock)
+    runner._calls = (clock.step,) * 10
+    runner.steps = [replace(runner.steps[0], calls=(clock.step,))] * 10
+    report = Report(runner, 2)
+    assert sum(report.seconds) == pytest.approx(0.01) and report.whole == pytest.approx(0.01 + interruption)
+    assert "10 steps, 10.000 ms (sum of the medians of steps)" in report.summary()
+    sentence = "The sum of the medians of steps, 10.000 ms, and the median of whole runs, 30.000 ms, differ by 200%: other "
+    assert report.difference().startswith(sentence) if told else not report.difference()
+    assert str(report).endswith(report.difference() if told else report.summary())
 
 
 def test_shapes_that_do_not_fit(path: Path) -> None:
@@ -439,7 +468,8 @@ def test_commands(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["save", str(path), "-o", str(tmp_path / "net.simdnet")]) == 0
     assert main(["run", str(tmp_path / "net.simdnet"), "--shape", "x:1,3,16,16", "--random", "--report"]) == 0
     out = capsys.readouterr().out
-    assert "y: float32 (1, 5)" in out and " ms, 1 threads" in out and "8 3x3 s2 relu" in out
+    assert "y: float32 (1, 5)" in out and " ms (median of whole runs), 1 threads" in out and "8 3x3 s2 relu" in out
+    assert " ms (sum of the medians of steps), " in out
     np.save(tmp_path / "x.npy", _image(1, 3, 8, 8))
     assert main(["run", str(path), "--input", f"x:{tmp_path / 'x.npy'}", "--save", str(tmp_path / "results")]) == 0
     np.testing.assert_allclose(np.load(tmp_path / "results" / "y.npy"), _expected(_image(1, 3, 8, 8)), rtol=1e-5)
@@ -449,6 +479,39 @@ def test_commands(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "none.onnx" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["run", str(path), "--shape", "x:1,a"])
+
+
+def test_errors_name_options(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands do not name arguments of functions."""
+    two = tmp_path / "two.onnx"
+    onnx.save(_sum({"a": (2, 3), "b": ("n", 3)}, {}), two)
+    (tmp_path / "text.npy").write_text("text")
+    np.savez(tmp_path / "several.npz", a=np.ones(3))
+    cases = [
+        (["run", path], "the shape of the input x: float32 (N, 3, H, W) is open: pass it, as in --shape x:1,3,224,224"),
+        (["compile", path, "-o", tmp_path / "c"], "is open: pass it, as in --shape x:1,3,224,224"),
+        (["run", two], "the shape of the input b: float32 (n, 3) is open: pass it, as in --shape b:1,3"),
+        (["run", two, "--shape", "2,3"], "an option gives no name of an input, expected NAME:..., one of 'a', 'b'"),
+        (["run", path, "--input", f"x:{tmp_path / 'text.npy'}"], "text.npy is not a NumPy file of numbers"),
+        (["run", path, "--input", tmp_path / "several.npz"], "several.npz has several arrays, expected a file of one, .npy"),
+    ]
+    for arguments, sentence in cases:
+        assert main([*map(str, arguments)]) == 1
+        assert capsys.readouterr().err.endswith(f"{sentence}\n")
+    with pytest.raises(SystemExit):
+        main(["run", str(path), "--threads", "0"])
+    assert capsys.readouterr().err.endswith("argument --threads: '0' is not a number of threads, expected at least 1\n")
+
+
+def test_shapes_of_commands_are_those_of_the_file(path: Path, tmp_path: Path) -> None:
+    """With channels last too, by each command; files have the layout that is named."""
+    assert main(["compile", str(path), "--shape", "1,3,8,6", "--layout", "nhwc", "-o", str(tmp_path / "c")]) == 0
+    assert main(["run", str(path), "--shape", "1,3,8,6", "--layout", "nhwc"]) == 0
+    x = _image(1, 3, 8, 6)
+    np.save(tmp_path / "x.npy", x.transpose(0, 2, 3, 1))
+    options = ["--input", str(tmp_path / "x.npy"), "--layout", "nhwc", "--save", str(tmp_path / "results")]
+    assert main(["run", str(path), *options]) == 0
+    np.testing.assert_allclose(np.load(tmp_path / "results" / "y.npy"), _expected(x), rtol=1e-5)
 
 
 def test_each_output_has_a_file_of_its_own(tmp_path: Path) -> None:
