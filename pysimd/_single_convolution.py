@@ -196,12 +196,28 @@ def _channels_and_taps(kind: type[SingleConvolution], shape: Shape, form: int) -
     return sizes[1], max(size for axis, size in sizes.items() if axis > 1)
 
 
+def _fits_other(kind: type[SingleConvolution], images: Array, weights: Array, form: int, group: int) -> bool:
+    """Whether weights would have the input channels of the images, and the smaller kernel, in the other layout."""
+    (_, taps), (channels, fewer) = (_channels_and_taps(kind, weights.shape, each) for each in (form, _other(form)))
+    return channels * group == images_of(images.shape, form)[1] and fewer < taps
+
+
+def with_remedy(
+    error: ValueError, kind: type[SingleConvolution], images: Array, weights: Array, layout: Layout, group: int
+) -> ValueError:
+    """The error of a kernel that is too large, and what to do if it is one because the weights have the other layout."""
+    form, text = layout_of(layout), str(error)
+    if text.startswith("kernel is ") and _fits_other(kind, images, weights, form, group):
+        return ValueError(f"{text}{_transposition(kind, form)}")
+    return error
+
+
 def _transposition(kind: type[SingleConvolution], form: int) -> str:
     """The end of a message about weights of the other layout."""
     other = _axes(kind, _other(form))
     order = tuple(map(other.index, _axes(kind, form)))
     name, wanted = name_of(_other(form)), name_of(form)
-    return f"; it fits layout={name!r}: for {wanted!r} use np.ascontiguousarray(weight.transpose{order})"
+    return f"; weight fits layout={name!r}: for {wanted!r} use np.ascontiguousarray(weight.transpose{order})"
 
 
 def arrays_of(kind: type[SingleConvolution], x: Floats, weight: Floats, layout: Layout, group: int) -> tuple[Array, Array]:
@@ -215,9 +231,10 @@ def arrays_of(kind: type[SingleConvolution], x: Floats, weight: Floats, layout: 
         images_of(images.shape, form)  # raises: here x is the name of what the context knows as src_shape
     if weights.ndim != rank + 1:
         raise ValueError(f"weight has shape {weights.shape}, expected {kind._axes_of_weights(form)}")
-    (here, taps), (there, other_taps) = (_channels_and_taps(kind, weights.shape, each) for each in (form, _other(form)))
     channels = images_of(images.shape, form)[1]
-    if here != there and there * number(group, "group", 1) == channels and other_taps <= taps:  # kernels are small
+    if _channels_and_taps(kind, weights.shape, form)[0] * number(group, "group", 1) != channels and _fits_other(
+        kind, images, weights, form, group
+    ):
         axes, name = kind._axes_of_weights(form), name_of(form)
         raise ValueError(
             f"weight has shape {weights.shape}, expected {axes} for layout {name!r} and images of shape {images.shape}"

@@ -6,7 +6,7 @@ from pysimd._arrays import NULL, apart, output, tensor
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, layout_of
 from pysimd._library import lib
-from pysimd._single_convolution import SingleConvolution, arrays_of
+from pysimd._single_convolution import SingleConvolution, arrays_of, with_remedy
 from pysimd.annotations import (
     ActivationLike,
     Coefficients,
@@ -168,16 +168,20 @@ def convolution(
     """
     images, weights = arrays_of(Convolution32f, x, weight, layout, group)
     nchw = layout_of(layout) == NCHW
-    with Convolution32f(
-        images.shape,
-        weights.shape[0 if nchw else -1],
-        kernel=weights.shape[2:] if nchw else weights.shape[:-2],
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        group=group,
-        activation=activation,
-        layout=layout,
-    ) as context:
+    try:
+        context = Convolution32f(
+            images.shape,
+            weights.shape[0 if nchw else -1],
+            kernel=weights.shape[2:] if nchw else weights.shape[:-2],
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            group=group,
+            activation=activation,
+            layout=layout,
+        )
+    except ValueError as error:
+        raise with_remedy(error, Convolution32f, images, weights, layout, group) from None
+    with context:
         context.set_params(weights, bias, params)
         return context.forward(images, add=add, out=out)

@@ -180,10 +180,10 @@ def test_remedy_for_weights_of_the_other_layout() -> None:
     for kind, shape, options, given, layout in cases:
         context, weight = kind(shape, 16, **options), np.zeros(given, F32)
         text = str(raised(context.set_params, weight))
-        remedy = text.split(f"; it fits layout='{layout}': for '{options.get('layout', 'nhwc')}' use ")[1]
+        remedy = text.split(f"; weight fits layout='{layout}': for '{options.get('layout', 'nhwc')}' use ")[1]
         turned = eval(remedy, {"np": np, "weight": weight})
         assert turned.shape == context.weight_shape and turned.flags.c_contiguous
-    assert "it fits" not in str(
+    assert "weight fits" not in str(
         raised(pysimd.Convolution32f((8, 8, 3), 16, kernel=3).set_params, np.zeros((16, 3, 3, 2), F32))
     )
 
@@ -196,7 +196,13 @@ def test_weights_of_the_other_layout_in_a_function() -> None:
         assert text.startswith(
             f"weight has shape {weight}, expected (kernel_y, kernel_x, C / group, dst_c) for layout 'nhwc'"
         )
-        assert text.endswith("it fits layout='nchw': for 'nhwc' use np.ascontiguousarray(weight.transpose(2, 3, 1, 0))")
+        assert text.endswith("weight fits layout='nchw': for 'nhwc' use np.ascontiguousarray(weight.transpose(2, 3, 1, 0))")
+    # Of three channels, they could be those of a large kernel: the message is that of the kernel.
+    text = str(raised(UNTYPED.convolution, x[:8, :8, :3].copy(), np.zeros((16, 3, 3, 3), F32)))
+    assert text.startswith(
+        "kernel is 16, expected at most the padded height 8 + 0 + 0; weight fits layout='nchw': for 'nhwc'"
+    )
+    assert "fits" not in str(raised(UNTYPED.convolution, x[:2, :8, :3].copy(), np.zeros((3, 3, 3, 4), F32)))
 
 
 REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
