@@ -19,6 +19,12 @@ def quoted(text: str) -> str:
     return "".join(chr(byte) if byte in _PLAIN else f"\\{byte:03o}" for byte in text.encode("utf-8", "surrogatepass"))
 
 
+def title(model: str, file: str) -> str:
+    """Where a program comes from, for a comment: the file of a model, if there is one, and the name that it has there."""
+    of = f" from {quoted(file)}" if file else ""
+    return f"{of}, where it is called {quoted(model)}" if of and model else of or (f" from {quoted(model)}" if model else "")
+
+
 def identifiers(names: Iterable[str]) -> list[str]:
     """A word in C for each name, unique with and without _SIZE: the name if it is a word, else one with its number."""
     found: list[str] = []
@@ -86,9 +92,10 @@ _OTHERS = """
 
 #: Of the program itself, see c_templates.py, where all else is local to a function.
 _OWN = """
-    BLOCK_BYTES CHECK CONTEXTS CREATE DATA DATA_BYTES RUN_BYTES TENSOR
-    compute create create_contexts file file_error input_places inputs main output_places outputs place read_data read_input
-    show show_number tensor
+    BLOCK_BYTES CHECK CONTEXTS CREATE DATA DATA_BYTES FIRST_INPUT FIRST_SUM PARAMS PER_THREAD RUN_BYTES SECOND_SUM
+    SHARE TENSOR WORK WORK_BYTES allocated computes create_contexts created created_from_memory created_from_program
+    error_text fail file input_places inputs is_intact main output_places outputs place read_data read_input show
+    show_number tensor words
 """
 
 _TAKEN = frozenset(

@@ -2,15 +2,15 @@
 
 Everything that a runner does in Python before its first run is a sequence of calls: contexts are created, and get their
 weights. Everything that it does in a run is another one. Both are recorded with their arguments, and written as C; an
-argument that is a pointer is one into the block of tensors, or into data that go to a file of their own.
+argument that is a pointer is one into the block of tensors, or into data that go to a file of their own. Runners of several
+shapes have been recorded together, so that those which share packed weights do so in the program, too.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,28 +18,45 @@ import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
-from pysimd.calls import Created, Prepared, recorded
-from pysimd.errors import shown
+from pysimd.calls import Created
+from pysimd.network.c_calls import Calls, recorded_calls
+from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import identifiers, quoted
-from pysimd.network.c_templates import HEADER, MAIN, MAKEFILE, SOURCE
+from pysimd.network.c_templates import (
+    EMBEDDED,
+    HEADER,
+    HEADER_EMBEDDED,
+    MAIN,
+    MAKEFILE,
+    NOT_EMBEDDED,
+    SOURCE,
+    WEIGHTS_FILE,
+    WEIGHTS_NUMBERS,
+)
 from pysimd.network.runner import Runner
 
-_ALIGNMENT = 64
-_SMALL = 16  # elements that are written in the source
 _LONGEST = 1000  # characters of a name in a string, of which a compiler needs to accept 4095 bytes
+_WORDS = 6  # of the weights in a line
+
+#: How weights are embedded: not at all, by the assembler from the file, or as numbers.
+EMBEDDINGS = ("", "file", "numbers")
 
 
-def write(runner: Runner, tape: Sequence[Created], folder: Any, name: str) -> list[Path]:
+def write(
+    runners: Sequence[Runner], tape: Sequence[Created], folder: Any, name: str, *, title: str = "", embed: str = ""
+) -> list[Path]:
     """Writes a program: the model as NAME.c, NAME.h and NAME.bin, an example main.c, and a Makefile.
 
-    runner, tape : a runner, and the contexts that were recorded while it was made, see :func:`pysimd.calls.taped`.
+    runners, tape : a runner for each shape, and the contexts that were recorded while they were made, see
+        :func:`pysimd.calls.taped`.
     name : one that :func:`pysimd.network.c_names.checked` accepts.
+    title : the names of the model and of its file, for comments.
+    embed : one of EMBEDDINGS; NAME_weights.c then has the weights, with "numbers" instead of NAME.bin.
 
     Returns the paths. Files that exist are overwritten, but nothing is written if a step cannot be expressed in C: then this
     raises ValueError with the step.
     """
-    program = _Program(runner, tape, name)
-    files = program.files()
+    files = _Program(runners, tape, name, title, embed).files()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     written = []
@@ -52,318 +69,140 @@ def write(runner: Runner, tape: Sequence[Created], folder: Any, name: str) -> li
     return written
 
 
-def _address(pointer: Any) -> int:
-    return int(ffi.cast("uintptr_t", pointer))
-
-
-def _bounds(array: Array) -> tuple[int, int]:
-    """The first byte of an array, and the one after its last."""
-    spans = [(n - 1) * stride for n, stride in zip(array.shape, array.strides)]
-    begin = array.ctypes.data
-    if array.size == 0:
-        return begin, begin
-    return begin + sum(min(span, 0) for span in spans), begin + sum(max(span, 0) for span in spans) + array.itemsize
-
-
-def _functions() -> dict[int, str]:
-    """The names of the functions of the library by their addresses."""
-    found = {}
-    for name in dir(lib):
-        value = getattr(lib, name)
-        if isinstance(value, ffi.CData) and ffi.typeof(value).kind == "function":
-            found[_address(value)] = name
-    return found
-
-
-class _Region(NamedTuple):
-    """Bytes of memory that a pointer may point into."""
-
-    begin: int
-    end: int
-    owner: Any
-
-
-class _Memory:
-    """The memory that calls point to. Neighbours that overlap are one region."""
-
-    def __init__(self, block: Array) -> None:
-        self._block = block.ctypes.data, block.ctypes.data + block.nbytes
-        self._regions: list[_Region] = []
-        self._merged: list[_Region] | None = None
-        self._offsets: dict[int, int] = {}
-        self.data: list[bytes] = []
-        self._end = 0
-
-    def add(self, value: Any) -> None:
-        """Finds arrays in an argument, and in what it keeps alive."""
-        if isinstance(value, np.ndarray):
-            low, high = _bounds(value)
-            self._keep(low, high, value)
-        elif isinstance(value, ffi.CData):
-            kind = ffi.typeof(value)
-            if kind.kind == "array" and kind.item.kind == "primitive":
-                self._keep(_address(ffi.addressof(value, 0)) if len(value) else 0, ffi.sizeof(value), value, True)
-            elif kind.kind == "array" and kind.item.kind == "pointer":
-                for each in value:
-                    self.add(each)
-        elif isinstance(value, dict):
-            for each in value.values():
-                self.add(each)
-        elif isinstance(value, (tuple, list)):
-            for each in value:
-                self.add(each)
-        elif hasattr(value, "array") and hasattr(value, "data"):
-            self.add(value.array)
-            self.add(value.data)
-
-    def _keep(self, begin: int, end: int, owner: Any, is_size: bool = False) -> None:
-        end = begin + end if is_size else end
-        if end > begin and not (self._block[0] <= begin and end <= self._block[1]):
-            self._regions.append(_Region(begin, end, owner))
-            self._merged = None
-
-    def place(self, address: int) -> str:
-        """A pointer in C. Raises ValueError for one into unknown memory."""
-        if self._block[0] <= address < self._block[1]:
-            return f"TENSOR({address - self._block[0]})"
-        regions = self._joined()
-        at = bisect_right(regions, address, key=lambda region: region.begin) - 1
-        if at < 0 or address >= regions[at].end:
-            raise ValueError("an argument points to memory that is not known")
-        region = regions[at]
-        if region.begin not in self._offsets:
-            self._offsets[region.begin] = self._end
-            content = bytes(ffi.buffer(ffi.cast("char *", region.begin), region.end - region.begin))
-            self.data.append(content + bytes(-len(content) % _ALIGNMENT))
-            self._end += len(self.data[-1])
-        return f"DATA({self._offsets[region.begin] + address - region.begin})"
-
-    def _joined(self) -> list[_Region]:
-        if self._merged is None:
-            self._merged = []
-            for region in sorted(self._regions, key=lambda region: region.begin):
-                if self._merged and region.begin < self._merged[-1].end:
-                    last = self._merged[-1]
-                    self._merged[-1] = _Region(last.begin, max(last.end, region.end), (last.owner, region.owner))
-                else:
-                    self._merged.append(region)
-        return self._merged
-
-    @property
-    def size(self) -> int:
-        """The bytes of data so far."""
-        return self._end
-
-
 class _Program:
     """The text of the files."""
 
-    def __init__(self, runner: Runner, tape: Sequence[Created], name: str) -> None:
-        self._runner, self._tape, self._name = runner, tape, name
-        self._names = _functions()
-        self._contexts: dict[int, int] = {}  # numbers of contexts by their addresses
-        self._params: dict[int, Created] = {}  # how those of a context, by its address, were set
-        for entry in tape:
-            address = _address(entry.handle)
-            self._contexts.setdefault(address, len(self._contexts))
-            shared = entry.function is lib.SimdnetShareParams
-            self._params[address] = self._params[_address(entry.arguments[1])] if shared else entry
-        self._memory = _Memory(runner.block)
+    def __init__(self, runners: Sequence[Runner], tape: Sequence[Created], name: str, title: str, embed: str) -> None:
+        self._runners, self._tape, self._name, self._title, self._embed = runners, tape, name, title, embed
+        self._memory = Memory(*(runner.block for runner in runners))
+        self._calls = Calls(tape, self._memory)
 
     def files(self) -> dict[str, Any]:
         """The content of all files by name."""
-        self._memory.add(self._runner.placed.constants)
-        for entry in self._tape:
-            self._memory.add([*entry.arguments, entry.held])
-        steps = [(step, list(_recorded(step.calls))) for step in self._runner.steps]
-        for _, calls in steps:
-            for _, arguments, held in calls:
-                self._memory.add([list(arguments), held])
-        run = [line for step, calls in steps for line in self._step(step, calls)]
-        run_bytes = self._memory.size  # data of runs first: the rest is not needed after the contexts have been created
-        create = [line for entry in self._tape for line in self._entry(entry)]
-        values = self._values(create, run, run_bytes)
+        values = self._values()
         texts = {f"{self._name}.c": SOURCE, f"{self._name}.h": HEADER, "main.c": MAIN, "Makefile": MAKEFILE}
+        if self._embed:
+            texts[f"{self._name}_weights.c"] = WEIGHTS_FILE if self._embed == "file" else WEIGHTS_NUMBERS
         files: dict[str, Any] = {file: _filled(text, values) for file, text in texts.items()}
-        files[f"{self._name}.bin"] = b"".join(self._memory.data)
+        if self._embed != "numbers":
+            files[f"{self._name}.bin"] = self._memory.work + self._memory.constants
         return files
 
-    def _values(self, create: list[str], run: list[str], run_bytes: int) -> dict[str, str]:
-        inputs, outputs = (
-            list(zip(identifiers(arrays), arrays, arrays.values())) for arrays in (self._runner.inputs, self._runner.outputs)
-        )
-        return {
+    def _values(self) -> dict[str, str]:
+        run, run_bytes, create = self._code()
+        data = self._memory.work + self._memory.constants
+        first, second = _sums(data)
+        inputs, outputs = ([_named(getattr(runner, kind)) for runner in self._runners] for kind in ("inputs", "outputs"))
+        texts = {
             "name": self._name,
             "NAME": self._name.upper(),
+            "title": self._title,
             "version": str(ffi.string(lib.SimdVersion()).decode()),
-            "contexts": str(max(len(self._contexts), 1)),
-            "block_bytes": str(self._runner.plan.size),
-            "run_bytes": str(run_bytes),
-            "data_bytes": str(self._memory.size),
+            "contexts": str(max(self._calls.contexts, 1)),
+            "block_bytes": str(max(runner.plan.size for runner in self._runners)),
+            "work_bytes": str(len(self._memory.work)),
+            "run_bytes": str(len(self._memory.work) + run_bytes),
+            "data_bytes": str(len(data)),
+            "first_sum": f"{first:#x}",
+            "second_sum": f"{second:#x}",
             "create": "\n".join(create),
-            "run": "\n".join(run),
-            "inputs": "\n".join(self._tensor("input", *each) for each in inputs),
-            "outputs": "\n".join(self._tensor("output", *each) for each in outputs),
-            "input_rows": "\n".join(self._row(*each) for each in inputs),
-            "output_rows": "\n".join(self._row(*each) for each in outputs),
-            "input_places": "\n".join(self._place(array) for _, _, array in inputs),
-            "output_places": "\n".join(self._place(array) for _, _, array in outputs),
+            "run": "\n\n".join(run),
+            "computes": ", ".join(f"compute_{i}" for i in range(len(run))),
+            "shapes": str(len(self._runners)),
+            "input_count": str(len(inputs[0])),
+            "output_count": str(len(outputs[0])),
+            "tensors": "\n".join(self._tensors(i, *each) for i, each in enumerate(zip(inputs, outputs))),
+            "input_rows": "\n".join(self._row(*each) for each in inputs[0]),
+            "output_rows": "\n".join(self._row(*each) for each in outputs[0]),
+            "input_places": "\n".join(self._place(i, array) for i, each in enumerate(inputs) for _, _, array in each),
+            "output_places": "\n".join(self._place(i, array) for i, each in enumerate(outputs) for _, _, array in each),
             "show_cases": "\n".join(map(_show_case, _C_TYPES.values())),
+            "numbers": _numbers(data) if self._embed == "numbers" else "",
+        }
+        return {**texts, **{key: _filled(text, texts) for key, text in self._embedding().items()}}
+
+    def _embedding(self) -> dict[str, str]:
+        """What differs where the weights are embedded."""
+        weights = f" {self._name}_weights.c" if self._embed else ""
+        return {
+            "embedded": EMBEDDED if self._embed else NOT_EMBEDDED,
+            "embedded_header": HEADER_EMBEDDED if self._embed else "",
+            "sources": f"main.c {self._name}.c{weights}",
+            "needs": f" {self._name}.bin" if self._embed == "file" else "",
+            "example_file": "NULL" if self._embed else "argv[1]",
+            "example_usage": "" if self._embed else f" {self._name}.bin",
+            "first_input": "1" if self._embed else "2",
         }
 
-    def _tensor(self, kind: str, identifier: str, name: str, array: Array) -> str:
-        """A macro for a tensor."""
-        place = array.ctypes.data - self._runner.block.ctypes.data
-        shape = ", ".join(map(str, array.shape))
+    def _code(self) -> tuple[list[str], int, list[str]]:
+        """The functions that compute, the bytes of the constants that they need, and the lines that create contexts."""
+        for runner in self._runners:
+            self._memory.add(runner.placed.constants, is_constant=True)
+        for entry in self._tape:
+            self._memory.add([*entry.arguments, entry.held], is_constant=True)
+        steps = [[(step, list(recorded_calls(step.calls))) for step in runner.steps] for runner in self._runners]
+        for each in steps:
+            for _, calls in each:
+                for _, arguments, held in calls:
+                    self._memory.add([list(arguments), held])
+        run = [self._compute(i, each) for i, each in enumerate(steps)]
+        run_bytes = self._memory.size  # those of runs first: the rest is not needed after the contexts have been created
+        return run, run_bytes, [line for entry in self._tape for line in self._calls.created(entry)]
+
+    def _compute(self, number: int, steps: list[tuple[Any, list[Any]]]) -> str:
+        lines = [line for step, calls in steps for line in self._calls.step(step, calls)]
+        head = [f"static int compute_{number}(struct {self._name} * m) {{", "    (void)m;"]
+        return "\n".join([*head, *lines, "    return 1;", "}"])
+
+    # ---- tensors
+
+    def _tensors(self, number: int, inputs: list[_Named], outputs: list[_Named]) -> str:
+        """The macros for the tensors of a shape."""
+        kinds = [("input", each) for each in inputs] + [("output", each) for each in outputs]
+        return "\n".join(self._tensor(number, kind, *each) for kind, each in kinds)
+
+    def _tensor(self, number: int, kind: str, identifier: str, name: str, array: Array) -> str:
+        shape, of = ", ".join(map(str, array.shape)), f", shape {number}" if len(self._runners) > 1 else ""
+        word = f"{self._name.upper()}{f'_SHAPE{number}' if number else ''}_{kind.upper()}_{identifier}"
         return (
-            f"/* {kind} {quoted(name)}: {array.dtype.name} ({shape}) */\n"
-            f"#define {self._name.upper()}_{kind.upper()}_{identifier}_SIZE {array.size}\n"
-            f"#define {self._name.upper()}_{kind.upper()}_{identifier}(model) "
-            f"(({_C_TYPES[array.dtype.name].name} *)(void *){self._name}_tensor((model), {place}))"
+            f"/* {kind} {quoted(name)}{of}: {array.dtype.name} ({shape}) */\n"
+            f"#define {word}_SIZE {array.size}\n"
+            f"#define {word}(model) "
+            f"(({_C_TYPES[array.dtype.name].name} *)(void *){self._name}_tensor((model), {self._offset(number, array)}))"
         )
 
-    def _place(self, array: Array) -> str:
-        return f"    {{{array.ctypes.data - self._runner.block.ctypes.data}, {array.nbytes}}},"
+    def _offset(self, number: int, array: Array) -> int:
+        return int(array.ctypes.data - self._runners[number].block.ctypes.data)
+
+    def _place(self, number: int, array: Array) -> str:
+        return f"    {{{self._offset(number, array)}, {array.nbytes}}},"
 
     def _row(self, identifier: str, name: str, array: Array) -> str:
-        place, text = array.ctypes.data - self._runner.block.ctypes.data, quoted(name[:_LONGEST])
-        return f"    {{\"{text}\", {place}, {array.nbytes}, {array.size}, '{_C_TYPES[array.dtype.name].letter}'}},"
-
-    # ---- calls
-
-    def _entry(self, entry: Created) -> list[str]:
-        """A context that is created, or gets its parameters."""
-        if entry.function is lib.SimdnetShareParams:
-            context, other = entry.arguments
-            params = self._params[_address(context)]
-            before, call = self._call(params.function, (context, *params.arguments[1:]))
-            name, _, arguments = call.partition("(")
-            word = f"SHARE(m->contexts[{self._contexts[_address(other)]}], {name}, {arguments}"
-            return [*before, f"    {word};", *_ends(before)]
-        before, call = self._call(entry.function, entry.arguments)
-        is_new = ffi.typeof(entry.function).result.kind == "pointer"
-        word = f"CREATE({self._contexts[_address(entry.handle)]}, {call})" if is_new else f"CHECK({call})"
-        return [*before, f"    {word};", *_ends(before)]
-
-    def _step(self, step: Any, calls: list[Any]) -> list[str]:
-        lines = [f"    /* {quoted(step.node.operator + ' ' + ', '.join(step.node.origin))} */"]
-        for function, arguments, _ in calls:
-            try:
-                before, call = self._call(function, arguments)
-            except ValueError as error:
-                what = step.node.origin[0] if step.node.origin else step.node.output
-                raise ValueError(f"{step.node.operator} {shown(what)} cannot be written as C: {error}") from None
-            lines += [*before, f"    CHECK({call});", *_ends(before)]
-        return lines
-
-    def _call(self, function: Any, arguments: Sequence[Any]) -> tuple[list[str], str]:
-        """The lines before a call, and the call."""
-        if not isinstance(function, ffi.CData) or _address(function) not in self._names:
-            what = getattr(function, "function", function)  # that of a step which Python computes
-            raise ValueError(f"it is computed by Python, by {getattr(what, '__name__', type(what).__name__)}()")
-        kinds = ffi.typeof(function).args
-        before: list[str] = []
-        words = [self._argument(value, kind, before) for value, kind in zip(arguments, kinds)]
-        return before, f"{self._names[_address(function)]}({', '.join(words)})"
-
-    def _argument(self, value: Any, kind: Any, before: list[str]) -> str:
-        if kind.kind in ("pointer", "function"):
-            return self._pointer(value, kind, before)
-        return _number(value, kind)
-
-    def _pointer(self, value: Any, kind: Any, before: list[str]) -> str:
-        if value is None or (isinstance(value, ffi.CData) and not _address_or_zero(value)):
-            return "NULL"
-        if isinstance(value, (tuple, list)):
-            return self._list(list(value), kind.item)
-        address = _address_or_zero(value)
-        if address in self._contexts:
-            return f"m->contexts[{self._contexts[address]}]"
-        given = ffi.typeof(value)
-        if given.kind in ("pointer", "array") and given.item.kind == "struct":
-            return self._struct(value, given, before)
-        if given.kind == "array" and given.item.kind == "pointer":
-            return self._list(list(value), given.item)
-        numbers = given.kind == "array" and given.item.kind == "primitive"
-        if numbers and 0 < len(value) <= _SMALL and not self._is_tensor(address):
-            return f"({_spelled(given.item)}[]){{{', '.join(_number(each, given.item) for each in value)}}}"
-        return self._memory.place(address)
-
-    def _is_tensor(self, address: int) -> bool:
-        begin = int(self._runner.block.ctypes.data)
-        return begin <= address < begin + int(self._runner.block.nbytes)
-
-    def _list(self, values: list[Any], item: Any) -> str:
-        words = [self._argument(value, item, []) for value in values]
-        spelled = "const void *" if item.kind == "pointer" else _spelled(item)
-        cast = "(void *)" if item.kind == "pointer" else ""
-        return f"{cast}({spelled}[]){{{', '.join(words)}}}"
-
-    def _struct(self, value: Any, given: Any, before: list[str]) -> str:
-        """Structs as local variables."""
-        count = len(value) if given.kind == "array" else 1
-        texts = [self._fields(value[i], given.item) for i in range(count)]
-        name = f"p{len(before)}"
-        before += ["    {"] if not before else []
-        body = ",\n         ".join(texts)
-        before.append(f"    {_spelled(given.item)} {name}[] = {{{body}}};")
-        return name
-
-    def _fields(self, value: Any, kind: Any) -> str:
-        words = []
-        for field, info in kind.fields:
-            word = self._field(getattr(value, field), info.type)
-            if word is not None:
-                words.append(f".{field} = {word}")
-        return "{" + ", ".join(words) + "}"
-
-    def _field(self, value: Any, kind: Any) -> str | None:
-        """The value of a field; None for zero."""
-        if kind.kind == "array":
-            words = [self._field(each, kind.item) for each in value]
-            while words and words[-1] is None:
-                words.pop()
-            return "{" + ", ".join(word or "0" for word in words) + "}" if words else None
-        if kind.kind == "struct":
-            return self._fields(value, kind)
-        if kind.kind == "pointer":
-            word = self._pointer(value, kind, [])
-            return None if word == "NULL" else word
-        word = _number(value, kind)
-        return None if float(value) == 0 and not word.startswith("-") else word
+        letter, text = _C_TYPES[array.dtype.name].letter, quoted(name[:_LONGEST])
+        return f"    {{\"{text}\", {self._offset(0, array)}, {array.nbytes}, {array.size}, '{letter}'}},"
 
 
-def _recorded(calls: Sequence[Any]) -> Iterator[tuple[Any, Sequence[Any], Any]]:
-    """The calls of the library that prepared calls consist of."""
-    for call in calls:
-        if isinstance(call, Prepared):
-            yield from recorded(call)
-        else:
-            yield call, (), None
+_Named = tuple[str, str, Array]  # an identifier, a name and an array
 
 
-def _ends(before: list[str]) -> list[str]:
-    return ["    }"] if before else []
+def _named(arrays: Mapping[str, Array]) -> list[_Named]:
+    return list(zip(identifiers(arrays), arrays, arrays.values()))
 
 
-def _address_or_zero(value: Any) -> int:
-    kind = ffi.typeof(value)
-    if kind.kind == "array":
-        return _address(ffi.addressof(value, 0)) if len(value) else 0
-    return _address(value)
+def _sums(data: bytes) -> tuple[int, int]:
+    """Fletcher's checksum of words of 32 bits, without remainders: the sum of the words, and the sum of all partial sums."""
+    first = second = 0
+    words = np.frombuffer(data, "<u4")
+    for begin in range(0, len(words), 1 << 20):
+        block = words[begin : begin + (1 << 20)].astype(np.uint64)
+        second += len(block) * first + int((block * np.arange(len(block), 0, -1, dtype=np.uint64)).sum())
+        first += int(block.sum())
+    return first % 2**64, second % 2**64
 
 
-def _spelled(kind: Any) -> str:
-    return str(kind.cname)
-
-
-def _number(value: Any, kind: Any) -> str:
-    if kind.cname in ("float", "double"):
-        number = float(value)
-        if number != number or number in (float("inf"), float("-inf")):
-            return "NAN" if number != number else "INFINITY" if number > 0 else "-INFINITY"
-        return number.hex() + ("f" if kind.cname == "float" else "")
-    return str(int(value))
+def _numbers(data: bytes) -> str:
+    words = [f"0x{word:x}" for word in np.frombuffer(data, "<u8").tolist()] or ["0"]
+    return ",\n".join(", ".join(words[i : i + _WORDS]) for i in range(0, len(words), _WORDS))
 
 
 class _Type(NamedTuple):
@@ -393,5 +232,5 @@ def _show_case(kind: _Type) -> str:
     return f"""    case '{kind.letter}': printf(" {kind.format}", ((const {kind.name} *)data)[i]); break;"""
 
 
-def _filled(text: str, values: dict[str, str]) -> str:
+def _filled(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"@(\w+)@", lambda found: values[found[1]], text)

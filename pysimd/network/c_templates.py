@@ -1,6 +1,9 @@
 """The texts of the programs in C that :mod:`pysimd.network.c_program` writes; @word@ is replaced."""
 
-HEADER = """/* The model @name@, written by pysimd @version@. Link with libsimdnet. */
+HEADER = """/* The model @name@, written by pysimd @version@@title@. Link with libsimdnet.
+ * SPDX-FileCopyrightText: The simdnet authors
+ * SPDX-License-Identifier: MIT
+ */
 #ifndef @NAME@_H
 #define @NAME@_H
 
@@ -10,22 +13,35 @@ HEADER = """/* The model @name@, written by pysimd @version@. Link with libsimdn
 extern "C" {
 #endif
 
+/* The number of shapes of inputs that the model was written for. */
+#define @NAME@_SHAPES @shapes@
+
 /* A model that is ready to run, for one thread at a time. */
 typedef struct @name@ @name@;
 
-/* Creates a model from the file of its weights, @name@.bin. Returns NULL if the file cannot be read, has another size, or if
- * memory is short: @name@_error() tells why. */
+/* Creates a model from the file of its weights, @name@.bin; NULL stands for weights that are embedded in the program.
+ * Returns NULL if the file cannot be read or is not as it was written, by its size and checksum, or if memory is short:
+ * @name@_error() tells why. */
 @name@ * @name@_create(const char * weights);
 
 /* The same from the content of that file in memory, which is not needed any more afterwards. */
 @name@ * @name@_create_from_memory(const void * weights, size_t size);
+
+/* Another model with the weights of `model`, for another thread: it only has memory for tensors of its own. `model` may run
+ * meanwhile, and must not be destroyed before the new one is. Returns NULL if memory is short, or if the limit of
+ * instruction sets has changed since `model` was created. */
+@name@ * @name@_create_shared(const @name@ * model);
 
 /* Computes the outputs. `inputs` has a pointer to the content of each input, in the order below, and `outputs` one to an
  * array for each output. A pointer may be NULL, as may both arguments: then the tensor itself has the input, or the
  * output, in its memory, see below. Returns 1, or 0 after an error. */
 int @name@_run(@name@ * model, const void * const * inputs, void * const * outputs);
 
-/* What was wrong in the last call of this thread. */
+/* The same for one of the shapes, 0 .. @NAME@_SHAPES - 1; @name@_run() is for shape 0. Shapes share the memory of tensors: a
+ * run for one overwrites those of all others. */
+int @name@_run_shape(@name@ * model, int shape, const void * const * inputs, void * const * outputs);
+
+/* What was wrong in this thread's last call of the functions above; empty after a call without an error. */
 const char * @name@_error(void);
 
 /* Releases a model; NULL is allowed. */
@@ -35,9 +51,8 @@ void @name@_destroy(@name@ * model);
 void * @name@_tensor(@name@ * model, size_t offset);
 
 /* The tensors, which live as long as the model, and their sizes in elements. */
-@inputs@
-@outputs@
-
+@tensors@
+@embedded_header@
 #ifdef __cplusplus
 }
 #endif
@@ -45,7 +60,10 @@ void * @name@_tensor(@name@ * model, size_t offset);
 #endif
 """
 
-SOURCE = """/* The model @name@, written by pysimd @version@. */
+SOURCE = """/* The model @name@, written by pysimd @version@@title@. C99, and C++11.
+ * SPDX-FileCopyrightText: The simdnet authors
+ * SPDX-License-Identifier: MIT
+ */
 #include "@name@.h"
 
 #include <errno.h>
@@ -57,114 +75,177 @@ SOURCE = """/* The model @name@, written by pysimd @version@. */
 
 #define BLOCK_BYTES ((size_t)@block_bytes@)
 #define DATA_BYTES ((size_t)@data_bytes@)
-#define RUN_BYTES ((size_t)@run_bytes@) /* of the data: what runs need, too */
+#define WORK_BYTES ((size_t)@work_bytes@) /* of the data, first: what runs may write */
+#define RUN_BYTES ((size_t)@run_bytes@) /* of the data: this, and what runs read */
+#define FIRST_SUM UINT64_C(@first_sum@)
+#define SECOND_SUM UINT64_C(@second_sum@)
 #define CONTEXTS @contexts@
 
 struct @name@ {
     unsigned char * block; /* all tensors */
-    unsigned char * data;
+    unsigned char * work;
+    unsigned char * data;     /* which nothing writes */
+    unsigned char * own_data; /* the same, or NULL if it is that of another model or of the program */
     void * contexts[CONTEXTS];
 };
 
-#define TENSOR(offset) ((void *)(m->block + (offset)))
-#define DATA(offset) ((void *)(data + (offset)))
-#define CREATE(number, call) \\
-    do { \\
-        if ((m->contexts[number] = (call)) == NULL) return 0; \\
-    } while (0)
+#define TENSOR(type, offset) ((type *)(void *)(m->block + (offset)))
+#define WORK(type, offset) ((type *)(void *)(m->work + (offset)))
+#define DATA(type, offset) ((type *)(void *)(m->data + WORK_BYTES + (offset)))
 #define CHECK(call) \\
     do { \\
         call; \\
         if (SimdnetLastErrorKind() != 0) return 0; \\
     } while (0)
-/* The parameters of another context; its own ones where an instruction set packs those of both in different ways. */
-#define SHARE(from, set_params, context, ...) \\
+#define CREATE(number, call) \\
     do { \\
-        if (!SimdnetShareParams(context, from)) CHECK(set_params(context, __VA_ARGS__)); \\
+        if ((m->contexts[number] = (call)) == NULL) return 0; \\
+    } while (0)
+/* Sets the parameters of a context, or shares those of the same context of another model. */
+#define PARAMS(number, set_params, ...) \\
+    do { \\
+        if (other) CHECK(SimdnetShareParams(m->contexts[number], other->contexts[number])); \\
+        else CHECK(set_params(m->contexts[number], __VA_ARGS__)); \\
+    } while (0)
+/* Shares those of another context; its own ones where an instruction set packs those of both in different ways. */
+#define SHARE(number, from, set_params, ...) \\
+    do { \\
+        if (other || !SimdnetShareParams(m->contexts[number], m->contexts[from])) PARAMS(number, set_params, __VA_ARGS__); \\
     } while (0)
 
-static char file_error[256];
+#if defined(_MSC_VER)
+#define PER_THREAD __declspec(thread)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define PER_THREAD _Thread_local
+#else
+#define PER_THREAD __thread
+#endif
 
-const char * @name@_error(void) { return file_error[0] ? file_error : SimdnetLastError(); }
+static PER_THREAD char error_text[512];
+
+const char * @name@_error(void) { return error_text; }
+
+static void fail(const char * what, const char * why) {
+    snprintf(error_text, sizeof(error_text), "%.250s%s%.250s", what, *why ? ": " : "", why);
+}
+
+static unsigned char * allocated(size_t size, size_t alignment) {
+    return (unsigned char *)SimdAllocate(size ? size : 1, alignment);
+}
+
+/* Fletcher's checksum: any change of one or two words changes it for certain. Every word takes two additions, so that this
+ * takes less time than reading the file. */
+static int is_intact(const unsigned char * data) {
+    uint64_t first = 0, second = 0;
+    uint32_t word;
+    size_t i;
+    for (i = 0; i + sizeof(word) <= DATA_BYTES; i += sizeof(word)) {
+        memcpy(&word, data + i, sizeof(word));
+        first += word;
+        second += first;
+    }
+    return first == FIRST_SUM && second == SECOND_SUM;
+}
 
 /* Reads the data. Returns NULL after an error. */
 static unsigned char * read_data(const char * path) {
-    unsigned char * data = SimdAllocate(DATA_BYTES ? DATA_BYTES : 1, SimdAlignment());
+    unsigned char * data = allocated(DATA_BYTES, SimdAlignment());
     FILE * file = data ? fopen(path, "rb") : NULL;
     size_t size = file ? fread(data, 1, DATA_BYTES, file) : 0;
     int more = file ? fgetc(file) != EOF : 0;
     if (file == NULL)
-        snprintf(file_error, sizeof(file_error), "%.200s: %s", path, data ? strerror(errno) : "no memory");
+        fail(path, data ? strerror(errno) : "no memory");
     else if (size != DATA_BYTES || more)
-        snprintf(file_error, sizeof(file_error), "%.200s is not the file of this model", path);
-    else
-        file_error[0] = 0;
+        fail(path, "is not the file of this model: it has another size");
+    else if (!is_intact(data))
+        fail(path, "is damaged, or the file of another model: its checksum differs");
     if (file) fclose(file);
-    if (file_error[0] && data) SimdFree(data);
-    return file_error[0] ? NULL : data;
+    if (error_text[0] && data) SimdFree(data);
+    return error_text[0] ? NULL : data;
 }
 
-/* Creates the contexts, and packs the weights. */
-static int create_contexts(struct @name@ * m, unsigned char * data) {
+/* Creates the contexts, and packs the weights, or shares those of another model. */
+static int create_contexts(struct @name@ * m, const struct @name@ * other) {
     (void)m;
-    (void)data;
+    (void)other;
 @create@
     return 1;
 }
 
-static struct @name@ * create(unsigned char * data) {
-    struct @name@ * m;
-    m = SimdAllocate(sizeof(*m), SimdAlignment());
-    if (m) memset(m, 0, sizeof(*m));
-    if (m) m->block = SimdAllocate(BLOCK_BYTES ? BLOCK_BYTES : 1, 4096);
-    if (m) m->data = SimdAllocate(RUN_BYTES ? RUN_BYTES : 1, SimdAlignment());
-    if (m && m->block && m->data) {
+/* A model from data that are intact. They stay where they are as long as the model needs them, or are copied. */
+static struct @name@ * created(const void * weights, int stay, const struct @name@ * other) {
+    struct @name@ * m = (struct @name@ *)SimdAllocate(sizeof(*m), SimdAlignment());
+    int is_complete = 0;
+    if (m == NULL) {
+        fail("no memory", "");
+        return NULL;
+    }
+    memset(m, 0, sizeof(*m));
+    m->data = (unsigned char *)weights;
+    m->block = allocated(BLOCK_BYTES, 4096);
+    m->work = allocated(WORK_BYTES, SimdAlignment());
+    if (!stay) m->own_data = allocated(RUN_BYTES, SimdAlignment());
+    if (m->block && m->work && (stay || m->own_data)) {
         memset(m->block, 0, BLOCK_BYTES);
-        memcpy(m->data, data, RUN_BYTES);
+        memcpy(m->work, weights, WORK_BYTES);
+        if (!stay) memcpy(m->own_data, weights, RUN_BYTES);
+        is_complete = create_contexts(m, other);
+        if (!is_complete) fail(SimdnetLastError(), "");
+    } else {
+        fail("no memory", "");
     }
-    if (!m || !m->block || !m->data || !create_contexts(m, data)) {
-        @name@_destroy(m);
-        m = NULL;
-    }
-    return m;
+    if (!stay) m->data = m->own_data;
+    if (is_complete) return m;
+    @name@_destroy(m);
+    return NULL;
 }
 
+static struct @name@ * created_from_memory(const void * weights, size_t size, int stay) {
+    if (weights == NULL || size != DATA_BYTES) {
+        snprintf(error_text, sizeof(error_text), "the weights have %lu bytes, expected %lu", (unsigned long)size,
+                 (unsigned long)DATA_BYTES);
+        return NULL;
+    }
+    if (!is_intact((const unsigned char *)weights)) {
+        fail("the weights are damaged, or those of another model", "their checksum differs");
+        return NULL;
+    }
+    return created(weights, stay, NULL);
+}
+
+@embedded@
 struct @name@ * @name@_create(const char * weights) {
-    unsigned char * data = read_data(weights);
-    struct @name@ * m = data ? create(data) : NULL;
+    unsigned char * data;
+    struct @name@ * m;
+    error_text[0] = 0;
+    if (weights == NULL) return created_from_program();
+    data = read_data(weights);
+    m = data ? created(data, 0, NULL) : NULL;
     if (data) SimdFree(data);
     return m;
 }
 
 struct @name@ * @name@_create_from_memory(const void * weights, size_t size) {
-    unsigned char * data;
-    struct @name@ * m = NULL;
-    file_error[0] = 0;
-    if (weights == NULL || size != DATA_BYTES) {
-        snprintf(file_error, sizeof(file_error), "the weights have %lu bytes, expected %lu", (unsigned long)size,
-                 (unsigned long)DATA_BYTES);
-        return NULL;
-    }
-    data = SimdAllocate(DATA_BYTES ? DATA_BYTES : 1, SimdAlignment());
-    if (data) {
-        memcpy(data, weights, DATA_BYTES);
-        m = create(data);
-        SimdFree(data);
-    }
-    return m;
+    error_text[0] = 0;
+    return created_from_memory(weights, size, 0);
 }
 
-static int compute(struct @name@ * m) {
-    unsigned char * data = m->data;
-    (void)data;
-@run@
-    return 1;
+struct @name@ * @name@_create_shared(const struct @name@ * model) {
+    error_text[0] = 0;
+    if (model) return created(model->data, 1, model);
+    fail("the model is NULL", "");
+    return NULL;
 }
+
+@run@
+
+static int (* const computes[])(struct @name@ *) = {@computes@};
 
 struct place {
     size_t offset, bytes;
 };
 
+/* Of all shapes, one after the other. */
 static const struct place input_places[] = {
 @input_places@
     {0, 0}};
@@ -173,14 +254,29 @@ static const struct place output_places[] = {
 @output_places@
     {0, 0}};
 
-int @name@_run(struct @name@ * m, const void * const * inputs, void * const * outputs) {
-    size_t i;
-    for (i = 0; inputs && i + 1 < sizeof(input_places) / sizeof(*input_places); i++)
-        if (inputs[i]) memcpy(m->block + input_places[i].offset, inputs[i], input_places[i].bytes);
-    if (!compute(m)) return 0;
-    for (i = 0; outputs && i + 1 < sizeof(output_places) / sizeof(*output_places); i++)
-        if (outputs[i]) memcpy(outputs[i], m->block + output_places[i].offset, output_places[i].bytes);
+int @name@_run_shape(struct @name@ * m, int shape, const void * const * inputs, void * const * outputs) {
+    const struct place * places;
+    size_t i, count;
+    error_text[0] = 0;
+    if (m == NULL || shape < 0 || shape >= @NAME@_SHAPES) {
+        fail(m ? "the shape is not one of this model" : "the model is NULL", "");
+        return 0;
+    }
+    places = &input_places[(size_t)shape * @input_count@];
+    for (i = 0, count = inputs ? @input_count@ : 0; i < count; i++)
+        if (inputs[i]) memcpy(m->block + places[i].offset, inputs[i], places[i].bytes);
+    if (!computes[shape](m)) {
+        fail(SimdnetLastError(), "");
+        return 0;
+    }
+    places = &output_places[(size_t)shape * @output_count@];
+    for (i = 0, count = outputs ? @output_count@ : 0; i < count; i++)
+        if (outputs[i]) memcpy(outputs[i], m->block + places[i].offset, places[i].bytes);
     return 1;
+}
+
+int @name@_run(struct @name@ * m, const void * const * inputs, void * const * outputs) {
+    return @name@_run_shape(m, 0, inputs, outputs);
 }
 
 void @name@_destroy(struct @name@ * m) {
@@ -188,7 +284,8 @@ void @name@_destroy(struct @name@ * m) {
     if (m == NULL) return;
     for (i = 0; i < CONTEXTS; i++)
         if (m->contexts[i]) SimdRelease(m->contexts[i]);
-    if (m->data) SimdFree(m->data);
+    if (m->own_data) SimdFree(m->own_data);
+    if (m->work) SimdFree(m->work);
     if (m->block) SimdFree(m->block);
     SimdFree(m);
 }
@@ -196,9 +293,91 @@ void @name@_destroy(struct @name@ * m) {
 void * @name@_tensor(struct @name@ * m, size_t offset) { return m->block + offset; }
 """
 
-MAIN = """/* An example:
+#: How a program of embedded weights finds them.
+EMBEDDED = """static struct @name@ * created_from_program(void) {
+    size_t size;
+    const void * weights = @name@_weights(&size);
+    return created_from_memory(weights, size, 1);
+}
+"""
+
+NOT_EMBEDDED = """static struct @name@ * created_from_program(void) {
+    fail("the path of the weights is NULL, and this program has none embedded", "");
+    return NULL;
+}
+"""
+
+HEADER_EMBEDDED = """
+/* The weights that are embedded in the program, and their bytes. */
+const void * @name@_weights(size_t * size);
+"""
+
+WEIGHTS_FILE = """/* The weights of the model @name@, written by pysimd @version@@title@: the assembler copies @name@.bin.
+ * SPDX-FileCopyrightText: The simdnet authors
+ * SPDX-License-Identifier: MIT
+ * The weights themselves have the license of the model.
+ */
+#include "@name@.h"
+
+/* A path from the folder in which the compiler runs. */
+#ifndef @NAME@_WEIGHTS_PATH
+#define @NAME@_WEIGHTS_PATH "@name@.bin"
+#endif
+
+#if !defined(__GNUC__) || !defined(__ELF__)
+#error "this compiler cannot copy the file of the weights: write the program with numbers, by --embed numbers"
+#endif
+
+__asm__(".pushsection .rodata\\n"
+        ".balign 64\\n"
+        ".globl @name@_weights_begin\\n"
+        ".globl @name@_weights_end\\n"
+        ".hidden @name@_weights_begin\\n"
+        ".hidden @name@_weights_end\\n"
+        "@name@_weights_begin:\\n"
+        ".incbin \\"" @NAME@_WEIGHTS_PATH "\\"\\n"
+        "@name@_weights_end:\\n"
+        ".byte 0\\n"
+        ".popsection\\n");
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const unsigned char @name@_weights_begin[], @name@_weights_end[];
+#ifdef __cplusplus
+}
+#endif
+
+const void * @name@_weights(size_t * size) {
+    *size = (size_t)(@name@_weights_end - @name@_weights_begin);
+    return @name@_weights_begin;
+}
+"""
+
+WEIGHTS_NUMBERS = """/* The weights of the model @name@, written by pysimd @version@@title@: numbers for any compiler of C99.
+ * SPDX-FileCopyrightText: The simdnet authors
+ * SPDX-License-Identifier: MIT
+ * The weights themselves have the license of the model.
+ */
+#include "@name@.h"
+
+#include <stdint.h>
+
+static const uint64_t words[] = {
+@numbers@};
+
+const void * @name@_weights(size_t * size) {
+    *size = @data_bytes@;
+    return words;
+}
+"""
+
+MAIN = """/* An example for the model @name@, written by pysimd @version@@title@:
  * runs the model once, on inputs from files of their bytes, in the order below; without files, on zeros.
- * It writes each output to a file NUMBER.out, and its first numbers to the standard output. */
+ * It writes each output to a file NUMBER.out, and its first numbers to the standard output.
+ * SPDX-FileCopyrightText: The simdnet authors
+ * SPDX-License-Identifier: MIT
+ */
 #include "@name@.h"
 
 #include <stdio.h>
@@ -217,6 +396,8 @@ static const struct tensor inputs[] = {
 static const struct tensor outputs[] = {
 @output_rows@
     {NULL, 0, 0, 0, 0}};
+
+enum { FIRST_INPUT = @first_input@ }; /* the argument */
 
 static int read_input(const char * path, void * data, size_t bytes) {
     FILE * file = fopen(path, "rb");
@@ -241,17 +422,18 @@ static void show(const struct tensor * tensor, const void * data) {
 
 int main(int argc, char ** argv) {
     int i, status = 0;
-    struct @name@ * model = argc > 1 ? @name@_create(argv[1]) : NULL;
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s @name@.bin [INPUT...]\\n", argv[0]);
+    struct @name@ * model;
+    if (argc < FIRST_INPUT) {
+        fprintf(stderr, "usage: %s@example_usage@ [INPUT...]\\n", argv[0]);
         return 2;
     }
+    model = @name@_create(@example_file@);
     if (model == NULL) {
         fprintf(stderr, "%s\\n", @name@_error());
         return 1;
     }
-    for (i = 0; inputs[i].name && i + 2 < argc; i++)
-        if (!read_input(argv[i + 2], @name@_tensor(model, inputs[i].offset), inputs[i].bytes)) status = 1;
+    for (i = 0; inputs[i].name && i + FIRST_INPUT < argc; i++)
+        if (!read_input(argv[i + FIRST_INPUT], @name@_tensor(model, inputs[i].offset), inputs[i].bytes)) status = 1;
     if (status == 0 && !@name@_run(model, NULL, NULL)) {
         fprintf(stderr, "%s\\n", @name@_error());
         status = 1;
@@ -271,13 +453,16 @@ int main(int argc, char ** argv) {
 }
 """
 
-MAKEFILE = """# The example program. If libsimdnet is not installed:
-# make CPPFLAGS=-I.../include LDFLAGS='-L... -Wl,-rpath,...'
+MAKEFILE = """# The example program for the model @name@, written by pysimd @version@.
+# SPDX-FileCopyrightText: The simdnet authors
+# SPDX-License-Identifier: MIT
+# If libsimdnet is not installed: make CPPFLAGS=-I.../include LDFLAGS='-L... -Wl,-rpath,...'
 CFLAGS ?= -O2
 LDLIBS  = -lsimdnet -lm
+SOURCES = @sources@
 
-@name@_example: main.c @name@.c @name@.h
-\t$(CC) -std=c99 $(CPPFLAGS) $(CFLAGS) main.c @name@.c $(LDFLAGS) $(LDLIBS) -o $@
+@name@_example: $(SOURCES) @name@.h@needs@
+\t$(CC) -std=c99 $(CPPFLAGS) $(CFLAGS) $(SOURCES) $(LDFLAGS) $(LDLIBS) -o $@
 
 clean:
 \trm -f @name@_example

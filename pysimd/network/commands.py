@@ -6,7 +6,7 @@ import argparse
 import re
 import statistics
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Callable, TypeVar
 from urllib.parse import quote
@@ -36,6 +36,14 @@ def add_to(commands: Any) -> None:
     write = commands.add_parser("compile", help="writes a model as a C program")
     write.set_defaults(run=_compile)
     write.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder to write to")
+    write.add_argument(
+        "--embed",
+        nargs="?",
+        const="file",
+        default=False,
+        choices=("file", "numbers"),
+        help="makes the weights a part of the program: copied from their file by gcc or clang, or as numbers in C",
+    )
     write.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
     for command in (show, run, save, write):
         command.add_argument("model", help="an ONNX file, or a file that save has written")
@@ -106,7 +114,8 @@ def _save(given: argparse.Namespace) -> int:
 
 def _compile(given: argparse.Namespace) -> int:
     model = pysimd.load(given.model)
-    for path in model.compile(given.output, _named(model, given.shape), layout=given.layout, name=given.name):
+    shapes = [_named(model, each) for each in _several(given.shape)]
+    for path in model.compile(given.output, shapes, layout=given.layout, name=given.name, embed=given.embed):
         print(path)
     return 0
 
@@ -130,6 +139,18 @@ def _loaded(file: str) -> Array:
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{file} has several arrays, expected a file of one, .npy")
     return array
+
+
+def _several(given: Sequence[tuple[str, Shape]]) -> list[list[tuple[str, Shape]]]:
+    """The shapes of each preparation: an input that is named several times has one of its shapes in each."""
+    of: dict[str, list[Shape]] = {}
+    for name, shape in given:
+        of.setdefault(name, []).append(shape)
+    count = max(map(len, of.values()), default=1)
+    for name, shapes in of.items():
+        if len(shapes) not in (1, count):
+            raise ValueError(f"--shape has {len(shapes)} shapes for {name!r}, expected 1 or {count}")
+    return [[(name, shapes[min(i, len(shapes) - 1)]) for name, shapes in of.items()] for i in range(count)]
 
 
 def _run(given: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,8 @@ class Model:
     can, and sent to other processes.
     """
 
-    def __init__(self, source: Source, fallback: Fallback | None = None) -> None:
-        self.source, self._fallback = source, dict(fallback or {})
+    def __init__(self, source: Source, fallback: Fallback | None = None, file: str = "") -> None:
+        self.source, self._fallback, self._file = source, dict(fallback or {}), file
         self._contexts, self._runners = Contexts(), Runners()
 
     def __call__(self, inputs: Inputs) -> dict[str, Array]:
@@ -160,28 +160,49 @@ class Model:
         """
         saved.write(self.source, path)
 
-    def compile(self, folder: Any, shapes: Shapes | None = None, *, layout: str = "nchw", name: str = "model") -> list[Path]:
+    def compile(
+        self,
+        folder: Any,
+        shapes: Shapes | Sequence[Shapes] | None = None,
+        *,
+        layout: str = "nchw",
+        name: str = "model",
+        embed: bool | str = False,
+    ) -> list[Path]:
         """Writes the model, prepared for these shapes, as a program in C that needs nothing but libsimdnet.
 
         folder : where the files are written: NAME.c and NAME.h, the weights NAME.bin, an example main.c, and a Makefile. It
             is created if it does not exist.
-        shapes, layout : as of :meth:`prepare`.
+        shapes, layout : as of :meth:`prepare`; a list of shapes is for a program that runs with each of them. The file of
+            the weights, the packed weights as far as the same algorithms serve the shapes, and the memory of tensors are
+            shared.
         name : of the files, the functions and the type: an identifier of ASCII that neither C, nor its library, nor the
             program has already.
+        embed : whether NAME_weights.c makes the weights a part of the program: True or "file" for the assembler of gcc and
+            clang, which copies NAME.bin at once; "numbers" for numbers in C, which any compiler takes, but slowly.
 
         The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
-        processor on which both use the same instruction set. Returns the paths. Raises ValueError for another name, and if a
-        node is computed by Python; everything that :meth:`prepare` raises; OSError if the files cannot be written.
+        processor on which both use the same instruction set. Returns the paths. Raises ValueError for another name or way
+        of embedding, and if a node is computed by Python; everything that :meth:`prepare` raises; OSError if the files
+        cannot be written.
         """
         from pysimd.calls import taped
         from pysimd.network import c_names, c_program
 
         c_names.checked(name)  # first: packing weights takes long
+        way = ("file" if embed else "") if isinstance(embed, bool) else embed
+        if way not in c_program.EMBEDDINGS:
+            raise ValueError(f"embed is {shown(embed)}, expected a bool, 'file' or 'numbers'")
+        several: Sequence[Any] = shapes if isinstance(shapes, list) else [shapes]
+        if not several:
+            raise ValueError("shapes is empty, expected the shapes of the inputs")
         with released(self.source.weights.values()):
-            graph = simplified(graph_of(self.source, self.shapes(shapes), self._fallback))
+            graphs = [simplified(graph_of(self.source, self.shapes(each), self._fallback)) for each in several]
+            contexts = Contexts()
             with taped() as tape:
-                runner = Runner(graph, layout, outputs=self.outputs)
-            return c_program.write(runner, tape, folder, name)
+                runners = [Runner(graph, layout, contexts, outputs=self.outputs) for graph in graphs]
+            title = c_names.title(self.name, self._file)
+            return c_program.write(runners, tape, folder, name, title=title, embed=way)
 
     def __repr__(self) -> str:
         return f"<pysimd.Model {self.name!r}: {', '.join(map(_described, self.source.inputs))}>"
@@ -223,7 +244,7 @@ class Model:
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"source": self.source, "_fallback": self._fallback}
+        return {"source": self.source, "_fallback": self._fallback, "_file": self._file}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -200,11 +200,14 @@ def test_a_program_shares_the_weights_of_equal_nodes(tmp_path: Path) -> None:
     runner = model.prepare()
     model.compile(tmp_path, name="net")
     text = (tmp_path / "net.c").read_text()
-    assert text.count("Convolution32fInit(") == 2 and text.count(" SHARE(m") == text.count("Convolution32fSetParams(") == 1
+    assert text.count("Convolution32fInit(") == 2 and text.count(" SHARE(1, 0, ") == text.count(" PARAMS(0, ") == 1
     assert 0 < runner.weight_bytes < 2 * 8 * 8 * 9 * 4
     x.tofile(tmp_path / "x.raw")
     expected = runner({"x": x})["y"]
-    for source in (text, text.replace("!SimdnetShareParams(context, from)", "SimdnetLastErrorKind() == 0")):
+    for source in (
+        text,
+        text.replace("!SimdnetShareParams(m->contexts[number], m->contexts[from])", "SimdnetLastErrorKind() == 0"),
+    ):
         (tmp_path / "net.c").write_text(source)
         np.testing.assert_array_equal(_output(tmp_path, expected), expected)
 

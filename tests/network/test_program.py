@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import pysimd
+from network.batch_model import Batch, inputs_of, model_of
 from pysimd._library import ffi
-from pysimd.network import c_names, c_program, c_templates, operators
-from pysimd.network.model import Model
-from pysimd.network.runner import Runner
-from pysimd.network.source import Source, SourceNode, Value
-from support import COMPILER, ROOT, Array
+from pysimd.network import c_calls, c_memory, c_names, c_templates, operators
+from pysimd.network.source import SourceNode, Value
+from support import COMPILER, ROOT
 
 STRICT = "-std=c99 -trigraphs -Wall -Wextra -Wtrigraphs -Werror -pedantic"
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
-
-
-def _model(nodes: Sequence[SourceNode], inputs: Sequence[Value], outputs: Sequence[str], **weights: Array) -> Model:
-    return Model(Source("net", 17, inputs, [Value(name, "float32", None) for name in outputs], nodes, weights))
 
 
 def _built(folder: Path, name: str) -> Path:
@@ -41,9 +35,9 @@ def _built(folder: Path, name: str) -> Path:
 
 def test_numbers_right_behind_the_block_are_none_of_its_tensors() -> None:
     whole = np.zeros(128, np.uint8)
-    memory = c_program._Memory(whole[:64])
+    memory = c_memory.Memory(whole[:64])
     memory.add(whole[64:])
-    assert memory.place(whole.ctypes.data + 63) == "TENSOR(63)"
+    assert memory.place(whole.ctypes.data + 63) == "TENSOR(void, 63)"
     assert not memory.place(whole.ctypes.data + 64).startswith("TENSOR")
 
 
@@ -68,13 +62,13 @@ def test_any_name_is_text_in_c(tmp_path_factory: pytest.TempPathFactory, names: 
     inputs = [Value(name, "float32", (i + 1,)) for i, name in enumerate(names[:half])]
     nodes = [SourceNode("Relu", (a,), (b,), {}, b) for a, b in zip(names[:half], names[half:])]
     outputs = names[half : 2 * half]
-    _model(nodes, inputs, outputs).compile(folder, name="net")
+    model_of(nodes, inputs, outputs).compile(folder, name="net")
     done = subprocess.run([_built(folder, "net"), "net.bin"], cwd=folder, capture_output=True, check=True)
     texts = [name.encode("utf-8", "surrogatepass").split(b"\0")[0] for name in outputs]
     numbers = [b" 0" * min(i + 1, 8) + b" ..." * (i >= 8) for i in range(half)]
     assert done.stdout == b"".join(text + b":" + zeros + b"\n" for text, zeros in zip(texts, numbers))
     words = re.findall(r"^#define (NET_\w+?)\b", (folder / "net.h").read_text(), re.M)
-    assert len(words) == 4 * half + 1 == len(set(words))  # and NET_H
+    assert len(words) == 4 * half + 2 == len(set(words))  # and NET_H, NET_SHAPES
 
 
 def test_a_name_that_is_a_word_is_kept() -> None:
@@ -84,7 +78,7 @@ def test_a_name_that_is_a_word_is_kept() -> None:
 
 def test_a_program_without_inputs(tmp_path: Path) -> None:
     weight = np.array([-1, 2], np.float32)
-    _model([SourceNode("Relu", ("w",), ("y",))], [], ["y", "w"], w=weight).compile(tmp_path, name="net")
+    model_of([SourceNode("Relu", ("w",), ("y",))], [], ["y", "w"], w=weight).compile(tmp_path, name="net")
     done = subprocess.run([_built(tmp_path, "net"), "net.bin"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "y: 0 2\nw: -1 2\n"
 
@@ -100,7 +94,7 @@ def test_what_is_no_name_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["int", "main", "class", "size_t", "errno", "string", "simdnet", "printf", "sinf", "file"])
 def test_a_name_that_c_has_is_refused(name: str, tmp_path: Path) -> None:
-    model = _model([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", (2,))], ["y"])
+    model = model_of([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", (2,))], ["y"])
     with pytest.raises(ValueError, match=f"^name is '{name}', which C or the program uses itself, .* use '{name}_model'$"):
         model.compile(tmp_path / "c", name=name)
     assert not (tmp_path / "c").exists()
@@ -122,7 +116,7 @@ def test_functions_of_c_are_refused_as_names() -> None:
 
 def test_words_of_the_program_are_refused_or_do_no_harm(tmp_path: Path) -> None:
     """A name may be that of a local variable or a member."""
-    model = _model([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", (2,))], ["y"])
+    model = model_of([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", (2,))], ["y"])
     code = re.sub(r'/\*.*?\*/|"[^"\n]*"', " ", c_templates.SOURCE + c_templates.MAIN, flags=re.S)
     words = {word for word in re.findall(r"\b[A-Za-z]\w*", code) if "@" not in word} - {"h"}
     accepted = []
@@ -147,7 +141,7 @@ def test_the_example_prints_numbers_of_every_type(tmp_path: Path) -> None:
     inputs = [Value(f"x_{kind}", kind, (2, 2)) for kind in _TYPES]
     outputs = [f"y_{kind}" for kind in _TYPES]
     nodes = [SourceNode("Transpose", (value.name,), (name,), {"perm": [1, 0]}) for value, name in zip(inputs, outputs)]
-    _model(nodes, inputs, outputs).compile(tmp_path, name="net")
+    model_of(nodes, inputs, outputs).compile(tmp_path, name="net")
     program, expected = _built(tmp_path, "net"), ""
     for kind in _TYPES:
         of = np.dtype(kind)
@@ -161,104 +155,14 @@ def test_the_example_prints_numbers_of_every_type(tmp_path: Path) -> None:
 # ---- every operator, of a batch
 
 
-class _Batch:
-    """A model of two images "x" and others, with every operator of graphs but those of Python.
-
-    Its outputs are what no node reads.
-    """
-
-    def __init__(self) -> None:
-        self.random = np.random.default_rng(5)
-        self.nodes: list[SourceNode] = []
-        self.weights: dict[str, Array] = {}
-        self._images()
-        self._others()
-
-    def w(self, *shape: int, dtype: Any = np.float32) -> str:
-        return self.constant(self.random.uniform(0.25, 0.75, shape).astype(dtype))
-
-    def constant(self, values: Any) -> str:
-        name = f"w{len(self.weights)}"
-        self.weights[name] = np.asarray(values)
-        return name
-
-    def add(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
-        names = tuple(f"t{len(self.nodes)}{letter}" for letter in "abc"[:outputs])
-        self.nodes.append(SourceNode(op, inputs, names, attributes))
-        return names[0]
-
-    def _images(self) -> None:
-        w, add = self.w, self.add
-        add("Conv", "x", w(5, 4, 3, 3), w(5), pads=[1, 1, 1, 1])
-        wide = add("Conv", "x", w(8, 4, 1, 1))
-        add("Conv", add("Conv", wide, w(8, 1, 3, 3), pads=[1, 1, 1, 1], group=8), w(4, 8, 1, 1))
-        add("ConvTranspose", "x", w(4, 3, 2, 2), strides=[2, 2])
-        add("Conv", "x", add("Abs", "x"))
-        add("ConvTranspose", "x", add("Transpose", "x", perm=[1, 0, 2, 3]))
-        add("MaxPool", "x", kernel_shape=[2, 2], strides=[2, 2])
-        add("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2])
-        add("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 0], ceil_mode=1, count_include_pad=1)
-        add("BatchNormalization", "x", w(4), w(4), w(4), w(4))
-        add("Mul", "x", w(4, 1, 1))
-        add("Add", "x", w(6, 1))
-        add("PRelu", "x", w(4, 1, 1))
-        add("InstanceNormalization", "x", w(4), w(4))
-        add("LpNormalization", "x", axis=1)
-        add("LRN", "x", size=3)
-        add("Resize", "x", "", self.constant(np.array([1, 1, 2, 2], np.float32)), mode="linear")
-        add("GridSample", "x", "grid")
-        scale, zero = w(4), self.constant(np.zeros(4, np.uint8))
-        add("DequantizeLinear", add("QuantizeLinear", "x", scale, zero, axis=1), scale, zero, axis=1)
-
-    def _others(self) -> None:
-        w, add, constant = self.w, self.add, self.constant
-        add("LSTM", "v", w(1, 20, 4), w(1, 20, 5), outputs=3, hidden_size=5)
-        add("GRU", "v", w(1, 15, 4), w(1, 15, 5), outputs=2, hidden_size=5)
-        add("RNN", "v", w(1, 5, 4), w(1, 5, 5), outputs=2, hidden_size=5)
-        add("Cast", "v", to=7)
-        add("MatMul", "v", w(4, 3))
-        add("MatMul", "v", add("Transpose", "v", perm=[0, 2, 1]))
-        add("PRelu", "v", w(2, 1))
-        for axis in (0, 1, 2):
-            add("Softmax", "x", axis=axis)
-            add("LogSoftmax", "v", axis=axis)
-            add("LayerNormalization", "v", w(*(3, 2, 4)[axis:]), axis=axis)
-            add("ReduceL2", "x", axes=[axis], keepdims=0)
-            add("ArgMax", "v", axis=axis)
-            add("TopK", "x", constant([2]), outputs=2, axis=axis)
-            add("Gather", "x", constant([[1, 0, 1]]), axis=axis)
-            add("GatherElements", "v", constant(np.ones((3, 2, 4), np.int64)), axis=axis)
-        add("Add", add("Sigmoid", "x"), "x")
-        add("Concat", "x", "x", axis=2)
-        add("Slice", "x", constant([1, 4]), constant([2, 0]), constant([1, 2]), constant([1, -2]))
-        add("Pad", "x", constant([0, 0, 1, 0, 0, 0, 0, 2]), mode="reflect")
-        add("Reshape", add("Transpose", "x", perm=[0, 3, 1, 2]), constant([2, -1]))
-        add("Expand", "v", constant([2, 3, 2, 4]))
-
-    def model(self) -> Model:
-        inputs = [
-            Value("x", "float32", (2, 4, 6, 5)),
-            Value("grid", "float32", (2, 3, 3, 2)),
-            Value("v", "float32", (3, 2, 4)),
-        ]
-        read = {name for node in self.nodes for name in node.inputs}
-        outputs = [name for node in self.nodes for name in node.outputs if name not in read]
-        return _model(self.nodes, inputs, outputs, **self.weights)
-
-
-def _inputs_of(runner: Runner) -> dict[str, Array]:
-    random = np.random.default_rng(6)
-    return {name: random.uniform(-1, 1, array.shape).astype(array.dtype) for name, array in runner.inputs.items()}
-
-
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
 def test_every_operator_of_a_batch_is_written(layout: str, tmp_path: Path) -> None:
     """With the same bits."""
-    model = _Batch().model()
+    model = Batch().model()
     runner = model.prepare(layout=layout)
     assert {*operators._RULES} - {step.node.operator for step in runner.steps} <= {"Host"}
     model.compile(tmp_path, layout=layout, name="net")
-    given = _inputs_of(runner)
+    given = inputs_of(runner)
     for name, array in given.items():
         array.tofile(tmp_path / name)
     subprocess.run([_built(tmp_path, "net"), "net.bin", *given], cwd=tmp_path, capture_output=True, check=True)
@@ -276,7 +180,7 @@ def test_models_whose_operators_are_supported_are_written(layout: str) -> None:
     for seed in range(40):
         runner = pysimd.load(random_model(seed)).prepare(layout=layout)
         for step in runner.steps:
-            for function, _, _ in () if step.node.operator == "Host" else c_program._recorded(step.calls):
+            for function, _, _ in () if step.node.operator == "Host" else c_calls.recorded_calls(step.calls):
                 assert isinstance(function, ffi.CData), f"seed {seed}: {step.node.operator} calls {function}"
 
 
@@ -285,7 +189,7 @@ def test_models_whose_operators_are_supported_are_written(layout: str) -> None:
 
 def test_a_step_of_python_is_refused_in_a_sentence(tmp_path: Path) -> None:
     x = Value("x", "int64", (1000,))
-    model = _model([SourceNode("Add", ("x", "x"), ("y",), {}, "sum")], [x], ["y"])
+    model = model_of([SourceNode("Add", ("x", "x"), ("y",), {}, "sum")], [x], ["y"])
     with pytest.raises(ValueError, match=r"^Host 'sum' cannot be written as C: it is computed by Python, by add\(\)$"):
         model.compile(tmp_path / "c")
     assert not (tmp_path / "c").exists()

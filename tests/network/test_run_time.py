@@ -223,7 +223,7 @@ def test_inputs_change_between_runs_of_a_program(tmp_path: Path) -> None:
     made = Made(*(one for one in CASES if one.operator != "Host"))
     with taped() as tape:
         runner = Runner(made.graph)
-    c_program.write(runner, tape, tmp_path, "net")
+    c_program.write([runner], tape, tmp_path, "net")
     given, expected = made.arrays(2), runner(made.arrays(2))
     for seed in (1, 2):
         (tmp_path / f"{seed}.raw").write_bytes(b"".join(bits(made.arrays(seed))))

@@ -139,7 +139,7 @@ NEAREST_PYTHON = {
     "network/mapped": "test_saved test_models",
     "network/report*": "test_models test_pages",
     "network/commands": "test_main",
-    "network/c_*": "test_program test_models",
+    "network/c_*": "test_program test_program_files test_models",
     "network/*": "test_run_time test_passes test_layers test_packed_weights test_networks test_models test_random",
     "_arrays": "test_messages test_foreign_arrays test_refusals test_subclasses test_set_input test_add test_overlap",
     "_activation_params": "test_convolution test_activation",
