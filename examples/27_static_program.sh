@@ -9,7 +9,8 @@ trap 'rm -rf "$work"' EXIT
 python=${PYTHON:-$PWD/.venv/bin/python}
 
 make --silent install PREFIX="$work/usr" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-"$python" -m pysimd compile examples/digits/digits.simdnet --shape images:1,1,8,8 --name digits -o "$work" > /dev/null
+"$python" -m pysimd compile examples/digits/digits.simdnet --shape images:1,1,8,8 --name digits --embed -o "$work" \
+    > /dev/null
 cp examples/digits/compiled/classify.c "$work"
 
 # Two of the held-out images, magnified: one in gray, one in colours.
@@ -30,8 +31,7 @@ Path(sys.argv[1], "second.ppm").write_bytes(b"P6 240 160 255\n" + np.repeat(magn
 END
 
 cd "$work"
-ld -r -b binary -o weights.o digits.bin
-if ! "$cc" -std=c99 -O2 -static -Wl,-z,noexecstack -Iusr/include classify.c digits.c weights.o usr/lib/libsimdnet.a -pthread -lm \
+if ! "$cc" -std=c99 -O2 -static -Iusr/include classify.c digits.c digits_weights.c usr/lib/libsimdnet.a -pthread -lm \
     -o classify 2> log; then
     cat log
     exit 1

@@ -1,6 +1,6 @@
 /*
- * Prints which digits pictures show, with the model that `python -m pysimd compile` has written as a program in C. The weights
- * are part of this program: "../27_static_program.sh" links them, the model, and libsimdnet.a.
+ * Prints which digits pictures show, with the model that `python -m pysimd compile --embed` has written as a program in C. The
+ * weights are part of this program: "../27_static_program.sh" links them, the model, and libsimdnet.a.
  *
  *     classify PICTURE...
  *
@@ -13,9 +13,6 @@
 #include "simdnet.h"
 
 enum { SIDE = 8, LEVELS = 16 }; /* the model takes 8 x 8 values from 0 to 16 */
-
-/* The file of the weights, digits.bin, as `ld -r -b binary` makes an object of it. */
-extern const char _binary_digits_bin_start[], _binary_digits_bin_end[];
 
 static void fail(const char * what, const char * why)
 {
@@ -67,8 +64,7 @@ static void shrink(const struct picture * p, const char * path, float * values)
 
 int main(int argc, char ** argv)
 {
-    const size_t size = (size_t)(_binary_digits_bin_end - _binary_digits_bin_start);
-    digits * model = digits_create_from_memory(_binary_digits_bin_start, size);
+    digits * model = digits_create(NULL); /* from the weights in this program */
     if (model == NULL)
         fail("the model", digits_error());
     for (int i = 1; i < argc; ++i) {
