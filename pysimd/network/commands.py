@@ -54,7 +54,8 @@ def add_to(commands: Any) -> None:
             default=[],
             type=_shape,
             metavar="NAME:N,C,H,W",
-            help="the shape of an input, in the order of the file",
+            help="the shape of an input, in the order of the file"
+            + ("; several of one input are several shapes of the program" * (command is write)),
         )
         command.add_argument(
             "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"

@@ -117,7 +117,9 @@ def test_functions_of_c_are_refused_as_names() -> None:
 def test_words_of_the_program_are_refused_or_do_no_harm(tmp_path: Path) -> None:
     """A name may be that of a local variable or a member."""
     model = model_of([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", (2,))], ["y"])
-    code = re.sub(r'/\*.*?\*/|"[^"\n]*"', " ", c_templates.SOURCE + c_templates.MAIN, flags=re.S)
+    t = c_templates
+    text = t.SOURCE + t.MAIN + t.EMBEDDED + t.WEIGHTS_NUMBERS
+    code = re.sub(r'/\*.*?\*/|"[^"\n]*"', " ", text, flags=re.S)
     words = {word for word in re.findall(r"\b[A-Za-z]\w*", code) if "@" not in word} - {"h"}
     accepted = []
     for word in sorted(words):
@@ -125,9 +127,9 @@ def test_words_of_the_program_are_refused_or_do_no_harm(tmp_path: Path) -> None:
             accepted.append(c_names.checked(word))
         except ValueError:
             continue
-        model.compile(tmp_path / word, name=word)
+        model.compile(tmp_path / word, name=word, embed="numbers")
     assert {"model", "m", "data", "i"} <= set(accepted)
-    files = [tmp_path / word / file for word in accepted for file in ("main.c", f"{word}.c")]
+    files = [tmp_path / word / file for word in accepted for file in ("main.c", f"{word}.c", f"{word}_weights.c")]
     subprocess.run([COMPILER or "cc", f"-I{ROOT / 'include'}", *STRICT.split(), "-fsyntax-only", *files], check=True)
 
 
