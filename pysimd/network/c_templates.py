@@ -325,7 +325,7 @@ WEIGHTS_FILE = """/* The weights of the model @name@, written by pysimd @version
 #endif
 
 #if !defined(__GNUC__) || !defined(__ELF__)
-#error "this compiler cannot copy the file of the weights: write the program with numbers, by --embed numbers"
+#error "this compiler cannot copy the file of the weights: write the program with numbers, by --embed-numbers"
 #endif
 
 __asm__(".pushsection .rodata\\n"

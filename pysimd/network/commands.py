@@ -38,11 +38,17 @@ def add_to(commands: Any) -> None:
     write.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder to write to")
     write.add_argument(
         "--embed",
-        nargs="?",
+        action="store_const",
         const="file",
         default=False,
-        choices=("file", "numbers"),
-        help="makes the weights a part of the program: copied from their file by gcc or clang, or as numbers in C",
+        help="makes the weights a part of the program: gcc and clang copy their file",
+    )
+    write.add_argument(
+        "--embed-numbers",
+        dest="embed",
+        action="store_const",
+        const="numbers",
+        help="the same as numbers in C, for other compilers",
     )
     write.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
     for command in (show, run, save, write):
