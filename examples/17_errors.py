@@ -43,7 +43,7 @@ attempt(convolution, x)
 
 # Output:
 #
-#   TypeError: x is a list, expected a numpy.ndarray: use np.asarray(x, np.float32)
+#   TypeError: x is a list, expected a numpy.ndarray: use np.array(x, np.float32)
 #   TypeError: x has dtype float64, expected float32: use x.astype(np.float32)
 #   ValueError: x is not C-contiguous: use np.ascontiguousarray(x)
 #   ValueError: b has shape (4, 8, 4), expected one that can be broadcast with that of a, (8, 8, 4)

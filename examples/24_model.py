@@ -22,8 +22,10 @@ pixels = images[:, None].astype(np.float32)  # (N, C, H, W), as in the file
 model = pysimd.load(DIGITS / ("digits.onnx" if find_spec("onnx") else "digits.simdnet"))
 print(model)
 
-run = model.prepare({"images": (1, 1, 8, 8)})  # plans for one image, packs the weights
-print(f"{labels[0]} is classified as {run({'images': pixels[:1]})['probabilities'].argmax()}")
+found = model(pixels[:1])["probabilities"]  # prepares the model for this shape, and keeps that for the next call
+print(f"{labels[0]} is classified as {found.argmax()}")
+
+run = model.prepare((1, 1, 8, 8))  # plans for one image, packs the weights
 
 # One thread uses what prepare() returns; copy() is for another one, with the same weights.
 runners = [run, run.copy()]
@@ -44,15 +46,15 @@ with ThreadPoolExecutor(2) as pool:
 print(f"{(answers == labels).sum()} of {len(labels)} are right")
 
 # Batches share the weights with the preparation for one image, as far as the same algorithms serve both.
-batch = model.prepare({"images": pixels.shape})
-print("in one batch:", np.array_equal(batch({"images": pixels})["probabilities"].argmax(axis=1), answers))
+batch = model.prepare(pixels.shape)
+print("in one batch:", np.array_equal(batch(pixels)["probabilities"].argmax(axis=1), answers))
 
 with tempfile.TemporaryDirectory() as folder:
     model.save(f"{folder}/digits.simdnet")
-    again = pysimd.load(f"{folder}/digits.simdnet").prepare({"images": (1, 1, 8, 8)})
+    again = pysimd.load(f"{folder}/digits.simdnet").prepare((1, 1, 8, 8))
     print(
         "from the other format:",
-        np.array_equal(again({"images": pixels[:1]})["probabilities"], run({"images": pixels[:1]})["probabilities"]),
+        np.array_equal(again(pixels[:1])["probabilities"], found),
     )
 
 # Output:
