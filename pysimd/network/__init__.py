@@ -19,10 +19,12 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``lower``: the prepared calls of each node. Their weights are packed, and ``mapped`` gives the pages of the file back.
 * ``ranks``: merges dimensions where a call has too many. ``check``: what the library refuses, before anything is packed.
 * ``runner``: runs the calls. ``model``: all of this for users; ``runners``: what a model that is called has prepared.
+* ``images``: a model on the images of a folder.
 """
 
 from pysimd.network.build import Builder
 from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.images import Batch, batches
 from pysimd.network.runner import Runner
 
-__all__ = ["Builder", "Graph", "Node", "Runner", "Type"]
+__all__ = ["Batch", "Builder", "Graph", "Node", "Runner", "Type", "batches"]

@@ -15,6 +15,7 @@ import numpy as np
 
 import pysimd
 from pysimd.annotations import Array, Shape
+from pysimd.network import image_commands
 from pysimd.network.model import Model, OpenShape
 from pysimd.network.report import MEDIAN_OF_RUNS, Report
 from pysimd.network.runner import Runner
@@ -72,7 +73,9 @@ def add_to(commands: Any) -> None:
         "--input", action="append", default=[], metavar="NAME:FILE.npy", help="reads an input from a NumPy file"
     )
     run.add_argument(
-        "--save", metavar="FOLDER", help="writes the outputs to this folder, as NAME.npy; / in a name becomes %%2F"
+        "--save",
+        metavar="FOLDER",
+        help="writes the outputs to this folder, as NAME.npy; / in a name becomes %%2F; those of images as IMAGE.npz",
     )
     run.add_argument(
         "--check", choices=("onnxruntime",), help="compares the outputs and the time with those of this library"
@@ -85,6 +88,7 @@ def add_to(commands: Any) -> None:
         metavar="FILE.html",
         help="prints the time of each step; with FILE also writes a page",
     )
+    image_commands.add_to(run)
 
 
 def in_words_of_options(error: Exception) -> str:
@@ -163,6 +167,8 @@ def _several(given: Sequence[tuple[str, Shape]]) -> list[list[tuple[str, Shape]]
 def _run(given: argparse.Namespace) -> int:
     pysimd.set_num_threads(given.threads)
     model = pysimd.load(given.model)
+    if image_commands.wanted(given):
+        return image_commands.run(model, given)
     files = _named(model, ((name, _loaded(file)) for name, _, file in (text.rpartition(":") for text in given.input)))
     stored = _nchw if given.layout == "nhwc" else tuple
     shapes = {name: stored(array.shape) for name, array in files.items()} | _named(model, given.shape)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zlib
 from math import prod
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network.files import whole
 from pysimd.network.mapped import refuse_devices
 from pysimd.network.source import Source, SourceNode, Value, in_order
 
@@ -54,25 +53,11 @@ def write(source: Source, path: Any) -> None:
     if len(header) > _MOST_HEADER:
         raise ValueError(f"the model without weights has {len(header)} bytes, which is more than {_MOST_HEADER}")
     _refuse_many_values(header)
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_FIRST % _VERSION + len(header).to_bytes(8, "little"))
-            file.write(zlib.crc32(header).to_bytes(8, "little") + header)
-            for array in arrays.found:
-                _write_array(file, array)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with whole(path) as file:
+        file.write(_FIRST % _VERSION + len(header).to_bytes(8, "little"))
+        file.write(zlib.crc32(header).to_bytes(8, "little") + header)
+        for array in arrays.found:
+            _write_array(file, array)
 
 
 def _write_array(file: BinaryIO, array: Array) -> None:
