@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ import pytest
 
 import pysimd
 from pysimd.__main__ import main
-from pysimd.network import images
+from pysimd.network import image_commands, images
 from pysimd.network.images import Batch, batches, preprocessing_of
 from pysimd.network.model import Model
 from pysimd.network.source import Source, SourceNode, Value
-from support import Array
+from support import ROOT, Array
 
 Image = pytest.importorskip("PIL.Image", reason="images are read with Pillow")
 
@@ -425,6 +426,14 @@ def test_tables_that_do_not_fit(colors: Path, tmp_path: Path, capsys: pytest.Cap
     for wrong in (["--size", "1,2,3"], ["--scale", "1/0"], ["--mean", "a"]):
         with pytest.raises(SystemExit):
             main(["run", "net.onnx", "--images", ".", *wrong])
+
+
+def test_the_guide_lists_what_is_there() -> None:
+    text = (ROOT / "docs" / "guides" / "images.md").read_text(encoding="utf-8")
+    assert image_commands.described(preprocessing_of(Value("x", "float32", ("N", 3, 32, 32)))) in text
+    assert re.findall(r"`(\.\w+)`", text.split("## From the shell")[1].split("`--images`")[0]) == list(images.ENDINGS)
+    for name in ("labels", "top", *image_commands._OPTIONS):
+        assert f"`--{name}" in text, name
 
 
 def test_the_bar(colors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
