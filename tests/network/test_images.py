@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import re
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +114,7 @@ def _float(values: Array) -> Array:
 
 def test_crop_is_of_a_resized_image(tmp_path: Path) -> None:
     """As Resize(256) and CenterCrop(224) of torchvision; an image that is smaller is enlarged."""
-    for height, width, resized in ((300, 401, (342, 256)), (401, 300, (256, 342)), (10, 10, (256, 256))):
+    for height, width, resized in ((300, 403, (343, 256)), (403, 300, (256, 343)), (10, 10, (256, 256))):
         pixels = _pixels(height, width, 3)
         path = _saved(tmp_path / "a.png", pixels)
         whole = Image.fromarray(pixels).resize(resized, Image.Resampling.BILINEAR)
@@ -128,6 +131,8 @@ def test_letterbox_keeps_proportions(tmp_path: Path) -> None:
     assert (wide[:, 2:6] == 255).all() and (wide[:, :2] == 114).all() and (wide[:, 6:] == 114).all()
     tall = _read(_saved(tmp_path / "b.png", np.full((300, 1), 255, np.uint8)), 1, 1, 8, 8, fit="letterbox", scale=1)
     assert (tall[0, :, 3] == 255).all() and np.count_nonzero(tall == 255) == 8  # one column of at least a pixel
+    wide = _read(_saved(tmp_path / "c.png", np.full((1, 300), 255, np.uint8)), 1, 1, 8, 8, fit="letterbox", scale=1)
+    assert (wide[0, 3] == 255).all() and np.count_nonzero(wide == 255) == 8
 
 
 def test_orientation_of_exif(tmp_path: Path) -> None:
@@ -242,10 +247,18 @@ def test_files_that_are_given(colors: Path) -> None:
         batches(model, colors / "empty")
 
 
-def test_reading_is_bounded_and_stops(colors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loop that is left early leaves no thread behind, and does not read everything first."""
-    files = [colors / "a.png"] * 50
-    work = batches(_means(1, 3, 4, 4), files, readers=2)
+def test_images_that_are_missing_are_zeros(tmp_path: Path) -> None:
+    """Where a model computes something of a whole batch, nothing of the batch before is left in it."""
+    for i, pixel in enumerate((90, 100, 20)):
+        _saved(tmp_path / f"{i}.png", np.full((2, 2), pixel, np.uint8))
+    (tmp_path / "3.png").write_bytes(b"no image")
+    nodes = [SourceNode("ReduceMax", ("x",), ("m",)), SourceNode("Sub", ("m", "x"), ("y",))]
+    found = list(batches(_model(nodes, ("N", 1, 2, 2)), tmp_path, batch=2, scale=1))
+    assert [batch.outputs["y"][:, 0, 0, 0].tolist() for batch in found] == [[10, 0], [0]]
+
+
+def test_not_all_files_are_read_first(colors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = batches(_means(1, 3, 4, 4), [colors / "a.png"] * 50, readers=1)
     count: list[Path] = []
 
     def read(file: Path) -> Array:
@@ -255,8 +268,34 @@ def test_reading_is_bounded_and_stops(colors: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(work, "_read", read)
     walk = iter(work)
     next(walk)
-    walk.close()  # type: ignore[attr-defined]
-    assert 1 <= len(count) <= 6
+    time.sleep(0.1)
+    assert 1 <= len(count) <= 4
+
+
+def test_a_loop_that_is_left_reads_no_more(colors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second file is being read when the loop is left; those after it are not begun."""
+    left = threading.Event()
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+            super().shutdown(wait=False, cancel_futures=cancel_futures)
+            left.set()
+            super().shutdown(wait)
+
+    monkeypatch.setattr(images, "ThreadPoolExecutor", Pool)
+    work = batches(_means(1, 3, 4, 4), [colors / "a.png"] * 50, readers=1)
+    count: list[Path] = []
+
+    def read(file: Path) -> Array:
+        count.append(file)
+        if len(count) > 1:
+            left.wait()
+        return work.preprocessing(file)
+
+    monkeypatch.setattr(work, "_read", read)
+    for _ in work:
+        break
+    assert len(count) <= 2
 
 
 @pytest.mark.parametrize(
@@ -370,6 +409,17 @@ def test_nan_is_the_worst_score(colors: Path, tmp_path: Path, capsys: pytest.Cap
     options = ["--images", str(colors / "z.bmp"), "--scale", "1"]
     assert _run(_model(nodes, (1, 3, 4, 4), g=gain), tmp_path, *options) == 0
     assert capsys.readouterr().out.splitlines()[1] == "z.bmp,2,400.0,1,0.0,0,nan,"
+
+
+def test_of_equal_scores_the_first_is_better(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pixels = np.zeros((16, 16), np.uint8)
+    pixels[:, ::3] = 255
+    _saved(tmp_path / "a.png", pixels)
+    model = _model([SourceNode("Flatten", ("x",), ("y",))], (1, 1, 16, 16))
+    options = ["--images", str(tmp_path / "a.png"), "--scale", "1", "--fit", "stretch", "--top", "40"]
+    assert _run(model, tmp_path, *options) == 0
+    classes = capsys.readouterr().out.splitlines()[1].split(",")[1:-1:2]
+    assert classes == [str(i) for i in np.flatnonzero(pixels)[:40]]
 
 
 def test_nothing_is_half_written(colors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
