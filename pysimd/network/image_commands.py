@@ -47,6 +47,7 @@ def add_to(run: argparse.ArgumentParser) -> None:
         metavar="PART",
         help="with --fit crop, the part of a side that is kept (default: 0.875)",
     )
+    add("--draft", action="store_const", const=True, help="decodes large JPEG files at a smaller size: faster, less exact")
     add("--color", choices=("rgb", "bgr", "gray"), help="the order of channels (default: rgb, or gray for one channel)")
     add("--scale", type=_number, metavar="X", help="the input is (pixel * SCALE - MEAN) / STD (default: 1/255)")
     add("--mean", type=_numbers, metavar="R,G,B", help="one number or three (default: of ImageNet, or 0)")
@@ -68,7 +69,7 @@ def wanted(given: argparse.Namespace) -> bool:
     return True
 
 
-_OPTIONS = ("batch", "size", "fit", "crop", "color", "scale", "mean", "std", "readers")
+_OPTIONS = ("batch", "size", "fit", "crop", "draft", "color", "scale", "mean", "std", "readers")
 
 
 def run(model: Model, given: argparse.Namespace) -> int:

@@ -135,6 +135,22 @@ def test_letterbox_keeps_proportions(tmp_path: Path) -> None:
     assert (wide[0, 3] == 255).all() and np.count_nonzero(wide == 255) == 8
 
 
+def test_drafts_of_large_files(tmp_path: Path) -> None:
+    """Nearly the same, and the same for files that are small or of other formats; the orientation is kept."""
+    small = Image.fromarray(_pixels(6, 8, 3))
+    large = np.asarray(small.resize((400, 300), Image.Resampling.BICUBIC))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    for name, reduced in (("a.jpg", True), ("b.png", False)):
+        path = _saved(tmp_path / name, large, exif=exif)
+        exact = _read(path, 1, 3, 24, 16, scale=1)
+        draft = _read(path, 1, 3, 24, 16, scale=1, draft=True)
+        assert np.abs(draft - exact).max() < 8
+        assert (draft != exact).any() == reduced
+        same = _read(path, 1, 3, 96, 128, scale=1, draft=True)  # less than twice as large as needed
+        np.testing.assert_array_equal(same, _read(path, 1, 3, 96, 128, scale=1))
+
+
 def test_orientation_of_exif(tmp_path: Path) -> None:
     pixels = _pixels(4, 6, 3)
     exif = Image.Exif()
