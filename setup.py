@@ -4,6 +4,7 @@ the same sources give the same packages, bit by bit."""
 import gzip
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,14 @@ class BuildWithLibrary(build_py):
         interface.set_source("pysimd._declarations", None)
         interface.cdef(run_path(str(ROOT / "pysimd" / "_header.py"))["declarations"](HEADER.read_text(encoding="ascii")))
         interface.emit_python_code(str(into / "_declarations.py"))
+
+
+def description() -> str:
+    """README.md for the package index, which shows it by itself: links are absolute, and there are no comments."""
+    (source,) = re.findall(r'^Source = "(.*)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    text = re.sub(r"<!--.*?-->\n", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"(!\[[^]]*\]\()(?!https?:)", rf"\1{source}/raw/HEAD/", text)
+    return re.sub(r"(\]\()(?!https?:)", rf"\1{source}/blob/HEAD/", text)
 
 
 def date_of_sources() -> str:
@@ -102,6 +111,8 @@ class WithBinary(Distribution):
 
 setup(
     version=HEADER.read_text().partition('#define SIMDNET_VERSION "')[2].partition('"')[0],
+    long_description=description(),
+    long_description_content_type="text/markdown",
     packages=[".".join(p.parent.relative_to(ROOT).parts) for p in sorted((ROOT / "pysimd").rglob("__init__.py"))],
     package_data={"pysimd": ["py.typed"]},
     cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": ReproducibleWheel, "sdist": ReproducibleSdist},

@@ -57,6 +57,8 @@ def of_the_repository(app: Any, name: str, source: list[str]) -> None:
 
     def link(found: re.Match[str]) -> str:
         shown, target, anchor = found[1], Path(os.path.normpath(folder / found[2])), found[3] or ""
+        if found[0].startswith("!"):
+            return f"![{shown}]({os.path.relpath(target, page)})"
         if target.is_relative_to(HERE) or not target.exists():
             return f"[{shown}]({os.path.relpath(target, page)}{anchor})"  # of what does not exist a warning will tell
         there = elsewhere.get(str(target.relative_to(HERE.parent)))
@@ -69,7 +71,7 @@ def of_the_repository(app: Any, name: str, source: list[str]) -> None:
         return f"{{c:{role}}}`{found[1]}{found[2]} <{found[1]}>`" if role else found[0]
 
     if not name.startswith("api/"):
-        text = re.sub(r"(?<!!)\[([^][]+)\]\((?!https?:)([^)#]+)(#[^)]*)?\)", link, text)
+        text = re.sub(r"!?\[([^][]+)\]\((?!https?:)([^)#]+)(#[^)]*)?\)", link, text)
         source[0] = re.sub(r"`(Simd\w+)((?:\(\))?)`", function, text)
 
 

@@ -41,15 +41,15 @@ def test_cpu_info() -> None:
 
 
 def test_documented_levels() -> None:
-    """Header and README list the instruction sets of the library, in its order."""
+    """Header and documentation list the instruction sets of the library, in its order."""
     rows = re.findall(r"^SN_LEVEL\((\w+),|^#elif (.*)", (ROOT / "libsrc" / "isa" / "levels.h").read_text(), re.MULTILINE)
     border = rows.index(("", "defined(__aarch64__)"))
     base, *x86 = [name for name, _ in rows[:border]]
     expected = {"x86-64": [base, *x86], "aarch64": [base, *(name for name, _ in rows[border + 1 :])]}
     assert {machine: documented_levels(machine) for machine in expected} == expected
-    readme = (ROOT / "README.md").read_text()
+    page = (ROOT / "docs" / "functions.md").read_text()
     for machine, names in expected.items():
-        row = re.search(rf"^\| {machine} \| (.*) \|$", readme, re.MULTILINE)
+        row = re.search(rf"^\| {machine} \| (.*) \|$", page, re.MULTILINE)
         assert row and re.findall(r"`(\w+)`", row[1]) == names
 
 

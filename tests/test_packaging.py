@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import email
+import html
+import io
 import os
 import platform
 import re
@@ -9,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from email.message import Message
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +66,49 @@ def test_tag_and_contents(wheel: Path) -> None:
         assert "Root-Is-Purelib: false" in archive.read(f"{info}/WHEEL").decode()
     needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
     assert sorted(line.split()[1].split(">")[0] for line in needs) == ["cffi", "numpy"]
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        return email.message_from_bytes(archive.read(f"pysimd-{pysimd.__version__}.dist-info/METADATA"))
+
+
+def description_of(metadata: Message) -> str:
+    """What the package index shows, as Markdown."""
+    text = metadata.get_payload(decode=True)
+    assert isinstance(text, bytes)
+    return text.decode()
+
+
+def test_the_description_stands_alone(metadata: Message) -> None:
+    """The README as the package index has it: no comments, and absolute links, whose targets exist in the checkout."""
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    text = description_of(metadata)
+    assert "<!--" not in text
+    urls = dict(url.split(", ") for url in metadata.get_all("Project-URL", []))
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)]*)\)", text)
+    assert len(links) > 20
+    for picture, link in links:
+        assert link.startswith("https://"), link
+        place, _, file = link.partition("/raw/HEAD/" if picture else "/blob/HEAD/")
+        if place.startswith(urls["Source"]):
+            assert file and (ROOT / file.partition("#")[0]).exists(), link
+    assert all(url.startswith(urls["Source"]) for url in urls.values())
+
+
+def test_the_description_as_pypi_renders_it(metadata: Message) -> None:
+    """Nothing that PyPI's renderer removes or leaves as text."""
+    markdown = pytest.importorskip("readme_renderer.markdown", reason="no readme_renderer")
+    rendered = markdown.render(description_of(metadata), stream=io.StringIO())
+    if rendered is None:
+        pytest.skip("readme_renderer has no Markdown (readme_renderer[md])")
+    for address in re.findall(r'(?:href|src)="([^"]*)"', rendered):
+        assert address.startswith(("https://", "#")), address
+    prose = html.unescape(re.sub(r"(?s)<pre.*?</pre>|<[^>]*>", "", rendered))
+    assert not re.search(r"^#|```|\]\(|<!--", prose, re.MULTILINE)
+    assert rendered.count("<pre") == description_of(metadata).count("```") / 2
+    assert rendered.count("<img") == 1
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ def _model(number: int) -> dict[str, Any]:
     """A model with two numbers of threads."""
     times = {name: {"seconds": 0.0123, "version": "1.2.3"} for name in PEERS}
     ratios = {name: (0.7 + 0.1 * ((number + k) % 9), 0.2) for k, name in enumerate(PEERS)}
-    run = {"title": "net", "isa": "avx512", "batch": 16, "ours": {"seconds": 0.01}, "peers": times, "ratios": ratios}
+    run = {"title": "net", "isa": "avx512", "batch": 1, "ours": {"seconds": 0.01}, "peers": times, "ratios": ratios}
     return {
         "name": f"{number}: ch_ppocr_mobile_v2.0_cls_mobile",
         "runs": [{**run, "threads": threads} for threads in (1, 2)],
@@ -86,7 +86,7 @@ def test_no_text_overlaps_another(rows: int) -> None:
     pictures = list(plots.draw(figures_of(rows)))
     names = [name for name, _, _ in pictures]
     assert names[:5] == ["networks", "networks-scaling", "roofline", "limits-arithmetic", "limits-memory"]
-    assert names[5:] == ["peers", "scaling", "models"]
+    assert names[5:] == ["peers", "scaling", "models", "overview"]
     for name, _, figure in pictures:
         texts = sorted(_texts(figure), key=lambda text: text[1].y0)
         assert len(texts) > 10
@@ -99,8 +99,8 @@ def test_no_text_overlaps_another(rows: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["networks", "roofline", "limits-arithmetic", "limits-memory", "peers", "scaling", "models"]
+    "name", ["networks", "roofline", "limits-arithmetic", "limits-memory", "peers", "scaling", "models", "overview"]
 )
 def test_axes_have_names(name: str) -> None:
     [figure] = [figure for found, _, figure in plots.draw(figures_of(20)) if found == name]
-    assert any(axes.get_xlabel() or axes.get_ylabel() for axes in figure.axes)
+    assert figure.get_supxlabel() or any(axes.get_xlabel() or axes.get_ylabel() for axes in figure.axes)

@@ -375,6 +375,9 @@ def _write_all(figures: dict[str, Any], arguments: argparse.Namespace, source: s
         kind = "-functions" if arguments.functions else "-models" if _of_models(figures) else ""
         path = arguments.keep / (figures["machine"]["processor"] + kind)
         pictures = pages.write_picture(figures, "models", path.with_suffix(".png")) if kind == "-models" else []
+        overview = arguments.keep / f"{figures['machine']['processor']}-overview.png"
+        if pictures and pages.write_picture(figures, "overview", overview):
+            print(f"written: {overview}")
         _write(path.with_suffix(".md"), _page(figures, source, arguments.functions, "".join(p.name for p in pictures)))
         report.write_json(figures, path.with_suffix(".json"))
         print(f"written: {path.with_suffix('.json')}")

@@ -14,6 +14,7 @@ _MARKS = "os^Dv<>pP*Xhd"
 _HIGHEST = 4.0  # bars of networks are cut above this
 _SHORTEST = 2e-7  # seconds; shorter rows consist mostly of call overhead
 _LONGEST = 3.3  # bars of limits are cut above this
+_RATIO = "time of the other library over that of simdnet"
 
 
 def draw(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, Figure]]:
@@ -33,6 +34,7 @@ def draw(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, Figure]]:
         ("peers", "Layers compared with other libraries", lambda: _peers(results)),
         ("scaling", "Layers: scaling by threads", lambda: _scaling(_of_layers(results))),
         ("models", "Models compared with other libraries", lambda: _peers(_of_models(figures.get("models", [])))),
+        ("overview", "Models with one image", lambda: _overview(figures.get("models", []))),
     ]
     for name, title, make in pictures:
         figure = make()
@@ -189,21 +191,53 @@ def _peers(results: Sequence[Mapping[str, Any]]) -> Figure | None:
     timed = sorted((pair for pair in timed if pair[0]), key=lambda pair: min(pair[0].values()))
     if not timed:
         return None
-    names = list(dict.fromkeys(name for ratios, _ in timed for name in ratios))
     figure = Figure(figsize=_lines(len(timed)), layout="constrained")
     axes = figure.subplots()
+    _ratios(axes, [ratios for ratios, _ in timed])
+    axes.set_xlabel(f"{_RATIO}: right of the line, simdnet is faster")
+    return _of_lines(figure, axes, [_name(r) for _, r in timed])
+
+
+def _ratios(axes: Any, rows: Sequence[Mapping[str, float]]) -> None:
+    """A line for each row, with a mark for each library at the ratio of its time to ours, and one at 1."""
+    names = list(dict.fromkeys(name for ratios in rows for name in ratios))
     for k, name in enumerate(names):
-        points = [(ratios[name], i) for i, (ratios, _) in enumerate(timed) if name in ratios]
+        points = [(ratios[name], i) for i, ratios in enumerate(rows) if name in ratios]
         axes.scatter(
             [x for x, _ in points], [y for _, y in points], s=26, color=_OTHERS[k % len(_OTHERS)],
             marker=_MARKS[k % len(_MARKS)], label=name, zorder=3,
         )  # fmt: skip
     axes.axvline(1, color=_OURS, linewidth=1.2)
     axes.set_xscale("log")
-    axes.set_xticks(ticks := [t for t in _TICKS if _inside(t, timed)], [f"{t:g}" for t in ticks])
+    axes.set_xticks(ticks := [t for t in _TICKS if _inside(t, rows)], [f"{t:g}" for t in ticks])
     axes.minorticks_off()
-    axes.set_xlabel("time of the other library over that of simdnet: right of the line, simdnet is faster")
-    return _of_lines(figure, axes, [_name(r) for _, r in timed])
+
+
+def _overview(models: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """The README's picture: a panel for each number of threads, a line for each model with one image, the closest first."""
+    timed = {
+        (run["threads"], model["name"]): {name: ratio for name, (ratio, _) in run["ratios"].items()}
+        for model in models
+        for run in model["runs"]
+        if run["batch"] == 1 and run["ratios"]
+    }
+    if not timed:
+        return None
+    counts = sorted({threads for threads, _ in timed})
+    closest = {name: min(min(of.values()) for (_, other), of in timed.items() if other == name) for _, name in timed}
+    names = sorted(closest, key=closest.__getitem__)
+    figure = Figure(figsize=(9, 0.19 * len(names) + 1.4), layout="constrained")
+    panels = figure.subplots(1, len(counts), squeeze=False, sharex=True, sharey=True)[0]
+    for axes, threads in zip(panels, counts):
+        _ratios(axes, [timed.get((threads, name), {}) for name in names])
+        axes.set_title(f"{threads} thread{'s' if threads > 1 else ''}", fontsize=10, loc="left")
+        axes.grid(color="#e6e6e6")
+        _bare(axes)
+    panels[0].set_yticks(range(len(names)), names, fontsize=9)
+    panels[0].set_ylim(len(names) - 0.4, -0.6)
+    figure.legend(*panels[0].get_legend_handles_labels(), frameon=False, fontsize=9.5, loc="outside upper center", ncols=5)
+    figure.supxlabel(f"{_RATIO}, one image: right of the line, simdnet is faster", fontsize=10)
+    return figure
 
 
 def _of_models(models: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -219,8 +253,8 @@ def _of_models(models: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _inside(tick: float, timed: Sequence[tuple[Mapping[str, float], Any]]) -> bool:
-    ratios = [ratio for of_row, _ in timed for ratio in of_row.values()]
+def _inside(tick: float, rows: Sequence[Mapping[str, float]]) -> bool:
+    ratios = [ratio for row in rows for ratio in row.values()]
     return min(ratios) / 1.3 <= tick <= max(ratios) * 1.3 or tick == 1
 
 
