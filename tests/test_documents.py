@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import runpy
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -130,6 +131,18 @@ def test_files_named_in_comments_exist() -> None:
                     named.setdefault(name, set()).add(str(path.relative_to(ROOT)))
     assert len(named) > 100
     assert {name: named[name] for name in missing_files(named)} == {}
+
+
+def test_functions_of_other_years() -> None:
+    """The tables of from-simd.md are as their program writes them, and name functions that exist."""
+    program = runpy.run_path(str(ROOT / "docs" / "simd_names.py"))
+    page = (ROOT / "docs/from-simd.md").read_text()
+    assert program["rewritten"](page) == page, "python docs/simd_names.py writes the page"
+    known = set(dir(lowlevel.lib))
+    assert program["EARLIER"].keys() <= known
+    for _, _, instead in program["LATER"]:
+        assert set(re.findall(r"`(Simd\w+)\(\)`", instead)) <= known, instead
+    assert len([name for names, _ in program["absent"]() for name in names]) > 50
 
 
 def test_operators_of_onnx_have_functions() -> None:
