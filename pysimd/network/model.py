@@ -141,6 +141,7 @@ class Model:
             except ValueError as error:
                 raise (self.unsupported(shapes) or error) from error
         runner.operators = tuple(node.op for node in self.source.nodes)
+        runner.file = self.source.file
         return runner
 
     def unsupported(self, shapes: Shapes | None = None) -> UnsupportedModel | None:

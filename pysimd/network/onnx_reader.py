@@ -65,7 +65,7 @@ def read(model: Any) -> Source:
         raise ValueError(f"{name} is not an ONNX model, or is truncated: {error}") from None
     del rest
     reader = _Reader(onnx, folders, weights)
-    return reader.source(parsed)
+    return replace(reader.source(parsed), file=name if folders else "")
 
 
 def _mapped(path: Path) -> Array:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import platform
+import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pysimd.infrastructure import version
 
 if TYPE_CHECKING:
     from pysimd.network.report import Report
@@ -25,9 +31,11 @@ svg { width: 100%; height: 12em; background: #f6f6f6; }
 
 def page(runner: Runner, report: Report) -> str:
     """The page as HTML, complete in itself."""
-    name = escape(runner.graph.name or "model")
+    name = escape(Path(runner.file).name or runner.graph.name or "model")
+    measured = escape(f"{time.strftime('%Y-%m-%d %H:%M %Z', time.localtime())}, {_processor()}, simdnet {version()}")
     parts = [
-        f"<h1>{name}</h1><p>{escape(report.summary())}</p><p>{escape(report.difference())}</p>",
+        f"<h1>{name}</h1><p>Measured {measured}</p>",
+        f"<p>{escape(report.summary())}</p><p>{escape(report.difference())}</p>",
         "<h2>Time by step</h2>",
         _steps(report.rows()),
         "<h2>Memory over the steps</h2>",
@@ -37,9 +45,19 @@ def page(runner: Runner, report: Report) -> str:
         _operators(runner),
     ]
     return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{name}</title><style>{_STYLE}</style></head>"
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{name}, {measured}</title><style>{_STYLE}</style></head>"
         f"<body>{''.join(parts)}</body></html>\n"
     )
+
+
+def _processor() -> str:
+    """The name of the processor; the architecture where the system has no name for it, as on most of aarch64."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    names = re.findall(r"^model name\s*: (.*\S)", text, re.MULTILINE)
+    return names[0] if names else platform.machine()
 
 
 def _row(cells: Iterable[tuple[str, str]]) -> str:

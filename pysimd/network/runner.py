@@ -56,6 +56,7 @@ class Runner:
         self.graph, self.layout = graph, layout
         self._output_names = graph.outputs if outputs is None else tuple(outputs)
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
+        self.file = ""  # the path of the model, if it has one, for reports
         self.placed = placed(graph, layout)
         self.plan = plan_of(self.placed)
         self._bind({}, Contexts() if contexts is None else contexts, progress)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from dataclasses import replace
 from math import prod
 from typing import Any, BinaryIO
 
@@ -146,7 +147,7 @@ def read(path: Any) -> Source:
         if size - begin != _integer(given["bytes"]):
             raise ValueError(f"its weights have {size - begin} bytes, expected {given['bytes']}")
         data = np.memmap(path, np.uint8, "r", begin) if size > begin else np.zeros(0, np.uint8)
-        return in_order(_Parser(data).source(given, 0))
+        return replace(in_order(_Parser(data).source(given, 0)), file=os.fsdecode(path))
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
         raise ValueError(f"{path} is truncated or modified: {_told(error)}") from None
 

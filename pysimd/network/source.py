@@ -46,6 +46,7 @@ class Source:
     opset : the version of the operators of ONNX.
     weights : arrays by name, read from the file when they are used, where that is possible.
     overridable : the weights that can be given as inputs.
+    file : the path that it was read from; "" if it was not read from a path.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Source:
     nodes: Sequence[SourceNode]
     weights: Mapping[str, Array]
     overridable: Sequence[Value] = ()
+    file: str = ""
 
 
 def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -156,6 +157,24 @@ def test_what_a_model_tells(path: Path) -> None:
     model.prepare({"x": (1, 3, 16, 16)}).report(page)
     assert "<h2>Time by step</h2>" in page.read_text() and "Conv 2" in page.read_text()
     assert "3x16x16 -> 8 3x3 s2 relu" in report and "first" in report and "8x8x8 -> 8 1x1 s1 + addition" in report
+
+
+def test_the_page_of_a_report_names_file_date_processor_and_version(path: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    for given, name in ((path, path.name), (_classifier(), "net")):
+        pysimd.load(given).prepare({"x": (1, 3, 16, 16)}).report(page)
+        title = re.findall("<title>(.*?)</title>", page.read_text())[0]
+        version = re.escape(pysimd.version())
+        assert re.fullmatch(rf"{re.escape(name)}, \d{{4}}-\d\d-\d\d \d\d:\d\d .*, .+, simdnet {version}", title)
+        assert f"<h1>{name}</h1>" in page.read_text()
+
+
+def test_names_of_the_file_are_no_markup_in_the_page_of_a_report(tmp_path: Path) -> None:
+    model = _model([helper.make_node("Relu", ["x"], ["y"], "<script>")], {}, (1, 3))
+    model.graph.name = "<script>"
+    pysimd.load(model).prepare().report(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "&lt;script&gt;" in text and "<script" not in text
 
 
 def _recurrent(op: str, gates: int) -> Any:
