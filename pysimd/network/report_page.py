@@ -45,8 +45,8 @@ def page(runner: Runner, report: Report) -> str:
         _operators(runner),
     ]
     return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{name}, {measured}</title><style>{_STYLE}</style></head>"
-        f"<body>{''.join(parts)}</body></html>\n"
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{name}, {measured}</title>"
+        f"<style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
     )
 
 
