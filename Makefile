@@ -7,7 +7,8 @@
 #   check      the C tests and the checker, which compares every instruction set of this machine with base; FULL=1 has all cases
 #   accuracy   measures exp, log and similar functions over all floats and writes docs/accuracy.md (minutes); with STEP=1000 it
 #              takes every 1000th float and only prints
-#   operators  writes docs/operators.md, the operators that models may have, from the cases of the package onnx
+#   operators  writes the first part of docs/operators.md, the operators that models may have, from the cases of the package
+#              onnx
 #   models     fetches published models into build/models/, for tests and benchmarks: tests/network/real_models.py lists them
 #   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO, ncnn
 #              and PyTorch, which it installs in .venv-peers; with SWEEP=1 layers drawn at random; see docs/benchmarks.md

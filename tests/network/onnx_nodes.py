@@ -1,6 +1,6 @@
 """The operators of ONNX by functions of pysimd: how to read their attributes and optional inputs, and what they cannot do.
 
-`OPERATORS` has an adapter for each operator of docs/guides/onnx.md, a function of a :class:`Node` and of its inputs, None
+`OPERATORS` has an adapter for each operator of docs/operators.md, a function of a :class:`Node` and of its inputs, None
 for one that is missing. Tensors are in the order of ONNX, (N, C, ...); adapters of images compute in either layout.
 """
 

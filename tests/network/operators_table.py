@@ -1,8 +1,8 @@
-"""Writes docs/operators.md: the operators of ONNX that models may have, as the cases of the ONNX backend's tests find them.
+"""Writes a part of docs/operators.md: the operators that models may have, as the cases of ONNX's backend tests find them.
 
     PYTHONPATH=.:tests python -m network.operators_table [--check]
 
---check : compares with the file in the place of writing it; the exit status is 1 if they differ.
+--check : compares with the file instead of writing it; the exit status is 1 if they differ.
 """
 
 from __future__ import annotations
@@ -27,38 +27,39 @@ FIRST_OPSET = 7
 ONNX_DOMAINS = ("", "ai.onnx")
 
 
-PAGE = """\
-# Operators in models
+#: What this program writes stands between these lines of the page; the rest is written by hand.
+BEGIN, END = "<!-- begin: make operators -->\n", "<!-- end: make operators -->\n"
+PART = """\
+## Operators in models
 
-The operators of [ONNX](https://onnx.ai/onnx/operators/) that a model may have, found by the node cases of its backend tests
-(onnx {version}): `make operators` writes this page. Each case that counts as computed is right on every instruction set and
-in both layouts, which `pytest tests/network/test_onnx.py` checks.
+`make operators` writes this part from the node cases of ONNX's backend tests (onnx {version}).
+`pytest tests/network/test_onnx.py` runs the cases on every instruction set and in both layouts.
 
-- {computed} of {all} node cases are computed, the others are refused with a sentence before anything runs. *Cases* counts
-  those of one node.
-- {read} of {converted} models that PyTorch had converted are computed.
-- Opsets 7 to the newest are read. *Versions* are those in which ONNX has changed the operator.
-- The library computes with float32; weights of float16, bfloat16 and float64 become float32 when they are loaded. For
-  integers and booleans, NumPy computes what the library does not have. What depends on constants and shapes alone is
-  computed in advance, whatever the operator.
-- An operator with a limit is refused only where the limit is met. Which functions compute the operators is on
-  [another page](guides/onnx.md).
+- pysimd computes {computed} of {all} node cases. For each of the others, `prepare()` raises a `ValueError` that names the
+  operator and the reason. *Cases* counts those that consist of one node.
+- pysimd computes {read} of {converted} models that PyTorch converted.
+- A model may have any opset from 7 to the newest. *Versions* are those in which ONNX changed the operator.
+- The library computes in float32; weights of float16, bfloat16 and float64 are converted when they are loaded. NumPy
+  computes operators on integers and booleans that the library does not have. Nodes that depend only on constants and shapes
+  are computed by `prepare()`.
+- *Limits* are the cases in which an operator is not supported.
 
 | Operator | Versions | Computed by | Cases | Limits |
 |---|---|---|---|---|
 {rows}
 
-Of other domains: {others}.
+Operators of other domains: {others}.
 
-## Not supported
+### Not supported
 
 | Operator | Reason |
 |---|---|
 {refused}
 
-Not known: {missing}.
+Unknown operators: {missing}.
 
-A function of Python can take the place of any of them, see [models](guides/models.md).
+A Python function can replace [an operator that is not supported](guides/models.md#an-operator-that-is-not-supported).
+
 """
 #: Limits that no case of one node meets.
 LIMITS = {"If": "the condition is computed at run time"}
@@ -118,12 +119,18 @@ def versions() -> dict[str, list[int]]:
 
 
 def row(name: str, numbers: list[int], found: Found) -> str:
-    how = "the library" if name in supported_operators() else "NumPy" if name in BY_NUMPY else "in advance"
+    how = "the library" if name in supported_operators() else "NumPy" if name in BY_NUMPY else "`prepare()`"
     some, limits = found.computed + found.refused, sorted(found.reasons) or [LIMITS.get(name, "")]
     return f"| {name} | {', '.join(map(str, numbers))} | {how} | {found.computed} of {some} | {'; '.join(limits)} |"
 
 
 def page() -> str:
+    """The page with this part written again."""
+    before, rest = FILE.read_text().split(BEGIN)
+    return before + BEGIN + part() + END + rest.split(END)[1]
+
+
+def part() -> str:
     some, defined = node_cases(), versions()
     found = of_cases(some)
     known = {*supported_operators(), *BY_NUMPY, "If", *(name for name in found if found[name].computed)}
@@ -133,7 +140,7 @@ def page() -> str:
     reasons.update((name, shortened(reason)) for name, reason in REASONS.items() if name not in ours)
     missing = sorted(name for name in defined if name not in ours and name not in reasons)
     converted = cases("pytorch-converted")
-    return PAGE.format(
+    return PART.format(
         version=onnx.__version__,
         computed=sum(map(is_computed, some)),
         all=len(some),

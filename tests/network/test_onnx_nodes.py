@@ -1,4 +1,4 @@
-"""The node cases of the ONNX backend's tests on every instruction set, by the functions that docs/guides/onnx.md names.
+"""The node cases of the ONNX backend's tests on every instruction set, by the functions that docs/operators.md names.
 
 A case passes, or the function refuses its type of data, or it is on a list of limits with the sentence that refuses it.
 """
@@ -22,7 +22,7 @@ from support import ROOT
 
 onnx = pytest.importorskip("onnx", "1.23", reason="onnx, which has the cases, is not installed, or is older than they are")
 
-GUIDE = (ROOT / "docs/guides/onnx.md").read_text()
+GUIDE = (ROOT / "docs/operators.md").read_text().partition("## Functions by operator")[2]
 PACKAGE = Path(pysimd.__file__).parent
 REFUSALS = (TypeError, ValueError, Unsupported)
 
