@@ -99,8 +99,9 @@ def headed(title: str) -> list[str]:
     return [title, "=" * len(title), ""]
 
 
-def contents(names: list[str]) -> list[str]:
-    return [".. toctree::", "   :maxdepth: 1", "", *(f"   {name}" for name in names), ""]
+def contents(names: list[str], caption: str = "") -> list[str]:
+    options = ["   :maxdepth: 1", *([f"   :caption: {caption}"] if caption else [])]
+    return [".. toctree::", *options, "", *(f"   {name}" for name in names), ""]
 
 
 def c_pages() -> Iterator[tuple[str, str]]:
@@ -109,7 +110,9 @@ def c_pages() -> Iterator[tuple[str, str]]:
     titles = [title.partition(":")[0] for title in parts[::2]]
     names = [re.sub(r"\W+", "_", title) for title in titles]
     everything = set(re.findall(r"\w+", HEADER))
-    page = [*headed("C interface"), *comment(opening.partition("*/")[0] + "*/", everything), *contents(names)]
+    first = next(i for i, title in enumerate(parts[::2]) if "extensions" in title)
+    page = [*headed("C interface"), *comment(opening.partition("*/")[0] + "*/", everything)]
+    page += contents(names[:first], "Functions of the Simd Library") + contents(names[first:], "Extensions")
     yield "index", "\n".join(page)
     for name, title, text in zip(names, titles, parts[1::2]):
         page = headed(title.capitalize())

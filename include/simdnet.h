@@ -1291,7 +1291,7 @@ void SimdWinogradKernel3x3Block4x4SetInput(const float * src, size_t srcChannels
 void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
                                             size_t dstHeight, size_t dstWidth, SimdBool trans);
 
-/* --------------------------------------------------------- extensions: functions that the Simd Library does not have */
+/* ------------------------ errors and instruction sets: from here on, extensions that the Simd Library does not have */
 
 /* The version of this library as a number, major * 10000 + minor * 100 + patch; SIMDNET_VERSION_NUMBER is that of the header
  * that a program was compiled with. */
@@ -1328,6 +1328,8 @@ SimdBool SimdnetSetVerbose(int level);
 /* The algorithm, register tile and instruction set of a context. The string is valid as long as the context; NULL if the
  * pointer is not a context. */
 const char * SimdnetContextInfo(const void * context);
+
+/* --------------------------------------------------------------------- contexts with an addition and channel slices */
 
 /*
  * SimdSynetConvolution32fForward() with an addition before the activation, as at the end of a residual block:
@@ -1380,6 +1382,8 @@ typedef struct SimdnetForwardParameters {
  * A struct of a later version may be larger, up to 4096 bytes: bytes beyond the members of this version must be 0.
  */
 void SimdnetForward(void * context, const SimdnetForwardParameters * parameters);
+
+/* ---------------------------------------------------------------------------------------------- resizing as in ONNX */
 
 /* What SimdnetResizeForward() computes: the methods of ONNX Resize, and means of areas. */
 typedef enum {
@@ -1448,6 +1452,8 @@ void * SimdnetResizeInit(const SimdnetResizeParameters * parameters);
  *   dst   batch * channels * dstH * dstW elements
  */
 void SimdnetResizeForward(void * context, const void * src, void * dst);
+
+/* ------------------------------------------------------------- pooling and element-wise functions on channel slices */
 
 /* What SimdnetPooling() computes of each window. */
 typedef enum {
@@ -1539,6 +1545,8 @@ typedef struct SimdnetPixelwiseParameters {
  */
 void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters);
 
+/* ----------------------------------------------------------------------------------------------- copies and padding */
+
 /* The number of dimensions that arrays of the following functions may have. */
 enum {
     SIMDNET_MAX_DIMENSIONS = 8
@@ -1597,6 +1605,8 @@ typedef struct SimdnetPadParameters {
  */
 void SimdnetPad(const SimdnetPadParameters * parameters);
 
+/* ------------------------------------------------------------------------------------------------------- reductions */
+
 /* What SimdnetReduce() computes of n elements x; of none, the value in the last column. */
 typedef enum {
     SimdnetReduceSum = 0,          /* sum of x                                  0    */
@@ -1633,6 +1643,8 @@ typedef struct SimdnetReduceParameters {
  * minimum that is NaN is that of the first (last) NaN. With ArgMax and ArgMin the reduced dimension must not be empty.
  */
 void SimdnetReduce(const SimdnetReduceParameters * parameters);
+
+/* ------------------------------------------------------------------------------------------------- recurrent layers */
 
 /* The layer that SimdnetRecurrentCompute() computes. */
 typedef enum {
@@ -1750,6 +1762,8 @@ typedef struct SimdnetRecurrentArrays {
  */
 void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * parameters);
 
+/* ------------------------------------------------------------------------------------- indices, types and selection */
+
 /*
  * dst(o, j, i) = src(o, t, i) with t = index[j], or t + count if t is negative: Gather of ONNX, whose indices may have any
  * shape.
@@ -1812,6 +1826,8 @@ typedef struct SimdnetNonMaxSuppressionParameters {
  */
 size_t SimdnetNonMaxSuppression(const SimdnetNonMaxSuppressionParameters * parameters);
 
+/* --------------------------------------------------------------------------------------- batches of matrix products */
+
 /* The arguments of SimdnetGemm(). Set all other members to 0, then `size` and what is used. */
 typedef struct SimdnetGemmParameters {
     size_t size;             /* sizeof(SimdnetGemmParameters)                                                        */
@@ -1839,6 +1855,8 @@ typedef struct SimdnetGemmParameters {
  */
 void SimdnetGemm(const SimdnetGemmParameters * parameters);
 
+/* ------------------------------------------------------------------------------------------ quantization by channel */
+
 /* The arguments of SimdnetQuantizeLinear() and SimdnetDequantizeLinear(). Set all other members to 0, then `size` and what
  * is used. */
 typedef struct SimdnetQuantizeLinearParameters {
@@ -1863,6 +1881,8 @@ typedef struct SimdnetQuantizeLinearParameters {
  */
 void SimdnetQuantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
 void SimdnetDequantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
+
+/* ----------------------------------------------------------------------------------------- arithmetic on two arrays */
 
 /* What SimdnetBinary() computes. */
 typedef enum {
@@ -1899,6 +1919,8 @@ typedef struct SimdnetBinaryParameters {
  */
 void SimdnetBinary(const SimdnetBinaryParameters * parameters);
 
+/* ------------------------------------------------------------------------------------- sharing of packed parameters */
+
 /*
  * Lets a context use the packed parameters of another one, without a copy, for a network that runs with images of several
  * sizes. The effect is that of SetParams() with the same arguments. Both are contexts of one kind, any that has a SetParams
@@ -1922,6 +1944,8 @@ void SimdnetBinary(const SimdnetBinaryParameters * parameters);
  * Returns SimdTrue if it shares them. On error returns SimdFalse, and the context is unchanged.
  */
 SimdBool SimdnetShareParams(void * context, const void * from);
+
+/* --------------------------------------------------------------------------------------------- bfloat16 convolution */
 
 /*
  * Convolution as in SimdSynetConvolution32fInit() with bfloat16 numbers, half the size of floats: source and destination are
