@@ -12,6 +12,7 @@ import numpy as np
 
 import pysimd
 from pysimd import _library
+from pysimd.errors import printable
 from pysimd.network import commands as models
 
 
@@ -51,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(given.run(given))
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
-        print(f"{parser.prog} {given.command}: {models.in_words_of_options(error)}", file=sys.stderr)
+        lines = map(printable, models.in_words_of_options(error).split("\n"))
+        print(f"{parser.prog} {given.command}: " + "\n".join(lines), file=sys.stderr)
         return 1
 
 

@@ -32,6 +32,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
+def printable(text: str) -> str:
+    """Text from a file for a line on a terminal: characters that a terminal would obey, such as ESC, become escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 NO_WEIGHTS = "the context has no weights yet: call set_params() first"
 
 _EXCEPTIONS = {_VALUE: ValueError, _MEMORY: MemoryError, _STATE: StateError}

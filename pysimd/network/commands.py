@@ -15,6 +15,7 @@ import numpy as np
 
 import pysimd
 from pysimd.annotations import Array, Shape
+from pysimd.errors import printable
 from pysimd.network import image_commands
 from pysimd.network.model import Model, OpenShape
 from pysimd.network.report import MEDIAN_OF_RUNS, Report
@@ -176,7 +177,7 @@ def _run(given: argparse.Namespace) -> int:
     inputs = {name: files.get(name, _values(array, given)) for name, array in runner.inputs.items()}
     outputs = runner(inputs)
     for name, array in outputs.items():
-        print(f"{name}: {array.dtype} {array.shape}, {_range(array)}")
+        print(f"{printable(name)}: {array.dtype} {array.shape}, {_range(array)}")
         if given.save:
             Path(given.save).mkdir(parents=True, exist_ok=True)
             np.save(Path(given.save) / f"{_file_name(name)}.npy", array)
@@ -259,7 +260,7 @@ def _checked(given: argparse.Namespace, runner: Runner, inputs: Mapping[str, Arr
         ours = outputs[name].transpose(0, 3, 1, 2) if given.layout == "nhwc" and outputs[name].ndim == 4 else outputs[name]
         largest, scale = _difference(ours, theirs), _largest(theirs)
         status = max(status, int(not largest <= (1e-2 if half else 1e-3) * max(scale, 1e-3)))
-        print(f"{name}: differs from onnxruntime by {largest:.2g} at most, of {scale:.3g}")
+        print(f"{printable(name)}: differs from onnxruntime by {largest:.2g} at most, of {scale:.3g}")
     print(
         f"onnxruntime {onnxruntime.__version__}: {_milliseconds(lambda: session.run(None, fed)):.3f} ms ({MEDIAN_OF_RUNS})"
     )

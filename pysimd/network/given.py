@@ -9,6 +9,7 @@ import numpy as np
 
 from pysimd._arrays import is_array, not_an_array, plain
 from pysimd.annotations import Array, ForeignArray, Shape
+from pysimd.errors import printable
 
 #: The inputs of a model, and their shapes: by name, or that of the only input.
 Inputs = Union[Mapping[str, Union[Array, ForeignArray]], Array, ForeignArray]
@@ -36,6 +37,7 @@ def refuse_others(given: Collection[str], names: Collection[str]) -> None:
 
 def array_of(value: Any, name: str, dtype: str) -> Array:
     """An input as an array: one of any library, or what NumPy makes of a number or a list."""
+    name = printable(name)
     if is_array(value):
         return plain(value, name)
     try:
@@ -49,7 +51,7 @@ def array_of(value: Any, name: str, dtype: str) -> Array:
 
 def fitting(value: Any, name: str, target: Array) -> Array:
     """An input that can be copied to the array of a runner; float16 is converted to float32."""
-    array = array_of(value, name, target.dtype.name)
+    array, name = array_of(value, name, target.dtype.name), printable(name)
     if array.dtype != target.dtype and not (array.dtype == np.float16 and target.dtype == np.float32):
         if not is_array(value):
             raise not_an_array(value, name, target.dtype.name)

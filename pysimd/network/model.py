@@ -8,7 +8,7 @@ from typing import Any
 
 from pysimd._geometry import shape_of
 from pysimd.annotations import Array, Shape
-from pysimd.errors import shown
+from pysimd.errors import printable, shown
 from pysimd.network import saved
 from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
@@ -213,11 +213,11 @@ class Model:
         for node in self.source.nodes:
             counts[node.op] = counts.get(node.op, 0) + 1
         size = sum(array.nbytes for array in self.source.weights.values())
-        lines = [f"{self.name or 'model'}: {len(self.source.nodes)} nodes, {size / 1e6:.1f} MB of weights"]
+        lines = [f"{printable(self.name) or 'model'}: {len(self.source.nodes)} nodes, {size / 1e6:.1f} MB of weights"]
         lines += [f"  input   {_described(value)}" for value in self.source.inputs]
         lines += [f"  output  {_described(value)}" for value in self.source.outputs]
         most = sorted(counts, key=lambda op: (-counts[op], op))
-        lines.append("  operators  " + ", ".join(f"{op} {counts[op]}" if counts[op] > 1 else op for op in most))
+        lines.append("  operators  " + printable(", ".join(f"{op} {counts[op]}" if counts[op] > 1 else op for op in most)))
         try:
             found = self.unsupported(self._probe(by_name=False))
             if found is not None and self.unsupported(self._probe(by_name=True)) is None:
@@ -254,7 +254,7 @@ class Model:
 
 def _described(value: Value) -> str:
     dims = "unknown shape" if value.dims is None else "(" + ", ".join("?" if n is None else str(n) for n in value.dims) + ")"
-    return f"{value.name}: {value.dtype} {dims}"
+    return printable(f"{value.name}: {value.dtype} {dims}")
 
 
 def _fitting(value: Value, given: Shape) -> Shape:
@@ -263,7 +263,9 @@ def _fitting(value: Value, given: Shape) -> Shape:
     if value.dims is not None and (
         len(shape) != len(value.dims) or any(isinstance(n, int) and n != size for n, size in zip(value.dims, shape))
     ):
-        raise ValueError(f"the shape of {value.name} is given as {shape}, expected that of the file: {_described(value)}")
+        raise ValueError(
+            f"the shape of {printable(value.name)} is given as {shape}, expected that of the file: {_described(value)}"
+        )
     return shape
 
 

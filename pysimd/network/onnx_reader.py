@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.errors import printable
 from pysimd.network.convert.fold import DTYPES
 from pysimd.network.mapped import refuse_devices
 from pysimd.network.onnx_wire import Weights
@@ -165,7 +166,7 @@ class _Reader:
         try:
             return {name: self._attribute(a) for name, a in node.attributes.items()}
         except ValueError as error:
-            raise ValueError(f"the node {node.name!r} ({node.op}): {error}") from None
+            raise ValueError(f"the node {node.name!r} ({printable(node.op)}): {error}") from None
 
     def _attribute(self, a: Any) -> Any:
         if isinstance(a, Source):

@@ -7,6 +7,7 @@ import time
 from math import prod
 from typing import Any
 
+from pysimd.errors import printable
 from pysimd.infrastructure import active_isa, get_num_threads
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.operators import ADDED, ADDING, sides_of
@@ -211,7 +212,7 @@ class Report:
             share, spent = f"{row['share'] * 100:5.1f}", f"{row['microseconds']:9.1f}"
             rate = f"{row['multiply_adds'] / row['microseconds'] / 1e3:.1f}" if row["multiply_adds"] else ""
             lines.append(f"{share} {spent} {rate:>8} {size:>9}  {row['step']:<52} {row['how']:<44} {nodes}".rstrip())
-        return "\n".join([*lines, self.summary(), *filter(None, [self.difference()])])
+        return "\n".join(map(printable, [*lines, self.summary(), *filter(None, [self.difference()])]))
 
     def summary(self) -> str:
         """One line for the whole."""

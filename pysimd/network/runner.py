@@ -9,7 +9,7 @@ import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
-from pysimd.errors import shown
+from pysimd.errors import printable, shown
 from pysimd.network.contexts import Contexts
 from pysimd.network.given import Inputs, by_name, fitting, refuse_others
 from pysimd.network.graph import Graph, Node
@@ -141,7 +141,7 @@ class Runner:
         return f"<pysimd.network.{type(self).__name__} {self.graph.name!r}: {inputs} -> {outputs}, {self._size()}>"
 
     def __str__(self) -> str:
-        lines = [f"{self.graph.name or 'model'}, prepared: {self._size()}"]
+        lines = [f"{printable(self.graph.name) or 'model'}, prepared: {self._size()}"]
         lines += [f"  input   {text}" for text in _listed(self.inputs)]
         lines += [f"  output  {text}" for text in _listed(self.outputs)]
         return "\n".join(lines)
@@ -161,7 +161,7 @@ def memory_of(runner: Runner) -> str:
 
 def _listed(arrays: Mapping[str, Array]) -> list[str]:
     """Names, types and shapes."""
-    return [f"{name}: {array.dtype} {array.shape}" for name, array in arrays.items()]
+    return [f"{printable(name)}: {array.dtype} {array.shape}" for name, array in arrays.items()]
 
 
 def _without_packed(graph: Graph) -> Graph:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
 from pysimd.annotations import Array
+from pysimd.errors import printable
 
 #: A dimension: a number, the name of one that the file leaves open, or None.
 Dimension = Union[int, str, None]
@@ -136,7 +137,7 @@ def _sorted(nodes: Sequence[SourceNode], every: AbstractSet[str]) -> list[Source
 
 
 def _shown(node: SourceNode) -> str:
-    return f"the node {node.name!r} ({node.op})"
+    return f"the node {node.name!r} ({printable(node.op)})"
 
 
 def _reads(node: SourceNode) -> set[str]:

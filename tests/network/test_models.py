@@ -169,6 +169,41 @@ def test_the_page_of_a_report_names_file_date_processor_and_version(path: Path, 
         assert f"<h1>{name}</h1>" in page.read_text()
 
 
+def test_names_of_the_file_do_not_control_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """ESC begins commands of a terminal; a new line could look like one of ours."""
+    odd = "\x1b[2J\nall is well"
+    model = _model([helper.make_node("Relu", ["x"], [odd], odd), helper.make_node("Neg", [odd], ["y"])], {}, (1, 3))
+    model.graph.name = odd
+    for value, name in ((model.graph.input[0], odd + "x"), (model.graph.output[0], odd + "y")):
+        value.name = name
+    model.graph.node[0].input[0], model.graph.node[1].output[0] = odd + "x", odd + "y"
+    loaded = pysimd.load(model)
+    model.graph.node[0].op_type = odd
+    with pytest.raises(ValueError, match="not known") as error:
+        pysimd.load(model).prepare()
+    model.graph.node[0].input[0] = "none"
+    with pytest.raises(ValueError, match="which no node produces") as other:
+        pysimd.load(model)
+    messages = [str(error.value), str(other.value)]
+    for call in (
+        lambda: loaded.prepare({odd + "x": (1, 4)}),
+        lambda: loaded.prepare()({odd + "x": np.zeros(3, np.float32)}),
+        lambda: loaded.prepare()({odd + "x": np.zeros(3, np.int8)}),
+    ):
+        with pytest.raises((ValueError, TypeError)) as refused:
+            call()
+        messages.append(str(refused.value))
+    loaded.save(tmp_path / "m")
+    assert main(["show", str(tmp_path / "m")]) == 0
+    assert main(["run", str(tmp_path / "m"), "--report"]) == 0
+    assert main(["run", f"{tmp_path}/{odd}"]) == 1
+    printed = capsys.readouterr()
+    texts = [str(loaded), repr(loaded), loaded.prepare().report(), *messages, *printed]
+    for number, text in enumerate(texts):
+        assert r"\x1b[2J\nall" in text, number
+        assert "\x1b" not in text and "\nall is well" not in text, number
+
+
 def test_names_of_the_file_are_no_markup_in_the_page_of_a_report(tmp_path: Path) -> None:
     model = _model([helper.make_node("Relu", ["x"], ["y"], "<script>")], {}, (1, 3))
     model.graph.name = "<script>"

@@ -20,6 +20,7 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.cast import CASTS
+from pysimd.errors import printable
 from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import REASONS, HostFunction
 from pysimd.network.convert.constants import computed
@@ -67,7 +68,8 @@ class UnsupportedModel(ValueError):
         ]
         for (operator, reason), names in groups.items():
             shown = ", ".join(repr(name) for name in names[:3])
-            lines.append(f"  {operator}: {reason} ({shown}{f' and {len(names) - 3} more' if len(names) > 3 else ''})")
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            lines.append(f"  {printable(operator)}: {printable(reason)} ({shown}{more})")
         lines.append("pysimd.load(..., fallback={...}) takes Python functions for operators")
         return "\n".join(lines)
 
