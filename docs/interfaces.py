@@ -115,7 +115,7 @@ def c_pages() -> Iterator[tuple[str, str]]:
     page += contents(names[:first], "Functions of the Simd Library") + contents(names[first:], "Extensions")
     yield "index", "\n".join(page)
     for name, title, text in zip(names, titles, parts[1::2]):
-        page = headed(title.capitalize())
+        page = headed(title[0].upper() + title[1:])
         for item in ITEM.finditer(text.partition("#if defined")[0]):
             about, what = item[1] or "", item[2]
             lines = list(comment(about, set(re.findall(r"\w+", what or text)))) if about else []
