@@ -102,7 +102,7 @@ def test_limits_of_onnx_files(number: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_limits_of_saved_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the header itself and of its values, test_network_saved.py has more."""
+    """Of the header itself and of its values, test_saved.py has more."""
     for name, written in (
         ("_MOST_HEADER", "bytes of the header"),
         ("_MOST_VALUES", "values in the header"),
