@@ -60,6 +60,14 @@ int __wrap_sched_setaffinity(pid_t thread, size_t size, const cpu_set_t * mask)
     return -1;
 }
 
+/* A caller sleeps after thousands of yields, of which each lasts for milliseconds if other processes want the processor. */
+static bool yields_at_once;
+
+int __real_sched_yield(void);
+int __wrap_sched_yield(void);
+
+int __wrap_sched_yield(void) { return yields_at_once ? 0 : __real_sched_yield(); }
+
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 
@@ -494,7 +502,7 @@ static bool real_time(void)
     return count.seen[9] == 3 && spent.tv_sec == 0 && spent.tv_nsec < 400000000;
 }
 
-static void in_child(bool (*good)(void))
+static void in_child(const char * name, bool (*good)(void))
 {
     const pid_t child = fork();
     if (child == 0) {
@@ -503,8 +511,13 @@ static void in_child(bool (*good)(void))
         _exit(good() ? 0 : 1);
     }
     int status = -1;
-    TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const bool passed = waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!passed)
+        printf("%s: status %#x\n", name, (unsigned)status);
+    TEST(passed);
 }
+
+#define IN_CHILD(good) in_child(#good, good)
 
 /*
  * Two callers that start at the same moment, again and again: one uses the pool, the other works alone. Workers cannot be
@@ -559,8 +572,10 @@ static bool errno_stays(void)
     sn_threads_force((size_t)threads);
     __atomic_store_n(&arrivals, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&futex_sleeps, 0, __ATOMIC_RELAXED);
+    yields_at_once = true;
     errno = ERANGE;
     sn_parallel_for(&(struct sn_parallel){.run = sleep_on_worker, .job = &threads, .units = 2, .cost = 1e9});
+    yields_at_once = false;
     return errno == ERANGE;
 }
 
@@ -568,8 +583,10 @@ static bool errno_stays(void)
 static bool woken_without_job(void)
 {
     sn_threads_force(2);
+    __atomic_store_n(&woken_by_chance, 1, __ATOMIC_RELAXED); /* before the worker can sleep, from which nothing would wake it */
     together(2);
-    for (__atomic_store_n(&woken_by_chance, 1, __ATOMIC_RELAXED); __atomic_load_n(&woken_by_chance, __ATOMIC_RELAXED) < 4;)
+    for (const int before = __atomic_load_n(&woken_by_chance, __ATOMIC_RELAXED);
+         __atomic_load_n(&woken_by_chance, __ATOMIC_RELAXED) < before + 3;)
         usleep(1000);
     __atomic_store_n(&woken_by_chance, 0, __ATOMIC_RELAXED);
     together(2);
@@ -637,17 +654,17 @@ int main(void)
     if (emulated()) {
         printf("skipped: forks, under an emulator\n");
     } else {
-        in_child(places);
-        in_child(same_places);
+        IN_CHILD(places);
+        IN_CHILD(same_places);
         sn_threads_force(3);
-        in_child(places_of_child);
-        in_child(cancelled_caller);
-        in_child(real_time);
-        in_child(at_once);
-        in_child(errno_stays);
-        in_child(woken_without_job);
-        in_child(errno_stays_without_help);
-        in_child(no_threads);
+        IN_CHILD(places_of_child);
+        IN_CHILD(cancelled_caller);
+        IN_CHILD(real_time);
+        IN_CHILD(at_once);
+        IN_CHILD(errno_stays);
+        IN_CHILD(woken_without_job);
+        IN_CHILD(errno_stays_without_help);
+        IN_CHILD(no_threads);
     }
     return test_end();
 }
