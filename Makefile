@@ -22,7 +22,8 @@
 #   size       prints the bytes of the library by family and instruction set, docs/size.md
 #   lint       mypy --strict and ruff on all Python code
 #   docs       the documentation as pages: build/docs/html/index.html
-#   install    libraries, header, simdnet.pc and CMake files in $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
+#   install    libraries, headers, simdnet.pc and CMake files in $(DESTDIR)$(PREFIX), without debug information unless STRIP=:;
+#              prints their names, with V=1 the commands
 #   uninstall  removes the files that install creates
 #   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux with this glibc or a newer one; with
 #              CC=aarch64-linux-gnu-gcc it is for aarch64
@@ -194,23 +195,25 @@ docs: all $(TOOLS)/docs.stamp | $(PROJECT)/setup.py
 	    -d $(BUILD)/docs/doctrees $(PROJECT)/docs $(BUILD)/docs/html
 	@echo $(BUILD)/docs/html/index.html
 
+# Each file is a line; V=1 prints the commands.
 install: all
-	install -d $(TO_LIB)/pkgconfig $(TO_LIB)/$(CMAKE_FILES) $(TO_INCLUDE)
-	install -m 755 $(B)/libsimdnet.so $(TO_LIB)/libsimdnet.so.$(VERSION)
-	$(STRIP) --strip-unneeded $(TO_LIB)/libsimdnet.so.$(VERSION)
-	ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/$(SONAME)
-	ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.so
-	install -m 644 $(B)/libsimdnet.a $(TO_LIB)/
-	$(STRIP) --strip-debug -D $(TO_LIB)/libsimdnet.a
-	install -m 644 include/simdnet.h include/simdnet_simd.h $(TO_INCLUDE)/
-	$(FILL_IN) libsrc/simdnet.pc.in > $(TO_LIB)/pkgconfig/simdnet.pc
-	$(FILL_IN) libsrc/simdnetConfig.cmake.in > $(TO_LIB)/$(CMAKE_FILES)/simdnetConfig.cmake
-	$(FILL_IN) libsrc/simdnetConfigVersion.cmake.in > $(TO_LIB)/$(CMAKE_FILES)/simdnetConfigVersion.cmake
+	$(Q)install -d $(TO_LIB)/pkgconfig $(TO_LIB)/$(CMAKE_FILES) $(TO_INCLUDE)
+	$(Q)install -m 755 $(B)/libsimdnet.so $(TO_LIB)/libsimdnet.so.$(VERSION)
+	$(Q)$(STRIP) --strip-unneeded $(TO_LIB)/libsimdnet.so.$(VERSION)
+	$(Q)ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/$(SONAME)
+	$(Q)ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.so
+	$(Q)install -m 644 $(B)/libsimdnet.a $(TO_LIB)/
+	$(Q)$(STRIP) --strip-debug -D $(TO_LIB)/libsimdnet.a
+	$(Q)install -m 644 include/simdnet.h include/simdnet_simd.h $(TO_INCLUDE)/
+	$(Q)$(FILL_IN) libsrc/simdnet.pc.in > $(TO_LIB)/pkgconfig/simdnet.pc
+	$(Q)$(FILL_IN) libsrc/simdnetConfig.cmake.in > $(TO_LIB)/$(CMAKE_FILES)/simdnetConfig.cmake
+	$(Q)$(FILL_IN) libsrc/simdnetConfigVersion.cmake.in > $(TO_LIB)/$(CMAKE_FILES)/simdnetConfigVersion.cmake
+	@printf 'installed %s\n' $(INSTALLED)
 
 uninstall:
-	rm -f $(TO_LIB)/libsimdnet.so $(TO_LIB)/$(SONAME) $(TO_LIB)/libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.a \
-	      $(TO_LIB)/pkgconfig/simdnet.pc $(TO_INCLUDE)/simdnet.h $(TO_INCLUDE)/simdnet_simd.h
-	rm -rf $(TO_LIB)/$(CMAKE_FILES)
+	$(Q)rm -f $(INSTALLED)
+	$(Q)rm -rf $(TO_LIB)/$(CMAKE_FILES)
+	@printf 'removed %s\n' $(INSTALLED)
 
 wheel: all $(TOOLS)/package.stamp | $(PROJECT)/setup.py
 	@rm -f $(DIST)/*_$(ARCH).whl

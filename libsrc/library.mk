@@ -159,6 +159,10 @@ $(B)/internal.a: $(OBJECTS) $(B)/commands/archive
 # ---- installing. PREFIX, LIBDIR and DESTDIR may contain blanks and characters that are special to a shell or to sed.
 TO_LIB     = $(call quote,$(DESTDIR)$(LIBDIR))
 TO_INCLUDE = $(call quote,$(DESTDIR)$(PREFIX)/include)
+INSTALLED  = $(addprefix $(TO_LIB)/,libsimdnet.so.$(VERSION) $(SONAME) libsimdnet.so libsimdnet.a pkgconfig/simdnet.pc \
+                 $(CMAKE_FILES)/simdnetConfig.cmake $(CMAKE_FILES)/simdnetConfigVersion.cmake) \
+             $(addprefix $(TO_INCLUDE)/,simdnet.h simdnet_simd.h)
+Q          = $(if $(V),,@)
 in_sed     = $(call quote,s|$(1)|$(subst |,\|,$(subst &,\&,$(subst \,\\,$(2))))|)
 
 # The files for pkg-config and CMake are templates. Those for CMake have the path from their own folder to the header's, so that

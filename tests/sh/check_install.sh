@@ -24,6 +24,10 @@ make_it() { # make_it TARGET VARIABLE=VALUE...; the make that called this has fl
         PREFIX="$prefix" DESTDIR="$root" "$@" > "$1.log" 2>&1
 }
 if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"; fi
+lines=$(grep -c '^installed /' install.log) commands=$(grep -c 'sed -e' install.log)
+if [ "$lines $commands" = '9 0' ]; then good; else bad "make install prints $lines names and $commands long commands"; fi
+make_it install V=1
+if grep -q 'sed -e' install.log; then good; else bad 'make install V=1 prints no commands'; fi
 
 expected='include/simdnet.h
 include/simdnet_simd.h
