@@ -319,6 +319,20 @@ void SimdNeuralAddValue(const float * value, float * dst, size_t size);
 /* sum[0] = sum over i of a[i] * b[i] for i < size; 0 with size 0. */
 void SimdNeuralProductSum(const float * a, const float * b, size_t size, float * sum);
 
+/*
+ * Converts `size` floats to bfloat16 or to half precision (binary16 of IEEE 754), or back:
+ *
+ *   src, dst   `size` elements each, which must not overlap
+ *
+ * To 16 bits, numbers are rounded to nearest, ties to even; subnormal numbers are kept, and numbers beyond the largest one
+ * become infinity: from 65520 on in half precision. A NaN becomes a quiet NaN with its sign and the upper bits of its
+ * payload. To float, conversion is exact, and a NaN keeps its payload. All instruction sets give bit-identical results.
+ */
+void SimdFloat32ToBFloat16(const float * src, size_t size, uint16_t * dst);
+void SimdBFloat16ToFloat32(const uint16_t * src, size_t size, float * dst);
+void SimdFloat32ToFloat16(const float * src, size_t size, uint16_t * dst);
+void SimdFloat16ToFloat32(const uint16_t * src, size_t size, float * dst);
+
 /* ---------------------------------------------------------------------------------------------------- layouts */
 
 /* Replaces the X of NchwXc and OyxiXo by SimdAlignment() / 4, the vector width of the instruction set in use in floats.

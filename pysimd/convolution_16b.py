@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pysimd._arrays import BFLOAT16, FLOAT32, element_of, plain
+from pysimd._arrays import BFLOAT16, FLOAT32, element_of, plain, pointer
 from pysimd._convolution import Functions
 from pysimd._library import lib
 from pysimd._single_convolution import Options, SmallConvolution, with_options
-from pysimd.annotations import Array, FloatArray, Floats, Shape, Tensor
+from pysimd.annotations import FloatArray, Floats, Shape, Tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -23,17 +23,17 @@ def to_bfloat16(x: Floats) -> NDArray[np.uint16]:
     x : float32 of any shape.
 
     Subnormal numbers are kept, NaN stays NaN. ``.view(ml_dtypes.bfloat16)`` of the result is an array for other libraries.
-    Raises TypeError for another dtype.
+    Raises TypeError for another dtype. ``x.astype(np.float16)`` rounds to half precision.
+
+    Formula: SimdFloat32ToBFloat16.
 
     >>> pysimd.to_bfloat16(np.array([1, -2], np.float32))
     array([16256, 49152], dtype=uint16)
     """
     array = plain(x, "x")
     element_of(array, "x", (FLOAT32,))
-    bits = np.ascontiguousarray(array).view(np.uint32).reshape(array.shape)
-    with np.errstate(over="ignore"):  # only NaN can wrap, and is handled separately
-        rounded = (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
-    result: Array = np.where(np.isnan(array), bits >> np.uint32(16) | np.uint32(0x40), rounded).astype(np.uint16)
+    src, result = np.ascontiguousarray(array), np.empty(array.shape, np.uint16)
+    lib.SimdFloat32ToBFloat16(pointer(src, "x", FLOAT32), array.size, pointer(result, "result", BFLOAT16, True))
     return result
 
 
@@ -44,13 +44,15 @@ def from_bfloat16(x: Tensor) -> FloatArray:
 
     Raises TypeError for another dtype.
 
+    Formula: SimdBFloat16ToFloat32.
+
     >>> pysimd.from_bfloat16(np.array([16256, 49152], np.uint16))
     array([ 1., -2.], dtype=float32)
     """
     array = plain(x, "x", BFLOAT16)
     element_of(array, "x", (BFLOAT16,))
-    bits = np.array(array.view(np.uint16), np.uint32, order="C", ndmin=1) << np.uint32(16)
-    values: FloatArray = bits.view(np.float32).reshape(array.shape)
+    src, values = np.ascontiguousarray(array.view(np.uint16)), np.empty(array.shape, np.float32)
+    lib.SimdBFloat16ToFloat32(pointer(src, "x", BFLOAT16), array.size, pointer(values, "result", FLOAT32, True))
     return values
 
 

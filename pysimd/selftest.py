@@ -264,6 +264,8 @@ def gathering(rng: np.random.Generator) -> Iterator[Case]:
     x, places = _floats(rng, 13, 11, 19), rng.integers(-13, 13, (7, 11, 19))
     yield "gather", pysimd.gather(x, places[:, 0, 0].copy()), x[places[:, 0, 0]], 0
     yield "cast", pysimd.cast(x, np.int64), np.trunc(x), 0
+    yield "to_bfloat16", pysimd.to_bfloat16(x), _bf16(x), 0
+    yield "from_bfloat16", pysimd.from_bfloat16(_bf16(x)), _widened(_bf16(x)), 0
     taken = np.take_along_axis(x, places, 0)
     yield "gather_elements", pysimd.gather_elements(x, places, axis=0), taken, 0
     with pysimd.GatherElements(x.shape, 7, axis=0) as context:

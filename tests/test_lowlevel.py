@@ -52,6 +52,8 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
     memory = {"SimdAlign"}
     numpy = {
         "SimdFill32f",
+        "SimdFloat32ToFloat16",
+        "SimdFloat16ToFloat32",
         "SimdGetFastMode",
         "SimdSetFastMode",
         *(f"SimdNeural{end}" for end in ("AddValue", "AddVectorMultipliedByValue", "Pow", "ProductSum")),

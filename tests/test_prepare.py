@@ -18,7 +18,7 @@ from support import Array, floats, samples
 SEED = 20
 NAMES = list(samples.calls(np.random.default_rng(SEED)))
 CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
-# Functions that compute nothing in the library, and modules of such functions.
+# Functions that compute nothing in the library or only convert, and modules of such functions.
 OTHERS = {"dequantize", "from_bfloat16", "prepare", "quantize", "statistics", "to_bfloat16"}
 OTHERS |= {"specify_tensor_format", "tensor_alignment"}
 OTHERS |= {"non_max_suppression"}  # the shape of its result depends on values

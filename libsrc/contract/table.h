@@ -25,6 +25,7 @@
 #include "contract/inner_product.h"
 #include "contract/layout.h"
 #include "contract/lrn.h"
+#include "contract/narrow.h"
 #include "contract/normalize.h"
 #include "contract/pointwise.h"
 #include "contract/pooling.h"
@@ -54,6 +55,7 @@ struct sn_table {
     struct sn_binary_slots binary;
     struct sn_quantize_linear_slots quantize_linear;
     struct sn_lrn_slots lrn;
+    struct sn_narrow_slots narrow;
     struct sn_normalize_slots normalize;
     struct sn_gemm_slots gemm;
     struct sn_grid_sample_slots grid_sample;

@@ -33,6 +33,21 @@ static void vectors(void)
     CALL(SimdNeuralProductSum, a, b, size, fuzz_out(F32, 1));
 }
 
+static void narrow(void)
+{
+    const size_t which = fuzz_pick(0, 3), size = fuzz_size(150);
+    const void * src = fuzz_in(which % 2 ? B16 : F32, size);
+    void * dst = fuzz_out(which % 2 ? F32 : B16, size);
+    if (which == 0)
+        CALL(SimdFloat32ToBFloat16, src, size, dst);
+    else if (which == 1)
+        CALL(SimdBFloat16ToFloat32, src, size, dst);
+    else if (which == 2)
+        CALL(SimdFloat32ToFloat16, src, size, dst);
+    else
+        CALL(SimdFloat16ToFloat32, src, size, dst);
+}
+
 static void activation(void)
 {
     const size_t which = fuzz_pick(0, ACTIVATIONS - 1), size = fuzz_size(150);
@@ -333,4 +348,4 @@ const struct fuzz_target fuzz_functions[] = {
     {"quantize_linear", quantize_linear}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
-    {"gemm_batch", gemm_batch}, {NULL, NULL}};
+    {"gemm_batch", gemm_batch}, {"narrow", narrow}, {NULL, NULL}};

@@ -456,6 +456,11 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetCast(DATA["u1"], s[0], n, DATA["f4"], d[0])
 
 
+@case("narrow", [A(1)], [A(1, "u2")], quick=True, name="floats to halves")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdFloat32ToFloat16(s[0], n, d[0])
+
+
 @case("gather elements", [A(1, "u1")], [A(4096, "u1", step=0, extra=1)], joint=True, quick=True, name="bytes")
 def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
     index = np.ascontiguousarray(places[-4096:])
