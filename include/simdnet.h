@@ -1089,7 +1089,8 @@ void SimdSynetDeconvolution32fForward(void * context, const float * src, float *
  * A count of 3 means all of them; a count of 2, an extension, means the first two or the last two. Each is a convolution as
  * in SimdSynetConvolution32fInit(), with a bias and an activation. The source of each is the result of the one before: srcC,
  * srcH and srcW of conv[i + 1] are dstC, dstH and dstW of conv[i]. All tensors are float and NHWC; kernels are square,
- * dilations are 1, and with a count of 3 strideY and strideX are equal. Padding is 0 for each convolution.
+ * dilations are 1, and with a count of 3 strideY and strideX are equal. Each convolution may have any padding, different on
+ * each side if need be; the elements in it are 0.
  *
  * If add is SimdTrue, the source image is added to the result of conv[2] before its activation:
  * dst = activation(src + sum + bias). The output of conv[2] must then have the size of the input of conv[0]. add is ignored
