@@ -4,7 +4,9 @@
  *
  *     #include <simdnet_simd.h>          in place of <Simd/SimdLib.h>
  *
- * Define SIMDNET_SIMD_YEAR before, as 2020 (the default) or 2026, for the declarations of that year. In both:
+ * Declarations are those of 2020 unless SIMDNET_SIMD_YEAR is defined as 2026 before this line, or by the compiler's option
+ * -DSIMDNET_SIMD_YEAR=2026. A call with the arguments of the other year does not compile: the error names a function
+ * SimdnetSimd2020...() or SimdnetSimd2026...(), whose line says what to define. In both years:
  *
  *   SimdSynetFusedLayerForward3()   takes src, bias, scale, as the implementation of the Simd Library
  *   SimdSynetSoftmax32f()           is SimdSynetSoftmaxLayerForward()
@@ -29,6 +31,8 @@
 
 #ifndef SIMDNET_SIMD_YEAR
 #define SIMDNET_SIMD_YEAR 2020
+#elif SIMDNET_SIMD_YEAR != 2020 && SIMDNET_SIMD_YEAR != 2026
+#error "SIMDNET_SIMD_YEAR must be 2020 (the default) or 2026"
 #endif
 
 static inline void SimdnetSimdFusedLayerForward3(const float * src, const float * bias, const float * scale, size_t channels,
@@ -44,7 +48,35 @@ static inline void SimdnetSimdFusedLayerForward3(const float * src, const float 
 #define SimdSynetDeconvolution32fInfo SimdnetContextInfo
 #define SimdSynetMergedConvolution32fInfo SimdnetContextInfo
 
-#if SIMDNET_SIMD_YEAR > 2020
+#if SIMDNET_SIMD_YEAR == 2020
+
+/* ---- functions with other arguments in 2026. If a call has wrong ones, compilers quote the first line of the function. */
+
+static inline void * SimdnetSimd2020Convolution32fInit( /* without gemm: define SIMDNET_SIMD_YEAR as 2026 */
+    size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
+{
+    return SimdSynetConvolution32fInit(batch, conv, gemm);
+}
+
+static inline void * SimdnetSimd2020Convolution8iInit( /* with compatibility: define SIMDNET_SIMD_YEAR as 2026 */
+    size_t batch, const SimdConvolutionParameters * conv)
+{
+    return SimdSynetConvolution8iInit(batch, conv);
+}
+
+static inline void SimdnetSimd2020ScaleLayerForward( /* with height and width: define SIMDNET_SIMD_YEAR as 2026 */
+    const float * src, const float * scale, const float * bias, size_t channels, size_t spatial, float * dst,
+    SimdTensorFormatType format)
+{
+    SimdSynetScaleLayerForward(src, scale, bias, channels, spatial, dst, format);
+}
+
+#define SimdSynetConvolution32fInit SimdnetSimd2020Convolution32fInit
+#define SimdSynetConvolution8iInit SimdnetSimd2020Convolution8iInit
+#define SimdSynetScaleLayerForward SimdnetSimd2020ScaleLayerForward
+#define SimdSynetUnaryOperation32f SimdnetSimdUnaryOperation32f_is_of_SIMDNET_SIMD_YEAR_2026
+
+#else
 
 /* ---- unary operations */
 
@@ -77,9 +109,10 @@ static inline void SimdnetSimdUnaryOperation32f(const float * src, size_t size, 
         SimdSynetUnaryOperation32fRcp,  SimdSynetUnaryOperation32fRound, SimdSynetUnaryOperation32fRsqrt,
         SimdSynetUnaryOperation32fSign, SimdSynetUnaryOperation32fSin,  SimdSynetUnaryOperation32fSqrt,
         SimdSynetUnaryOperation32fTanh, SimdSynetUnaryOperation32fZero};
+    const SimdSynetUnaryOperation32fType none = (SimdSynetUnaryOperation32fType)31; /* which is refused */
     const size_t number = (size_t)type;
     SimdSynetUnaryOperation32fLayerForward(
-        src, size, number < sizeof(types) / sizeof(types[0]) ? types[number] : (SimdSynetUnaryOperation32fType)1000, dst);
+        src, size, number < sizeof(types) / sizeof(types[0]) ? types[number] : none, dst);
 }
 
 #define SimdSynetUnaryOperation32f SimdnetSimdUnaryOperation32f
@@ -104,7 +137,8 @@ static inline void SimdnetSimdUnaryOperation32f(const float * src, size_t size, 
 
 /* ---- contexts */
 
-static inline void * SimdnetSimdConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv)
+static inline void * SimdnetSimd2026Convolution32fInit( /* with gemm: define SIMDNET_SIMD_YEAR as 2020 */
+    size_t batch, const SimdConvolutionParameters * conv)
 {
     return SimdSynetConvolution32fInit(batch, conv, NULL);
 }
@@ -116,22 +150,22 @@ static inline void * SimdnetSimdDeconvolution32fInit(size_t batch, const SimdCon
     return SimdSynetDeconvolution32fInit(batch, conv, NULL);
 }
 
-static inline void * SimdnetSimdConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv,
-                                                  SimdSynetCompatibilityType compatibility)
+static inline void * SimdnetSimd2026Convolution8iInit( /* without compatibility: define SIMDNET_SIMD_YEAR as 2020 */
+    size_t batch, const SimdConvolutionParameters * conv, SimdSynetCompatibilityType compatibility)
 {
     (void)compatibility;
     return SimdSynetConvolution8iInit(batch, conv);
 }
 
-#define SimdSynetConvolution32fInit SimdnetSimdConvolution32fInit
+#define SimdSynetConvolution32fInit SimdnetSimd2026Convolution32fInit
 #define SimdSynetDeconvolution32fInit SimdnetSimdDeconvolution32fInit
-#define SimdSynetConvolution8iInit SimdnetSimdConvolution8iInit
+#define SimdSynetConvolution8iInit SimdnetSimd2026Convolution8iInit
 
 /* ---- layers */
 
-static inline void SimdnetSimdScaleLayerForward(const float * src, const float * scale, const float * bias, size_t channels,
-                                                size_t height, size_t width, float * dst, SimdTensorFormatType format,
-                                                SimdSynetCompatibilityType compatibility)
+static inline void SimdnetSimd2026ScaleLayerForward( /* with spatial: define SIMDNET_SIMD_YEAR as 2020 */
+    const float * src, const float * scale, const float * bias, size_t channels, size_t height, size_t width, float * dst,
+    SimdTensorFormatType format, SimdSynetCompatibilityType compatibility)
 {
     (void)compatibility;
     SimdSynetScaleLayerForward(src, scale, bias, channels, height * width, dst, format);
@@ -164,7 +198,7 @@ static inline void SimdnetSimdShuffleLayerForward(const float * src0, const floa
         SimdnetSimdUnshuffle(src0, src1, channels0, channels1, spatial, dst0, dst1, format == SimdTensorFormatNhwc);
 }
 
-#define SimdSynetScaleLayerForward SimdnetSimdScaleLayerForward
+#define SimdSynetScaleLayerForward SimdnetSimd2026ScaleLayerForward
 #define SimdSynetShuffleLayerForward SimdnetSimdShuffleLayerForward
 
 #endif

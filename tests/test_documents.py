@@ -145,6 +145,19 @@ def test_functions_of_other_years() -> None:
     assert len([name for names, _ in program["absent"]() for name in names]) > 50
 
 
+def test_list_of_missing_names_knows_both_headers(tmp_path: Path) -> None:
+    """The commands of from-simd.md print what a program uses and neither header has."""
+    block = next(block for block in BLOCKS if "used.txt" in block.text)
+    include, program = tmp_path / ".local/include", tmp_path / "program"
+    include.mkdir(parents=True)
+    program.mkdir()
+    for header in (ROOT / "include").iterdir():
+        (include / header.name).symlink_to(header)
+    names = ("SimdSynetAddBias", "SimdSynetSoftmax32f", "SimdSynetAbsent", "SimdSynetConvolution32fInfo")
+    (program / "layers.cpp").write_text("".join(f"{name}();\n" for name in names))
+    assert documents.shell(block.text, program, HOME=str(tmp_path)) == "SimdSynetAbsent\n"
+
+
 def test_operators_of_onnx_have_functions() -> None:
     """The names in the tables of functions exist."""
     text = (ROOT / "docs/operators.md").read_text().partition("## Functions by operator")[2]

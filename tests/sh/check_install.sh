@@ -83,7 +83,7 @@ try_simd() { # try_simd FILE COMPILER...: for both years
     file=$1
     shift
     for year in 2020 2026; do
-        if "$@" -Wall -Wextra -Werror -pedantic-errors -DSIMDNET_SIMD_YEAR=$year "-I$root$prefix/include" "$file" \
+        if "$@" -Wall -Wextra -Wconversion -Werror -pedantic-errors -DSIMDNET_SIMD_YEAR=$year "-I$root$prefix/include" "$file" \
                 "$root$prefix/lib/libsimdnet.so" "-Wl,-rpath,$root$prefix/lib" -o simd 2> simd.log && $run ./simd > simd.txt; then
             good
         else
@@ -95,6 +95,31 @@ try_simd() { # try_simd FILE COMPILER...: for both years
 try_simd simd_program.c $cc -std=c99
 # shellcheck disable=SC2086
 if have "${cxx%% *}"; then try_simd simd_program.cpp $cxx -std=c++98; else echo "skipped: no $cxx"; fi
+# With the arguments of the other year, the error says what to define.
+cat > other_year.c << 'END'
+#include <simdnet_simd.h>
+int main(void)
+{
+#if SIMDNET_SIMD_YEAR == 2020
+    SimdSynetConvolution32fInit(1, 0);
+    SimdSynetConvolution8iInit(1, 0, SimdSynetCompatibilityDefault);
+    SimdSynetScaleLayerForward(0, 0, 0, 2, 2, 2, 0, SimdTensorFormatNhwc, SimdSynetCompatibilityDefault);
+#else
+    SimdSynetConvolution32fInit(1, 0, 0);
+    SimdSynetConvolution8iInit(1, 0);
+    SimdSynetScaleLayerForward(0, 0, 0, 2, 2, 0, SimdTensorFormatNhwc);
+#endif
+}
+END
+for years in '2020 2026' '2026 2020'; do
+    # shellcheck disable=SC2086
+    $cc -std=c99 -DSIMDNET_SIMD_YEAR="${years% *}" "-I$root$prefix/include" -fsyntax-only other_year.c 2> other_year.log
+    if [ "$(grep -c "define SIMDNET_SIMD_YEAR as ${years#* }" other_year.log)" = 3 ]; then
+        good
+    else
+        bad "arguments of ${years#* } with those of ${years% *} declared: $(cat other_year.log)"
+    fi
+done
 # In the build folder, where the loader finds it by its SONAME; also one folder above, if that has a link to this library.
 built=${work%/tests/install}
 for directory in "$built" "${built%/*}"; do
