@@ -395,6 +395,9 @@ def test_grids_of_affine_transformations() -> None:
     for shape, reason in (((2, 2, 2), "shape"), ((1, 2, 3), "shape"), ((2, 3, 4), "shape")):
         with pytest.raises(UnsupportedModel, match=reason):
             made("AffineGrid", [2, 3, 4, 5], opset=20).graph(*shape)
+    for size in ([2, 1, 1 << 20, 1 << 20], [2, 1, 0, 4], [2, 1, -4, 4]):
+        with pytest.raises(UnsupportedModel, match=r"the size is|the result would have the shape"):
+            made("AffineGrid", size, opset=20).graph(2, 2, 3)
 
 
 @pytest.mark.parametrize(

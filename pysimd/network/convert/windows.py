@@ -12,6 +12,7 @@ from pysimd.annotations import Array, Shape
 from pysimd.network.operators import windows_along
 
 _MOST_TAPS, _MOST_ELEMENTS = 1 << 16, 1 << 30
+_MOST_COORDINATES = 1 << 26
 
 
 def same_padding(size: Sequence[int], spans: Sequence[int], strides: Sequence[int], auto_pad: str) -> tuple[Shape, Shape]:
@@ -84,7 +85,7 @@ def affine_grid(theta: Array, size: Sequence[int], align_corners: bool) -> Array
 def grid_positions(sizes: Sequence[int], align_corners: bool) -> Array:
     """The coordinates of all pixels, x first, each with a 1 behind them. At -1 and 1 are the borders of the image, or with
     align_corners the middles of its outer pixels; that of a single pixel is at 0."""
-    if min(sizes, default=0) < 1 or prod(sizes) * (len(sizes) + 1) > _MOST_ELEMENTS:
+    if min(sizes, default=0) < 1 or prod(sizes) * (len(sizes) + 1) > _MOST_COORDINATES:
         raise ValueError(f"the size is {tuple(sizes)}")
     ends = [(n - 1) / n if not align_corners else float(n > 1) for n in sizes]
     along = [np.linspace(-end, end, n) for end, n in zip(ends, sizes)]
