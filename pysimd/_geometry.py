@@ -281,6 +281,10 @@ def output_size(size: int, kernel: int, stride: int, before: int, after: int, ce
         raise ValueError(f"padding is too large for the {name}")
     if space < 0 and not ceil:
         raise ValueError(f"kernel is {kernel}, expected at most the padded {name} {size} + {before} + {after}")
-    whole = 0 if space < 0 else space // stride + 1
-    reached = whole > 0 and (whole - 1) * stride == space
-    return whole + 1 if ceil and not reached and whole * stride < size + before else whole
+    if space < 0:
+        return int(size + before > 0)
+    whole = space // stride + 1
+    if not ceil:
+        return whole
+    more = -(-space // stride) + 1
+    return more if (more - 1) * stride < size + before else whole

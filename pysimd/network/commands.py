@@ -197,11 +197,11 @@ def _prepared(model: Model, shapes: Mapping[str, Shape], layout: str) -> Runner:
     try:
         from tqdm import tqdm
     except ImportError:
-        return model.prepare(shapes, layout=layout)
+        return model.prepare(model.shapes(shapes), layout=layout)
     with tqdm(
         total=1.0, desc="packing weights", bar_format="{desc} {percentage:3.0f}% |{bar}|", leave=False, disable=None
     ) as bar:
-        return model.prepare(shapes, layout=layout, progress=lambda part: bar.update(part - bar.n))
+        return model.prepare(model.shapes(shapes), layout=layout, progress=lambda part: bar.update(part - bar.n))
 
 
 def _nchw(shape: Shape) -> Shape:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from pysimd.annotations import Array
 from pysimd.context import SharingContext, drop_arguments, keep_alive
 from pysimd.network.mapped import owner_of
 
@@ -28,10 +30,16 @@ class Contexts:
 
     def __init__(self) -> None:
         self._made: weakref.WeakValueDictionary[Any, _Alike] = weakref.WeakValueDictionary()
+        self._digests: dict[Any, bytes] = {}  # of arrays that are never written, by their places
+        self._constant: dict[int, Array] = {}
+
+    def keep(self, arrays: Iterable[Array]) -> None:
+        """Keeps arrays that nobody writes, so that each of their bytes is read once only to find equal ones."""
+        self._constant.update((id(array), array) for array in map(_owner, arrays))
 
     def set_params(self, context: SharingContext, *arguments: Any) -> None:
         """Calls its ``set_params`` with these arguments, arrays of any strides, or shares the result of an equal call."""
-        alike = self._made.setdefault((type(context), _identity(arguments)), _Alike())
+        alike = self._made.setdefault((type(context), self._identity(arguments)), _Alike())
         for other in alike.alive():
             try:
                 context.share_params(other)
@@ -44,24 +52,39 @@ class Contexts:
         keep_alive(context, alike)
         alike[:] = [*map(weakref.ref, alike.alive()), weakref.ref(context)]
 
+    def _identity(self, value: Any) -> Any:
+        """What is equal for equal arguments only: of an array in a file that is mapped its place, of others their content.
 
-def _identity(value: Any) -> Any:
-    """What is equal for equal arguments only: of an array in a file that is mapped its place, of others their content.
+        Nearly all large weights are in files, whose bytes need not be read for this. Weights that are computed, by a pass,
+        are computed again by each preparation: they are equal if all their bytes are, for which a digest stands.
+        """
+        if isinstance(value, (tuple, list)):
+            return tuple(map(self._identity, value))
+        if not isinstance(value, np.ndarray):
+            return repr(value)  # has all digits, and the sign of zero
+        view = value.shape, value.strides, value.dtype.str
+        owner = owner_of(value)
+        if owner is not None:
+            return (owner, value.ctypes.data, *view)
+        if id(_owner(value)) not in self._constant:
+            return (_digest(value), *view)
+        place = value.ctypes.data, *view
+        if place not in self._digests:
+            self._digests[place] = _digest(value)
+        return (self._digests[place], *view)
 
-    Nearly all large weights are in files, whose bytes need not be read for this. Weights that are computed, by a pass, are
-    computed again by each preparation: they are equal if all their bytes are, for which a digest stands.
-    """
-    if isinstance(value, (tuple, list)):
-        return tuple(map(_identity, value))
-    if not isinstance(value, np.ndarray):
-        return repr(value)  # has all digits, and the sign of zero
-    view = value.shape, value.strides, value.dtype.str
-    owner = owner_of(value)
-    if owner is not None:
-        return (owner, value.ctypes.data, *view)
+
+def _owner(array: Array) -> Array:
+    """The array that owns the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _digest(value: Array) -> bytes:
     in_memory = value.transpose(sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis])))
     data = np.ascontiguousarray(in_memory).reshape(-1).view(np.uint8)
-    return (hashlib.sha256(data).digest(), *view)  # type: ignore[arg-type]  # before Python 3.12
+    return hashlib.sha256(data).digest()  # type: ignore[arg-type]  # before Python 3.12
 
 
 def _dense(value: Any) -> Any:

@@ -6,7 +6,7 @@ are constants.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -85,11 +85,7 @@ class Graph:
         self.nodes = tuple(nodes)
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.types, self.constants = dict(types), dict(constants)
-        self._producers = {name: node for node in self.nodes for name in node.outputs}
-        self._users: dict[str, list[Node]] = {}
-        for node in self.nodes:
-            for read in node.given:
-                self._users.setdefault(read, []).append(node)
+        self._link()
         self._validate()
 
     def users(self, name: str) -> list[Node]:
@@ -134,6 +130,26 @@ class Graph:
             {name: of for name, of in all_types.items() if name in known},
             {name: array for name, array in all_constants.items() if name in known},
         )
+
+    def like(self, nodes: Sequence[Node], types: Mapping[str, Type]) -> Graph:
+        """The same graph with other shapes: nodes in the same order with the same inputs and outputs."""
+        made = object.__new__(Graph)
+        made.__dict__.update(self.__dict__, nodes=tuple(nodes), types=dict(types))
+        made._link()
+        return made
+
+    def with_constants(self, constants: Mapping[str, Array]) -> Graph:
+        """The graph with other arrays of the same types."""
+        made = object.__new__(Graph)
+        made.__dict__.update(self.__dict__, constants=dict(constants))
+        return made
+
+    def _link(self) -> None:
+        self._producers = {name: node for node in self.nodes for name in node.outputs}
+        self._users: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            for read in node.given:
+                self._users.setdefault(read, []).append(node)
 
     def _validate(self) -> None:
         known = {*self.inputs, *self.constants}

@@ -12,6 +12,7 @@ The result is a graph whose shapes, axes and constants are those of the stored t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, Callable
 
 import numpy as np
@@ -276,7 +277,7 @@ def _same(p: _Placement, node: Node) -> None:
 def _leader(p: _Placement, node: Node) -> Order:
     """The order of the largest input that is computed."""
     names = [name for name in node.inputs if not p.is_constant(name)] or list(node.inputs)
-    return p.order(max(names, key=lambda name: int(np.prod(p.shape(name)))))
+    return p.order(max(names, key=lambda name: prod(p.shape(name))))
 
 
 def _binary(p: _Placement, node: Node) -> None:

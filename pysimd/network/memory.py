@@ -88,6 +88,16 @@ def _place(root: str, offset: int, of: Type) -> Place:
 
 
 @dataclass(frozen=True)
+class Arrangement:
+    """The places of tensors, the times at which their roots are in use, and the nodes without work."""
+
+    places: Mapping[str, Place]
+    types: Mapping[str, Type]
+    lives: Mapping[str, tuple[int, int]]
+    idle: frozenset[Node]
+
+
+@dataclass(frozen=True)
 class Plan:
     """The places of tensors, the offsets of roots in the block, the bytes of the block, and the nodes without work."""
 
@@ -110,11 +120,19 @@ class Plan:
 
 def plan_of(graph: Graph) -> Plan:
     """The plan of a graph of stored tensors; see :mod:`pysimd.network.layouts`."""
+    return packed(arranged(graph))
+
+
+def arranged(graph: Graph) -> Arrangement:
+    """The places of all tensors."""
     places = _Places(graph)
-    lives = _lives(graph, places.found)
-    sizes = {name: graph.types[name].nbytes for name in lives}
-    offsets, size = _packed(lives, sizes)
-    return Plan(places.found, graph.types, offsets, size, frozenset(places.idle))
+    return Arrangement(places.found, graph.types, _lives(graph, places.found), frozenset(places.idle))
+
+
+def packed(of: Arrangement) -> Plan:
+    """The plan in which roots share memory if they are in use at different times."""
+    offsets, size = _packed(of.lives, {name: of.types[name].nbytes for name in of.lives})
+    return Plan(of.places, of.types, offsets, size, of.idle)
 
 
 def accepts_gaps(graph: Graph, node: Node, name: str) -> bool:
@@ -122,9 +140,9 @@ def accepts_gaps(graph: Graph, node: Node, name: str) -> bool:
     if node.operator in _COPIES:
         return True
     if node.operator == "Binary":  # by the function of several tensors
-        shapes = {graph.shape(each) for each in node.inputs}
+        shapes = [graph.shape(each) for each in node.inputs]
         simple = node.attributes["function"] in ("add", "multiply")  # of several, a maximum drops NaN
-        return simple and len(shapes) == 1 and node.attributes["activation"][0] == "identity"
+        return simple and shapes[0] == shapes[1] and node.attributes["activation"][0] == "identity"
     if node.operator not in _PIXELS or (node.operator == "Linear" and len(graph.shape(node.inputs[1])) != 2):
         return False
     if name in node.inputs and node.inputs.index(name) in (1, 2) and node.operator != "Linear":

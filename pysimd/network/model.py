@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from pysimd._geometry import shape_of
 from pysimd.annotations import Array, Shape
@@ -15,9 +15,12 @@ from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.given import Inputs, Shapes, array_of, by_name, refuse_others
 from pysimd.network.mapped import released
+from pysimd.network.open_plan import OpenPlan
+from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.runners import Runners
+from pysimd.network.sizes import Sizes
 from pysimd.network.source import Dimension, Source, Value
 
 Fallback = Mapping[str, Callable[..., Any]]
@@ -50,6 +53,7 @@ class Model:
     def __init__(self, source: Source, fallback: Fallback | None = None, file: str = "") -> None:
         self.source, self._fallback, self._file = source, dict(fallback or {}), file
         self._contexts, self._runners = Contexts(), Runners()
+        self._open: OpenRunner | None = None  # of calls
 
     def __call__(self, inputs: Inputs) -> dict[str, Array]:
         """Computes the outputs for these inputs, as new arrays by name.
@@ -57,9 +61,10 @@ class Model:
         inputs : by name, or an array for the only input, in the types and layouts of the file.
 
         The first call with inputs of some shapes prepares the model for them, and the model keeps that for later calls: for
-        the 8 combinations of shapes that were used last. Several threads may call a model at once; while they run, each
-        has tensors of its own, and the memory for them is kept too. A runner of :meth:`prepare` is for other layouts,
-        and for calls without copies.
+        the 8 combinations of shapes that were used last. Where the file leaves dimensions open, the model is planned once,
+        and that plan serves other sizes in a small part of the time, see :meth:`prepare`. Several threads may call a model
+        at once; while they run, each has tensors of its own, and the memory for them is kept too. A runner of
+        :meth:`prepare` is for other layouts, and for calls without copies.
 
         Raises TypeError and ValueError for inputs that do not fit, and what :meth:`prepare` raises.
         """
@@ -67,8 +72,17 @@ class Model:
         known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
         refuse_others(given, known)
         shapes = self.shapes({name: array_of(given[name], name, value.dtype).shape for name, value in known.items()})
-        with self._runners.taken(shapes, self.prepare) as runner:
+        with self._runners.taken(shapes, self._prepared) as runner:
             return runner(given)
+
+    def _prepared(self, shapes: Mapping[str, Shape]) -> Runner:
+        """For a call: by a plan that serves other shapes too, where the file leaves dimensions open."""
+        dims = open_dims(self.inputs, {})
+        if dims is None or not set(shapes) <= set(dims):
+            return self._fixed(shapes, "nchw", None)
+        if self._open is None:
+            self._open = self._open_runner(dims, "nchw")
+        return self._open.prepare(shapes)
 
     @property
     def name(self) -> str:
@@ -111,20 +125,33 @@ class Model:
                     sizes.setdefault(n, set()).add(size)
         return {name: found[name] if name in found else _inferred(value, sizes) for name, value in known.items()}
 
+    @overload
+    def prepare(  # type: ignore[overload-overlap]  # names are no numbers
+        self, shapes: Shapes, *, layout: str = "nchw", progress: Callable[[float], Any] | None = None
+    ) -> Runner: ...
+
+    @overload
     def prepare(
-        self,
-        shapes: Shapes | None = None,
-        *,
-        layout: str = "nchw",
-        progress: Callable[[float], Any] | None = None,
-    ) -> Runner:
+        self, shapes: OpenShapes, *, layout: str = "nchw", progress: Callable[[float], Any] | None = None
+    ) -> OpenRunner: ...
+
+    @overload
+    def prepare(
+        self, shapes: None = None, *, layout: str = "nchw", progress: Callable[[float], Any] | None = None
+    ) -> Any: ...
+
+    def prepare(self, shapes: Any = None, *, layout: str = "nchw", progress: Callable[[float], Any] | None = None) -> Any:
         """Plans the model for these shapes of its inputs, and packs the weights.
 
-        shapes : by name, or the shape of the only input; inputs whose dimensions are all numbers in the file can be omitted.
-            Those of :attr:`overridable` are inputs if they are given.
+        shapes : by name, or the shape of the only input; inputs that are not given have the dimensions of the file. A
+            dimension that is a name, or None, is open: ``(1, 3, 48, "W")``. Those of :attr:`overridable` are inputs if they
+            are given, and then no dimension can be open.
         layout : how inputs and outputs of four dimensions are stored: "nchw", as in the file, or "nhwc", with channels last,
             which avoids conversions.
         progress : a function that is called, several times, with the part of the weights that is packed: from 0 to 1.
+
+        Returns a :class:`~pysimd.network.Runner` for these shapes; if dimensions are open an
+        :class:`~pysimd.network.OpenRunner`, whose calls take inputs of any sizes of these.
 
         Preparations of one model for different shapes share packed weights where the same algorithms serve them, as long as
         one that uses them exists.
@@ -134,6 +161,12 @@ class Model:
         """
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
+        dims = open_dims(self.inputs, {} if shapes is None else by_name(shapes, self.inputs, "the shape"))
+        if dims is not None:
+            return self._open_runner(dims, layout)
+        return self._fixed(shapes, layout, progress)
+
+    def _fixed(self, shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None) -> Runner:
         with released(self.source.weights.values()):
             graph = graph_of(self.source, self.shapes(shapes), self._fallback)
             try:
@@ -143,6 +176,18 @@ class Model:
         runner.operators = tuple(node.op for node in self.source.nodes)
         runner.file = self.source.file
         return runner
+
+    def _open_runner(self, dims: Dims, layout: str) -> OpenRunner:
+        def plan(sizes: Sizes) -> OpenPlan:
+            shapes: dict[str, Any] = {
+                name: tuple(sizes[n] if isinstance(n, str) else n for n in each) for name, each in dims.items()
+            }
+            with released(self.source.weights.values()):
+                graph = simplified(graph_of(self.source, shapes, self._fallback))
+                operators = tuple(node.op for node in self.source.nodes)
+                return OpenPlan(sizes, graph, layout, self._contexts, self.outputs, operators, self.source.file)
+
+        return OpenRunner(self.inputs, dims, plan)
 
     def unsupported(self, shapes: Shapes | None = None) -> UnsupportedModel | None:
         """What is not supported; None if everything is."""
@@ -250,6 +295,7 @@ class Model:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._contexts, self._runners = Contexts(), Runners()
+        self._open = None
 
 
 def _described(value: Value) -> str:

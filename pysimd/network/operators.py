@@ -59,12 +59,11 @@ from inspect import signature
 from math import prod
 from typing import Any, Callable
 
-import numpy as np
-
 import pysimd
 from pysimd._geometry import output_size
 from pysimd.annotations import Shape
 from pysimd.network.graph import Graph, Type
+from pysimd.network.sizes import broadcast_shapes
 
 Attributes = Mapping[str, Any]
 Activation = tuple[str, tuple[float, ...]]
@@ -251,7 +250,7 @@ def _linear(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 def _matmul(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     a, b = inputs[0].shape, inputs[1].shape
     _need(len(a) >= 2 and len(b) >= 2 and a[-1] == b[-2], f"matrices of shapes {a} and {b} cannot be multiplied")
-    return [Type((*np.broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1]))]
+    return [Type((*broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1]))]
 
 
 def _recurrent(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
@@ -282,7 +281,7 @@ def _binary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     _need(attributes["function"] in BINARY, f"{attributes['function']} is not a function of two tensors")
     _need(len(a) == len(b), f"the shapes {a} and {b} do not have the same number of dimensions")
     try:
-        return [Type(np.broadcast_shapes(a, b))]
+        return [Type(broadcast_shapes(a, b))]
     except ValueError:
         raise ValueError(f"the shapes {a} and {b} cannot be broadcast") from None
 
@@ -306,8 +305,8 @@ def _reduce(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 def _concat(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     first = inputs[0].shape
     axis = axis_within(attributes["axis"], len(first))
-    rest = {(*of.shape[:axis], *of.shape[axis + 1 :]) for of in inputs}
-    _need(len(rest) == 1, f"the shapes {[of.shape for of in inputs]} differ in more than axis {axis}")
+    rest = [(*of.shape[:axis], *of.shape[axis + 1 :]) for of in inputs]
+    _need(all(each == rest[0] for each in rest), f"the shapes {[of.shape for of in inputs]} differ in more than axis {axis}")
     return [Type((*first[:axis], sum(of.shape[axis] for of in inputs), *first[axis + 1 :]), inputs[0].dtype)]
 
 
@@ -338,7 +337,7 @@ def _reshape(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 
 def _expand(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     shape = tuple(attributes["shape"])
-    _need(np.broadcast_shapes(inputs[0].shape, shape) == shape, f"{inputs[0].shape} cannot be broadcast to {shape}")
+    _need(broadcast_shapes(inputs[0].shape, shape) == shape, f"{inputs[0].shape} cannot be broadcast to {shape}")
     return [Type(shape, inputs[0].dtype)]
 
 

@@ -15,7 +15,7 @@ from pysimd.network.given import Inputs, by_name, fitting, refuse_others
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
 from pysimd.network.lower import Step, read_by_calls, step_of
-from pysimd.network.memory import plan_of
+from pysimd.network.memory import Plan, plan_of
 from pysimd.network.operators import refuse_computed_weights
 
 _PAGE = 4096
@@ -53,14 +53,35 @@ class Runner:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         refuse_computed_weights(graph)
-        self.graph, self.layout = graph, layout
+        stored = placed(graph, layout)
+        self._start(graph, stored, plan_of(stored), layout, outputs)
+        self._bind({}, Contexts() if contexts is None else contexts, progress)
+        self.graph, self.placed = without_packed(graph), without_packed(stored)
+
+    def _start(self, graph: Graph, stored: Graph, plan: Plan, layout: str, outputs: Iterable[str] | None) -> None:
+        self.graph, self.placed, self.plan, self.layout = graph, stored, plan, layout
         self._output_names = graph.outputs if outputs is None else tuple(outputs)
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.file = ""  # the path of the model, if it has one, for reports
-        self.placed = placed(graph, layout)
-        self.plan = plan_of(self.placed)
-        self._bind({}, Contexts() if contexts is None else contexts, progress)
-        self.graph, self.placed = _without_packed(self.graph), _without_packed(self.placed)
+
+    @classmethod
+    def of_plan(
+        cls: type[Self],
+        graph: Graph,
+        stored: Graph,
+        plan: Plan,
+        layout: str,
+        contexts: Contexts,
+        outputs: Iterable[str],
+    ) -> Self:
+        """A runner whose tensors have their places already.
+
+        graph, stored : before and after :func:`pysimd.network.layouts.placed`.
+        """
+        runner = object.__new__(cls)
+        runner._start(graph, stored, plan, layout, outputs)
+        runner._bind({}, contexts)
+        return runner
 
     def _bind(
         self, made: Mapping[Node, Any], contexts: Contexts | None, progress: Callable[[float], Any] | None = None
@@ -164,7 +185,7 @@ def _listed(arrays: Mapping[str, Array]) -> list[str]:
     return [f"{printable(name)}: {array.dtype} {array.shape}" for name, array in arrays.items()]
 
 
-def _without_packed(graph: Graph) -> Graph:
+def without_packed(graph: Graph) -> Graph:
     """The graph with arrays that have no memory, only a shape, in place of weights that contexts have packed."""
     read = {*graph.outputs, *(name for node in graph.nodes for name in read_by_calls(node))}
     constants = {

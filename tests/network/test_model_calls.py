@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import pysimd
 from pysimd.network.model import Model
+from pysimd.network.open_plan import OpenPlan
 from support import Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
@@ -68,19 +70,19 @@ def test_several_inputs_need_names() -> None:
 
 def test_a_model_that_is_called_keeps_the_last_eight_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
     model, prepared = _convolution(), []
-    prepare = Model.prepare
+    bound = OpenPlan.bound
 
-    def counted(self: Model, shapes: Any, **options: Any) -> Any:
-        prepared.append(shapes["x"][0])
-        return prepare(self, shapes, **options)
+    def counted(self: OpenPlan, values: Any) -> Any:
+        prepared.append(values[0])
+        return bound(self, values)
 
-    monkeypatch.setattr(Model, "prepare", counted)
+    monkeypatch.setattr(OpenPlan, "bound", counted)
     expected: dict[int, Array] = {}
     for n in (*range(1, 9), 1, 9, 1, 2, 1, 9):
         x = _image(n, 3, 5, 6, seed=n)
         y = model(x)["y"]
         np.testing.assert_array_equal(y, expected.setdefault(n, y))  # new arrays, which later calls do not change
-        np.testing.assert_array_equal(y, prepare(model, x.shape)(x)["y"])
+        np.testing.assert_array_equal(y, model.prepare(x.shape)(x)["y"])
     assert prepared == [*range(1, 10), 2]
     with pytest.raises(TypeError):
         model(_image(1, 3, 5, 6).astype(np.float64))
@@ -170,14 +172,14 @@ def test_what_is_not_an_array_of_the_type(x: Any, sentence: str, called: bool) -
     ],
     ids=["none", "number", "fraction", "array"],
 )
-def test_what_is_not_a_shape(shapes: Any, error: type[Exception], sentence: str) -> None:
+def test_what_is_not_a_shape(shapes: Any, error: type[Exception], sentence: str, tmp_path: Path) -> None:
     with pytest.raises(error) as caught:
-        _convolution().prepare(shapes)
+        _convolution().compile(tmp_path / "folder", shapes)
     assert str(caught.value) == sentence
 
 
 def test_the_shape_in_a_message_fits_the_file() -> None:
     for dims, example in ((("N", "H", "W", 3), (1, 224, 224, 3)), (("N", "T"), (1, 64)), (None, (1, 3, 224, 224))):
         with pytest.raises(ValueError, match="is open") as caught:
-            pysimd.load(_message([helper.make_node("Relu", ["x"], ["y"])], {"x": dims})).prepare()  # type: ignore[dict-item]
+            pysimd.load(_message([helper.make_node("Relu", ["x"], ["y"])], {"x": dims})).shapes()  # type: ignore[dict-item]
         assert str(caught.value).endswith(f"{{'x': {example}}}")

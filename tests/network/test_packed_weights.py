@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import pysimd
-from pysimd.network.contexts import _identity
+from pysimd.network.contexts import Contexts
 from support import ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
@@ -127,15 +127,15 @@ def test_names_and_sums_are_no_identity(name: str, computed: bool) -> None:
 def test_what_is_identical() -> None:
     array = _random(8, 6)
     equal = [(array,), (array.copy(),), [array + 0.0]]
-    assert len({_identity(value) for value in equal}) == 1
+    assert len({Contexts()._identity(value) for value in equal}) == 1
     other = [array.T, array.reshape(6, 8), array[::-1], array.view(np.int32), array[:0], (0.0,), (-0.0,), (np.nan,), None]
-    assert len({_identity(value) for value in (array, *other)}) == 1 + len(other)
+    assert len({Contexts()._identity(value) for value in (array, *other)}) == 1 + len(other)
     place = np.frombuffer(bytes(64), np.float32)
-    assert _identity(place[:8]) == _identity(place[:8]) != _identity(place[8:])
+    assert Contexts()._identity(place[:8]) == Contexts()._identity(place[:8]) != Contexts()._identity(place[8:])
     changed = bytearray(64)
-    before = _identity(np.frombuffer(changed, np.float32))
+    before = Contexts()._identity(np.frombuffer(changed, np.float32))
     changed[3] = 1
-    assert _identity(np.frombuffer(changed, np.float32)) != before
+    assert Contexts()._identity(np.frombuffer(changed, np.float32)) != before
 
 
 # ---- who owns it

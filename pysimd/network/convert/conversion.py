@@ -24,10 +24,11 @@ from pysimd.errors import printable
 from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import REASONS, HostFunction
 from pysimd.network.convert.constants import computed
-from pysimd.network.convert.fold import BY_NUMPY, FLOATS, SHAPE_INPUTS, evaluate
+from pysimd.network.convert.fold import BY_NUMPY, DTYPES, FLOATS, SHAPE_INPUTS, evaluate
 from pysimd.network.graph import Graph, Type
 from pysimd.network.host import results_of
 from pysimd.network.operators import IDENTITY
+from pysimd.network.sizes import fixed, is_open, whole
 from pysimd.network.source import Source, SourceNode
 
 #: A tensor that is known, or the name in the graph of one that is computed.
@@ -136,6 +137,7 @@ class Conversion:
         self._weights: ChainMap[str, Array] = ChainMap(source.weights)  # type: ignore[arg-type]  # nothing is written
         self._constants: dict[str, str] = {}  # of the source, in the graph
         self._arrays: dict[str, Array] = {}  # of constants of the graph
+        self._open_types: dict[str, str] = {}  # of arrays that contain sizes, which are arrays of objects
         self._failed: set[str] = set()
         self._inputs: list[str] = []
         self.problems: list[UnsupportedNode] = []
@@ -143,7 +145,12 @@ class Conversion:
     # ---- the inputs of a node
 
     def value(self, i: int) -> Value | None:
-        """An input; None for one that is missing."""
+        """An input; None for one that is missing. Sizes that are open are fixed: see :mod:`pysimd.network.sizes`."""
+        value = self._open(i)
+        return fixed(value, self.dtype(i)) if isinstance(value, np.ndarray) else value
+
+    def _open(self, i: int) -> Value | None:
+        """An input; of one that is known, elements may be sizes that are open."""
         name = self.node.inputs[i] if i < len(self.node.inputs) else ""
         return self._lookup(name) if name else None
 
@@ -159,22 +166,26 @@ class Conversion:
 
     def has(self, i: int) -> bool:
         """Whether an input is given."""
-        return self.value(i) is not None
+        return self._open(i) is not None
 
     def is_known(self, i: int) -> bool:
         """Whether an input is given and known."""
-        return isinstance(self.value(i), np.ndarray)
+        return isinstance(self._open(i), np.ndarray)
 
     def known(self, i: int, what: str = "") -> Array:
         """An input that must be known; what says what it is."""
+        self._require_known(i, what)
+        return self.value(i)  # type: ignore[return-value]
+
+    def _require_known(self, i: int, what: str) -> Array:
         value = self._given(i)
         if isinstance(value, str):
             raise Unsupported(f"{what or f'input {i}'} is computed at run time")
         return value
 
     def numbers(self, i: int, what: str = "") -> list[Any]:
-        """A known input as a flat list."""
-        return self.known(i, what).reshape(-1).tolist()
+        """A known input as a flat list, some of whose numbers may be sizes that are open."""
+        return self._require_known(i, what).reshape(-1).tolist()
 
     def tensor(self, i: int) -> str:
         """An input as a tensor of the graph; one that is known becomes a constant, of float32 if it has floats."""
@@ -183,11 +194,11 @@ class Conversion:
             return value
         name = self.node.inputs[i]
         if name not in self._constants:
-            self._constants[name] = self.constant(value)
+            self._constants[name] = self.constant(self.value(i))
         return self._constants[name]
 
     def _given(self, i: int) -> Value:
-        value = self.value(i)
+        value = self._open(i)
         if value is None:
             raise Unsupported(f"input {i} is missing")
         return value
@@ -199,7 +210,9 @@ class Conversion:
     def dtype(self, i: int) -> str:
         """The type of the elements of an input."""
         value = self._given(i)
-        return self.builder.type(value).dtype if isinstance(value, str) else value.dtype.name
+        if isinstance(value, str):
+            return self.builder.type(value).dtype
+        return self._open_types.get(self.node.inputs[i], "int64") if is_open(value) else value.dtype.name
 
     def shape_of(self, value: Value) -> Shape:
         """The shape of a tensor."""
@@ -235,8 +248,8 @@ class Conversion:
     # ---- nodes of the graph
 
     def constant(self, value: Any) -> str:
-        """A constant, of float32 if it has floats."""
-        return self._constant(float32_of(np.asarray(value)))
+        """A constant, of float32 if it has floats. Sizes that are open are fixed."""
+        return self._constant(float32_of(fixed(np.asarray(value))))
 
     def _constant(self, array: Array) -> str:
         name = self.builder.constant(array)
@@ -272,7 +285,7 @@ class Conversion:
 
     def reshape(self, x: str, shape: Sequence[int]) -> str:
         """The same elements in another shape."""
-        shape = tuple(int(n) for n in shape)
+        shape = tuple(whole(n) for n in shape)
         return x if shape == self.builder.shape(x) else self.add("Reshape", x, shape=shape)
 
     def transpose(self, x: str, perm: Sequence[int]) -> str:
@@ -304,7 +317,7 @@ class Conversion:
     def indices(self, i: int) -> str:
         """An input of integers, as int64, which is what functions of the library take."""
         value = self._given(i)
-        return self.cast(value, "int64") if isinstance(value, str) else self.constant(value.astype(np.int64))
+        return self.cast(value, "int64") if isinstance(value, str) else self.constant(value.astype(np.int64))  # also sizes
 
     # ---- its outputs
 
@@ -404,7 +417,14 @@ class Conversion:
         if results is None:
             return False
         self.give(*(float32_of(array) if array.dtype == np.float16 else array for array in results))
+        if any(map(is_open, results)):
+            kind = DTYPES[node.attributes["to"]] if node.op == "Cast" else self._type_of_sizes(node)
+            self._open_types.update(dict.fromkeys(node.outputs, kind))
         return True
+
+    def _type_of_sizes(self, node: SourceNode) -> str:
+        """The type of what is computed from sizes: that of the inputs that have some."""
+        return next((self._open_types[name] for name in node.inputs if name in self._open_types), "int64")
 
     def _branch(self, node: SourceNode) -> None:
         """The branch of an If that is taken."""
@@ -477,7 +497,7 @@ class Conversion:
         value = self._given(i)
         if isinstance(value, str):
             return value
-        return self._constant(value)  # with its type
+        return self._constant(self.known(i))  # with its type
 
     def _types_of_call(self, function: Any, inputs: Sequence[str]) -> list[Type]:
         """Those of its results for zeros, or for ones if zeros are refused."""

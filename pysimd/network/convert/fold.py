@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
 from pysimd.network.convert.windows import affine_grid, max_pool, max_unpool
+from pysimd.network.sizes import array_of, broadcast_shapes, fixed, is_open, whole
 from pysimd.network.source import SourceNode
 
 _MOST_BYTES = 1 << 31
@@ -45,7 +46,7 @@ class _Node:
         """Integers that are an input, or in older versions an attribute."""
         given = self.input(i)
         if given is not None:
-            return [int(n) for n in np.asarray(given).reshape(-1)]
+            return [whole(n) for n in np.asarray(given).reshape(-1)]
         found = self.get(name)
         return default if found is None else [int(n) for n in np.reshape(found, -1)]
 
@@ -72,18 +73,29 @@ def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array
     """
     if node.domain not in ("", "ai.onnx") or node.op not in FOLDS:
         return None
+    has_sizes = any(map(is_open, inputs))
+    if has_sizes and not _takes_sizes(node):
+        inputs = [fixed(each) if is_open(each) else each for each in inputs]
     try:
         with np.errstate(all="ignore"):
             found = FOLDS[node.op](_Node(node, inputs, opset), *inputs)
     except (IndexError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"{node.op} cannot be computed: {type(error).__name__}: {error}") from None
     results = found if isinstance(found, tuple) else (found,)
-    return tuple(np.asarray(result) for result in results)
+    arrays = map(np.asarray, results)
+    return tuple(map(_plain, arrays) if has_sizes else arrays)
+
+
+def _plain(result: Array) -> Array:
+    """Numbers as int64 if no size is left among them; booleans that were computed from sizes."""
+    if result.dtype != object or is_open(result):
+        return result
+    return result.astype(bool if all(isinstance(each, (bool, np.bool_)) for each in result.flat) else np.int64)
 
 
 def _bounded(shape: Iterable[Any], dtype: Any) -> tuple[int, ...]:
     """A shape of a result that is not too large."""
-    sizes = tuple(int(n) for n in shape)
+    sizes = tuple(whole(n) for n in shape)
     if any(n < 0 for n in sizes) or math.prod(sizes) * np.dtype(dtype).itemsize > _MOST_BYTES:
         raise ValueError(f"the result would have the shape {sizes}")
     return sizes
@@ -92,7 +104,7 @@ def _bounded(shape: Iterable[Any], dtype: Any) -> tuple[int, ...]:
 def _bounded_broadcast(arrays: Sequence[Any]) -> None:
     """Refuses arrays whose elements make too large a result together: small ones can, along different dimensions."""
     arrays = [np.asarray(each) for each in arrays]
-    _bounded(np.broadcast_shapes(*(each.shape for each in arrays)), np.result_type(*arrays))
+    _bounded(broadcast_shapes(*(each.shape for each in arrays)), np.result_type(*arrays))
 
 
 # ---- constants and types
@@ -131,10 +143,17 @@ def _bfloat16() -> Any:
     return np.dtype(np.float32)
 
 
+def _takes_sizes(node: SourceNode) -> bool:
+    """Whether the function of an operator computes sizes that are open as it computes int64."""
+    if node.op == "Cast":
+        return DTYPES.get(node.attributes.get("to", 0)) in ("int32", "int64")
+    return node.op in _OF_SIZES
+
+
 def _cast_to(x: Array, dtype: Any) -> Array:
     """As SimdnetCast(), also for other types: floats that the wide integer cannot represent become its lowest number."""
     if dtype.kind not in "iu" or x.dtype.kind != "f":
-        return x.astype(dtype)
+        return x if is_open(x) else x.astype(dtype)
     number = x.astype(np.float64)
     if dtype == np.uint64:  # the upper half, which int64 has below 0
         number = np.where((number >= 2.0**63) & (number < 2.0**64), number - 2.0**64, number)
@@ -145,7 +164,7 @@ def _cast_to(x: Array, dtype: Any) -> Array:
 
 def _shape(node: _Node, x: Array) -> Any:
     start, end = node.get("start", 0), node.get("end")
-    return np.array(x.shape[start:end], np.int64)
+    return array_of(x.shape[start:end])
 
 
 def _range(node: _Node, start: Array, limit: Array, delta: Array) -> Any:
@@ -192,26 +211,43 @@ def _flatten(node: _Node, x: Array) -> Any:
     return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
 
-def slices(shape: Sequence[int], starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> tuple[slice, ...]:
-    """The slices of a Slice, of Python; axes and steps are None where they are not given.
+class Part(NamedTuple):
+    """Some indices of one dimension."""
+
+    start: int
+    step: int
+    size: int
+
+
+def parts(shape: Sequence[int], starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> list[Part]:
+    """What a Slice takes of each dimension; axes and steps are None where they are not given.
 
     A backward slice that starts before the first element starts at the first; Python's has no elements then.
     """
-    index = [slice(None)] * len(shape)
-    for i, (start, end) in enumerate(zip(map(int, starts), map(int, ends))):
+    found = [Part(0, 1, n) for n in shape]
+    for i, (start, end) in enumerate(zip(map(whole, starts), map(whole, ends))):
         axis = i if axes is None else int(axes[i])
         step = 1 if steps is None else int(steps[i])
         if step == 0 or not -len(shape) <= axis < len(shape):
             raise ValueError(f"axis {axis} of {len(shape)} dimensions cannot be sliced with step {step}")
-        n = shape[axis]
-        backward = slice(max(start + n if start < 0 else start, 0), None if end < -n else end, step)
-        index[axis] = backward if step < 0 else slice(start, end, step)
-    return tuple(index)
+        found[axis] = _part(shape[axis], start, end, step)
+    return found
+
+
+def _part(n: int, start: int, end: int, step: int) -> Part:
+    last = n if step > 0 else n - 1
+    start = min(max(start + n if start < 0 else start, 0), last)
+    lowest = 0 if step > 0 else -1
+    end = max(end + n, lowest) if end < 0 else end
+    distance = (min(end, last) - start) * (1 if step > 0 else -1)
+    return Part(start, step, -(-distance // abs(step)) if distance > 0 else 0)
 
 
 def _slice(node: _Node, x: Array, *rest: Any) -> Any:
     names = enumerate(("starts", "ends", "axes", "steps"), 1)
-    return x[slices(x.shape, *(node.ints(i, name) for i, name in names))]
+    for axis, (start, step, size) in enumerate(parts(x.shape, *(node.ints(i, name) for i, name in names))):
+        x = x[(slice(None),) * axis + (slice(start, None, step),)][(slice(None),) * axis + (slice(size),)]
+    return x
 
 
 def _split(node: _Node, x: Array, split: Any = None) -> Any:
@@ -226,7 +262,7 @@ def _split(node: _Node, x: Array, split: Any = None) -> Any:
 
 
 def _expand(node: _Node, x: Array, shape: Array) -> Any:
-    sizes = np.broadcast_shapes(x.shape, tuple(int(n) for n in shape))
+    sizes = broadcast_shapes(x.shape, tuple(whole(n) for n in shape))
     return np.broadcast_to(x, _bounded(sizes, x.dtype)).copy()
 
 
@@ -349,6 +385,8 @@ def _divide(node: _Node, a: Array, b: Array) -> Any:
         return a / b
     if np.any(b == 0):
         raise ValueError("an integer is divided by 0")
+    if a.dtype == object or b.dtype == object:  # sizes: rounded towards 0, as quotients of C
+        return np.vectorize(lambda n, d: n // d if (n >= 0) == (d > 0) else -(-n // d), otypes=[object])(a, b)
     return (np.abs(a) // np.abs(b) * np.sign(a) * np.sign(b)).astype(a.dtype) if a.dtype.kind == "i" else a // b
 
 
@@ -421,7 +459,7 @@ def _hardmax(node: _Node, x: Array) -> Any:
 
 def _product(a: Array, b: Array) -> Any:
     """The product of matrices."""
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     _bounded((*lead, *a.shape[-2:-1], *(b.shape[-1:] if b.ndim > 1 else ())), np.result_type(a, b))
     return np.matmul(a, b)
 
@@ -728,6 +766,15 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Where": _logical(np.where),
     "Xor": _logical(np.logical_xor),
 }
+
+#: Those whose functions take sizes that are open, see :mod:`pysimd.network.sizes`, in arrays of objects.
+_OF_SIZES = frozenset(
+    (
+        "Add", "Concat", "Div", "Equal", "Gather", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max",
+        "Min", "Mul", "Neg", "ReduceProd", "ReduceSum", "Reshape", "Shape", "Size", "Slice", "Split", "Squeeze", "Sub",
+        "Transpose", "Unsqueeze", "Where",
+    )
+)  # fmt: skip
 
 #: What converters compute of all types of elements, and what has outputs whose shapes are in the values of inputs.
 _IN_ADVANCE = """

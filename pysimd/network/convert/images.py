@@ -16,6 +16,7 @@ from pysimd.network.convert.conversion import Conversion, Unsupported, Value, co
 from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import grid_positions, same_padding
 from pysimd.network.operators import IDENTITY, windows_along
+from pysimd.network.sizes import whole
 from pysimd.network.source import SourceNode
 from pysimd.resize import scaled
 
@@ -442,7 +443,7 @@ def _factors(c: Conversion, node: SourceNode, corners: bool) -> dict[int, tuple[
             sizes = [scaled(n, scale, 0.5) for n, scale in zip(before, scales)]
     if sizes == before:
         return {}
-    return {axis: (int(size), scale) for axis, size, scale in zip(axes, sizes, scales) if scale != 1}
+    return {axis: (whole(size), scale) for axis, size, scale in zip(axes, sizes, scales) if scale != 1}
 
 
 _MOST_ROWS = 1 << 31

@@ -11,6 +11,7 @@ from pysimd.annotations import Array
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
 from pysimd.network.convert.equations import indices_of
 from pysimd.network.operators import IDENTITY
+from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
 from pysimd.recurrent import activation_of
 
@@ -77,7 +78,7 @@ def product(c: Conversion, a: Value, b: Value) -> str:
     if not first or not second:
         raise Unsupported(f"the operands have shapes {first} and {second}")
     matrix_a, matrix_b = first if len(first) > 1 else (1, *first), second if len(second) > 1 else (*second, 1)
-    lead = np.broadcast_shapes(matrix_a[:-2], matrix_b[:-2])
+    lead = broadcast_shapes(matrix_a[:-2], matrix_b[:-2])
     result = (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ()))
     if matrix_a[-1] != matrix_b[-2]:
         raise Unsupported(f"matrices of shapes {first} and {second} cannot be multiplied")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, Unsupported, converts
-from pysimd.network.convert.fold import DTYPES, slices
+from pysimd.network.convert.fold import DTYPES, Part, parts
 from pysimd.network.operators import axis_within
 from pysimd.network.ranks import MOST
+from pysimd.network.sizes import array_of, broadcast_shapes, whole
 from pysimd.network.source import SourceNode
 
 
@@ -27,7 +28,7 @@ def _axes(c: Conversion, i: int, rank: int) -> list[int] | None:
 
 @converts("Reshape", any_type=True)
 def _reshape(c: Conversion, node: SourceNode) -> None:
-    sizes = [int(n) for n in (c.numbers(1, "the shape") if len(node.inputs) > 1 else c.attribute("shape"))]
+    sizes = [whole(n) for n in (c.numbers(1, "the shape") if len(node.inputs) > 1 else c.attribute("shape"))]
     shape = c.shape(0)
     if not c.flag("allowzero"):
         if any(n == 0 and i >= len(shape) for i, n in enumerate(sizes)):
@@ -107,12 +108,12 @@ def _cast(c: Conversion, node: SourceNode) -> None:
 @converts("Shape", any_type=True)
 def _shape(c: Conversion, node: SourceNode) -> None:
     start, end = c.attribute("start", 0), c.attribute("end", None)
-    c.give(np.array(c.shape(0)[start:end], np.int64))
+    c.give(array_of(c.shape(0)[start:end]))
 
 
 @converts("Size", any_type=True)
 def _size(c: Conversion, node: SourceNode) -> None:
-    c.give(np.array(prod(c.shape(0)), np.int64))
+    c.give(array_of([prod(c.shape(0))]).reshape(()))
 
 
 # ---- in another order
@@ -185,16 +186,16 @@ def _slice(c: Conversion, node: SourceNode) -> None:
     starts, ends, axes, steps = given
     if starts is None or ends is None:
         raise Unsupported("starts or ends are missing")
-    found = slices(shape, starts, ends, axes, steps)
-    c.give(_of_ranges(c, c.tensor(0), [range(*each.indices(n)) for each, n in zip(found, shape)]))
+    c.give(_sliced(c, c.tensor(0), parts(shape, starts, ends, axes, steps)))
 
 
-def _of_ranges(c: Conversion, x: str, ranges: Sequence[range]) -> str:
-    if tuple(ranges) == tuple(range(n) for n in c.builder.shape(x)):
+def _sliced(c: Conversion, x: str, taken: Sequence[Part]) -> str:
+    """A part of each dimension."""
+    if all(part.size == n and (part.start, part.step) == (0, 1) for part, n in zip(taken, c.builder.shape(x))):
         return x
-    starts = tuple(each.start if len(each) else 0 for each in ranges)
-    steps = tuple(each.step if len(each) > 1 else 1 for each in ranges)
-    return c.add("Slice", x, starts=starts, steps=steps, sizes=tuple(map(len, ranges)))
+    starts = tuple(part.start if part.size else 0 for part in taken)
+    steps = tuple(part.step if part.step == 1 or part.size > 1 else 1 for part in taken)
+    return c.add("Slice", x, starts=starts, steps=steps, sizes=tuple(part.size for part in taken))
 
 
 @converts("Split", any_type=True)
@@ -208,9 +209,9 @@ def _split(c: Conversion, node: SourceNode) -> None:
         sizes.append(shape[axis] - sum(sizes))
     if len(sizes) != count or sum(sizes) != shape[axis] or min(sizes) < 0:
         raise Unsupported(f"{shape[axis]} elements cannot be split into {list(sizes)} for {count} outputs")
-    starts = np.cumsum([0, *sizes]).tolist()
+    starts = list(accumulate(sizes, initial=0))
     x = c.tensor(0)
-    c.give(*(c.slice(x, axis, start, int(size)) for start, size in zip(starts, sizes)))
+    c.give(*(c.slice(x, axis, start, whole(size)) for start, size in zip(starts, sizes)))
 
 
 @converts("Pad", any_type=True)
@@ -225,8 +226,9 @@ def _pad(c: Conversion, node: SourceNode) -> None:
         raise Unsupported(f"{len(pads)} widths are given, expected {2 * len(axes)}")
     widths = dict(zip(axes, zip(pads, pads[len(axes) :])))
     value = c.known(2, "the value").reshape(-1)[0].item() if c.has(2) else c.attribute("value", 0.0)
-    ranges = [range(max(-before, 0), n - max(-after, 0)) for n, (before, after) in _each(shape, widths)]
-    x = _of_ranges(c, c.tensor(0), ranges)
+    less = [(max(-before, 0), max(-after, 0)) for _, (before, after) in _each(shape, widths)]
+    taken = [Part(before, 1, max(n - before - after, 0)) for n, (before, after) in zip(shape, less)]
+    x = _sliced(c, c.tensor(0), taken)
     more = tuple((max(before, 0), max(after, 0)) for _, (before, after) in _each(shape, widths))
     if any(map(any, more)):
         x = c.add("Pad", x, pads=more, mode=mode, value=value)
@@ -244,12 +246,12 @@ def expanded(c: Conversion, x: str, shape: Sequence[int]) -> str:
     """Broadcast to a shape, which has as many dimensions at least."""
     own = c.builder.shape(x)
     x = c.reshape(x, (1,) * (len(shape) - len(own)) + tuple(own))
-    return x if c.builder.shape(x) == tuple(shape) else c.add("Expand", x, shape=tuple(map(int, shape)))
+    return x if c.builder.shape(x) == tuple(shape) else c.add("Expand", x, shape=tuple(map(whole, shape)))
 
 
 @converts("Expand", any_type=True)
 def _expand(c: Conversion, node: SourceNode) -> None:
-    shape = np.broadcast_shapes(c.shape(0), tuple(c.numbers(1, "the shape")))
+    shape = broadcast_shapes(c.shape(0), tuple(c.numbers(1, "the shape")))
     c.give(expanded(c, c.tensor(0), shape))
 
 
@@ -290,15 +292,14 @@ def _gather(c: Conversion, node: SourceNode) -> None:
     indices = c.known(1).astype(np.int64)
     if indices.size and not (-shape[axis] <= indices.min() and indices.max() < shape[axis]):
         raise Unsupported(f"an index is not within a dimension of {shape[axis]}")
-    indices = np.where(indices < 0, indices + shape[axis], indices)
+    if np.any(indices < 0):
+        indices = array_of(n + shape[axis] if n < 0 else n for n in indices.reshape(-1).tolist()).reshape(indices.shape)
     steps = set(np.diff(indices.reshape(-1)).tolist())
     if len(steps) > 1 or 0 in steps or not indices.size:
         return c.give(c.add("Gather", c.tensor(0), c.constant(indices), axis=axis))
-    flat: list[Any] = indices.reshape(-1).tolist()
-    ranges = [range(n) for n in shape]
-    step = steps.pop() if steps else 1
-    ranges[axis] = range(flat[0], flat[-1] + (1 if step > 0 else -1), step)
-    y = _of_ranges(c, c.tensor(0), ranges)
+    taken = [Part(0, 1, n) for n in shape]
+    taken[axis] = Part(whole(indices.reshape(-1)[0]), steps.pop() if steps else 1, indices.size)
+    y = _sliced(c, c.tensor(0), taken)
     return c.give(c.reshape(y, (*shape[:axis], *indices.shape, *shape[axis + 1 :])))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
+from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
 
 #: Operators of one tensor: the function, and its parameters: numbers, or attributes with their defaults.
@@ -205,11 +206,11 @@ def _replaced(c: Conversion, x: str, take: Array, other: Array) -> str:
 
     If NaN is chosen, it is added afterwards, and -0, which changes nothing, to all other elements.
     """
-    shape = np.broadcast_shapes(take.shape, other.shape)
+    shape = broadcast_shapes(take.shape, other.shape)
     if take.all():
         from pysimd.network.convert.moves import expanded
 
-        return expanded(c, x, np.broadcast_shapes(shape, c.builder.shape(x)))
+        return expanded(c, x, broadcast_shapes(shape, c.builder.shape(x)))
     y = c.binary("replace", x, np.where(take, np.float32(nan), other))
     chosen = ~take & np.isnan(other)
     return c.binary("add", y, np.where(chosen, np.float32(nan), np.float32(-0.0))) if chosen.any() else y

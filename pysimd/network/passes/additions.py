@@ -26,7 +26,9 @@ _SMALLER = 8  # times, that a gate is smaller than the image
 
 def added(graph: Graph, node: Node) -> Change | None:
     """The addition of a tensor to the result of a layer, before the layer's activation or after it."""
-    if node.operator != "Binary" or node.attributes["function"] != "add" or len(set(map(graph.shape, node.inputs))) > 1:
+    if node.operator != "Binary" or node.attributes["function"] != "add":
+        return None
+    if graph.shape(node.inputs[0]) != graph.shape(node.inputs[1]):
         return None
     layers = [layer for name in node.inputs if (layer := _layer(graph, name, node)) is not None]
     if not layers:

@@ -13,6 +13,7 @@ from pysimd.annotations import Shape
 from pysimd.network.graph import Graph, Node
 from pysimd.network.passes.patterns import Parameters, clip, is_plain, linear_step, made, parameter, replacement
 from pysimd.network.passes.rewrite import Change
+from pysimd.network.sizes import Size, broadcast_shapes
 
 _SMALL = 64  # elements of constants that are compared
 _LARGE = 16 << 20  # bytes of weights
@@ -58,6 +59,8 @@ def _frozen(value: Any) -> Any:
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, (list, tuple)):
         return tuple(map(_frozen, value))
+    if isinstance(value, Size):
+        return value.formula
     return type(value).__name__, value
 
 
@@ -194,7 +197,7 @@ def broadcast(graph: Graph, node: Node) -> Change | None:
         expand = made(graph, name, "Expand")
         if expand is not None and len(graph.shape(expand.inputs[0])) == len(graph.shape(name)):
             inputs = tuple(expand.inputs[0] if i == place else other for i, other in enumerate(node.inputs))
-            if np.broadcast_shapes(*map(graph.shape, inputs)) == graph.shape(node.output):
+            if broadcast_shapes(*map(graph.shape, inputs)) == graph.shape(node.output):
                 return replacement([node], "Binary", inputs, node.attributes, also=(expand,))
     return None
 

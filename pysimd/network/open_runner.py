@@ -1,0 +1,163 @@
+"""Running a model for inputs of any size: plans with open sizes, and runners for the shapes that were used last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Union
+
+from pysimd._geometry import shape_of
+from pysimd.annotations import Array, Shape
+from pysimd.errors import shown
+from pysimd.network.given import Inputs, array_of, by_name, refuse_others
+from pysimd.network.open_plan import OpenPlan
+from pysimd.network.runner import Runner
+from pysimd.network.runners import MOST_SHAPES, Runners
+from pysimd.network.sizes import Sizes
+from pysimd.network.source import Value
+
+Dims = Mapping[str, tuple[Union[int, str], ...]]
+#: Shapes of inputs, by name or that of the only one, of which some dimensions are names, or None.
+OpenShapes = Union[Mapping[str, tuple[Union[int, str, None], ...]], tuple[Union[int, str, None], ...]]
+
+_PLANS = 16  # a model of which each shape needs a plan of its own would else fill the memory
+_MOST_BYTES = 1 << 30
+
+
+class OpenRunner:
+    """Runs a model for inputs whose open dimensions have any size; :meth:`pysimd.Model.prepare` returns it.
+
+    ``runner({"x": image})`` computes the outputs and returns them as new arrays, by name; with one input,
+    ``runner(image)`` does the same. The model is planned at the first call. A call with other sizes binds that plan to
+    them, which takes a small part of the time; if the plan does not serve these sizes, another one is made. The results
+    have the bits of a preparation for these shapes alone. Several threads may call a runner at once.
+
+    ``print(runner)`` shows the inputs, and how many plans and shapes it has.
+
+    inputs : those of the model.
+    dims : their dimensions, numbers and the names of open ones.
+    plan : makes a plan, for an example of these.
+    most_shapes, most_bytes : the runners that are kept for the next calls: those of so many shapes that were used last, with
+        tensors of so many bytes in all. The last one is kept in any case.
+    """
+
+    def __init__(
+        self,
+        inputs: Mapping[str, Value],
+        dims: Dims,
+        plan: Callable[[Sizes], OpenPlan],
+        most_shapes: int = MOST_SHAPES,
+        most_bytes: float = _MOST_BYTES,
+    ) -> None:
+        self._inputs, self.dims, self._plan = dict(inputs), {name: tuple(each) for name, each in dims.items()}, plan
+        self.names = tuple(dict.fromkeys(n for each in self.dims.values() for n in each if isinstance(n, str)))
+        self._plans: list[OpenPlan] = []  # the one that was used last first
+        self._runners = Runners(most_shapes, most_bytes)
+
+    def __call__(self, inputs: Inputs) -> dict[str, Array]:
+        given = by_name(inputs, self.dims, "the input")
+        refuse_others(given, self.dims)
+        shapes = {name: array_of(given[name], name, value.dtype).shape for name, value in self._inputs.items()}
+        with self._runners.taken(shapes, self.prepare) as runner:
+            return runner(given)
+
+    def prepare(self, shapes: Mapping[str, Shape]) -> Runner:
+        """A runner for these shapes of all inputs, which belongs to the caller: for calls without copies.
+
+        Raises ValueError for shapes that contradict the model or each other, and what :meth:`pysimd.Model.prepare` raises.
+        One thread at a time may call it.
+        """
+        refuse_others(shapes, self.dims)
+        values = self._sizes_of(shapes)
+        plan = next((plan for plan in self._plans if plan.holds(values)), None)
+        if plan is None:
+            plan = self._plan(Sizes(dict(zip(self.names, values))))
+        runner = plan.bound(values)
+        self._plans = [plan, *(other for other in self._plans if other is not plan)][:_PLANS]
+        return runner
+
+    @property
+    def plans(self) -> tuple[OpenPlan, ...]:
+        """The plans that were made, with the conditions on which each holds; the one that was used last first."""
+        return tuple(self._plans)
+
+    @property
+    def kept(self) -> list[dict[str, Shape]]:
+        """The shapes for which runners are kept; the one that was used last at the end."""
+        return self._runners.shapes
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of tensors of the runners that are kept."""
+        return self._runners.nbytes
+
+    def trim(self) -> None:
+        """Releases the memory of all shapes but the one that was used last."""
+        self._runners.trim()
+
+    def report(self) -> str:
+        """The plans and their conditions, as text."""
+        lines = [str(self)]
+        for i, plan in enumerate(self._plans, 1):
+            lines += [f"  plan {i} serves sizes for which", *(f"    {condition}" for condition in plan.conditions)]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        lines = [f"{len(self._plans)} plans, {len(self.kept)} shapes kept, {self.kept_bytes / 1e6:.1f} MB for tensors"]
+        return "\n".join([*lines, *(f"  input   {self._described(name)}" for name in self.dims)])
+
+    def _described(self, name: str) -> str:
+        return f"{name}: {self._inputs[name].dtype} ({', '.join(map(str, self.dims[name]))})"
+
+    def _sizes_of(self, shapes: Mapping[str, Shape]) -> tuple[int, ...]:
+        """The sizes of the open dimensions."""
+        found: dict[str, int] = {}
+        for name, dims in self.dims.items():
+            shape = shapes[name]
+            fits = len(shape) == len(dims)
+            for n, size in zip(dims, shape):
+                fits = fits and size >= 0 and size == (found.setdefault(n, size) if isinstance(n, str) else n)
+            if not fits:
+                known = "".join(f", where {n} is {found[n]}" for n in dict.fromkeys(dims) if n in found)
+                expected = ", ".join(map(str, dims)) + "," * (len(dims) == 1)
+                raise ValueError(f"the shape of {name} is given as {tuple(shape)}, expected ({expected}){known}")
+        return tuple(found[name] for name in self.names)
+
+
+def open_dims(inputs: Mapping[str, Value], given: Mapping[str, Any]) -> Dims | None:
+    """The dimensions of all inputs, if some are open: names, or None; else None.
+
+    given : shapes by name, with names or None in place of the numbers of open dimensions.
+
+    A name that is given stands for one size. A name in the file may stand for several: where two dimensions have it, each
+    is open by itself.
+
+    Raises ValueError for dimensions that contradict the file.
+    """
+    dims = {name: given.get(name, value.dims) for name, value in inputs.items()}
+    if not any(isinstance(each, (tuple, list)) and any(map(_is_open, each)) for each in dims.values()):
+        return None
+    if not set(given) <= set(dims) or any(each is None for each in dims.values()):
+        return None
+    of_file = Counter(n for name in set(dims) - set(given) for n in dims[name])
+    named: dict[str, tuple[int | str, ...]] = {}
+    for name, each in dims.items():
+        numbers = shape_of(tuple(0 if _is_open(n) else n for n in each), f"the shape of {name}")
+        named[name] = tuple(
+            (f"{name}.{i}" if not old or (name not in given and of_file[old] > 1) else old) if _is_open(old) else n
+            for i, (old, n) in enumerate(zip(each, numbers))
+        )
+        if not _fits(named[name], inputs[name].dims or named[name]):
+            raise ValueError(
+                f"the shape of {name} is given as {shown(each)}, expected that of the file, {inputs[name].dims}"
+            )
+    return named
+
+
+def _is_open(n: Any) -> bool:
+    """Whether a dimension is a name, or None."""
+    return n is None or isinstance(n, str)
+
+
+def _fits(dims: Sequence[Any], of_file: Sequence[Any]) -> bool:
+    return len(dims) == len(of_file) and all(_is_open(m) or n == m for n, m in zip(dims, of_file))

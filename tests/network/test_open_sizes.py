@@ -1,0 +1,294 @@
+"""Plans with open sizes: bound to a shape, they are those of a preparation for it, node by node, and give the same bits."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pysimd
+from pysimd.annotations import Array
+from pysimd.network.model import Model
+from pysimd.network.open_runner import OpenRunner
+from pysimd.network.runner import Runner
+
+onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+
+from network.onnx_suite import Case, cases  # noqa: E402
+from network.random_models import random_model  # noqa: E402
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def any_sizes(proto: Any) -> Model:
+    """A model whose file says no sizes of its inputs."""
+    source = pysimd.load(proto).source
+    inputs = [replace(value, dims=(None,) * len(value.dims or ())) for value in source.inputs]
+    return Model(replace(source, inputs=inputs, overridable=()))
+
+
+def described(runner: Runner) -> list[Any]:
+    """All of a plan that can be compared."""
+    nodes = [(node.operator, node.inputs, node.outputs, repr(dict(node.attributes))) for node in runner.placed.nodes]
+    types = {name: (tuple(of.shape), of.dtype) for name, of in runner.placed.types.items()}
+    return [nodes, types, dict(runner.plan.places), runner.plan.size]
+
+
+def answers(runner: Runner, inputs: Mapping[str, Array]) -> list[Any]:
+    """The outputs, or the error."""
+    try:
+        return list(runner(inputs).values())
+    except (ValueError, IndexError, TypeError) as error:  # as for an index that another shape does not have
+        return [str(error)]
+
+
+def other_shapes(shapes: Shapes) -> Iterator[dict[str, tuple[int, ...]]]:
+    """Shapes in which one size differs: everywhere where it has been the same number."""
+    for size in sorted({size for shape in shapes.values() for size in shape}):
+        for other in (size + 1, 2 * size, 1, 0):
+            yield {name: tuple(other if n == size else n for n in shape) for name, shape in shapes.items()}
+
+
+def compare(model: Model, shapes: Shapes, inputs: Mapping[str, Array]) -> int:
+    """Plans that are open, bound to these shapes and to others, beside preparations. Returns the number of plans."""
+    run = model.prepare({name: tuple(f"{name}.{i}" for i in range(len(shape))) for name, shape in shapes.items()})
+    for each in (shapes, *other_shapes(shapes)):
+        try:
+            expected = model.prepare(each)
+        except ValueError:
+            with pytest.raises(ValueError):
+                run.prepare(each)
+            continue
+        found = run.prepare(each)
+        assert described(found) == described(expected), each
+        given = {name: np.resize(array, each[name]).astype(array.dtype) for name, array in inputs.items()}
+        for a, b in zip(answers(found, given), answers(expected, given)):
+            np.testing.assert_array_equal(a, b)
+    return len(run.plans)
+
+
+@pytest.mark.parametrize("first", range(0, 40, 5))
+def test_random_models(first: int) -> None:
+    for seed in range(first, first + 5):
+        proto = random_model(seed)
+        random = np.random.default_rng(seed)
+        shapes = {
+            value.name: tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim) for value in proto.graph.input
+        }
+        inputs = {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+        compare(any_sizes(proto), shapes, inputs)
+
+
+def in_form(case: Case, weights: Sequence[str]) -> tuple[Model, dict[str, Array]]:
+    """A case with some inputs as weights."""
+    arrays = dict(zip((value.name for value in case.model.graph.input), case.inputs))
+    proto = onnx.ModelProto.FromString(case.model.SerializeToString())
+    for name in weights:
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(arrays.pop(name)), name))
+    kept = [value for value in proto.graph.input if value.name in arrays]
+    del proto.graph.input[:]
+    proto.graph.input.extend(kept)
+    return any_sizes(proto), arrays
+
+
+PARTS = 60
+
+
+@pytest.mark.parametrize("part", [0, 30, *(pytest.param(i, marks=pytest.mark.full) for i in range(PARTS) if i % 30)])
+def test_node_cases(part: int) -> None:
+    """Each as it is, and with all inputs but the first as weights."""
+    for case in cases("node")[part::PARTS]:
+        names = [value.name for value in case.model.graph.input]
+        for weights in ((), names[1:]):
+            try:
+                model, arrays = in_form(case, weights)
+                shapes = {name: array.shape for name, array in arrays.items()}
+                model.prepare(shapes)
+            except (ValueError, TypeError, KeyError):  # what no preparation takes
+                continue
+            if any(shapes.values()):
+                compare(model, shapes, arrays)
+
+
+# ---- the runner of models of any size
+
+
+def recogniser() -> Model:
+    """Convolutions with strides, pooling that rounds up, a join of two branches, and lines of what is left as vectors."""
+    helper, random = onnx.helper, np.random.default_rng(3)
+
+    def weight(name: str, *shape: int) -> Any:
+        return onnx.numpy_helper.from_array(random.standard_normal(shape).astype(np.float32) / 5, name)
+
+    nodes = [
+        helper.make_node("Conv", ["x", "w0"], ["a"], strides=[2, 2], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("MaxPool", ["b"], ["c"], kernel_shape=[2, 2], strides=[2, 1], ceil_mode=1),
+        helper.make_node("AveragePool", ["b"], ["d"], kernel_shape=[2, 2], strides=[2, 1], ceil_mode=1),
+        helper.make_node("Concat", ["c", "d"], ["e"], axis=1),
+        helper.make_node("Shape", ["e"], ["shape"]),
+        helper.make_node("Gather", ["shape", "ends"], ["sizes"]),
+        helper.make_node("Concat", ["sizes", "rest"], ["target"], axis=0),
+        helper.make_node("Transpose", ["e"], ["f"], perm=[0, 3, 1, 2]),
+        helper.make_node("Reshape", ["f", "target"], ["g"]),
+        helper.make_node("MatMul", ["g", "w1"], ["h"]),
+        helper.make_node("Softmax", ["h"], ["y"], axis=2),
+    ]
+    weights = [weight("w0", 8, 3, 3, 3), weight("w1", 64, 11)]
+    weights += [
+        onnx.numpy_helper.from_array(np.array(of, np.int64), name) for name, of in (("ends", [0, 3]), ("rest", [-1]))
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "recogniser",
+        [helper.make_tensor_value_info("x", 1, ("N", 3, 16, "W"))],
+        [helper.make_tensor_value_info("y", 1, None)],
+        weights,
+    )
+    return pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+
+
+def image(n: int, width: int, seed: int = 1) -> Array:
+    return np.random.default_rng(seed).random((n, 3, 16, width), np.float32)
+
+
+def test_few_plans_serve_a_hundred_widths() -> None:
+    model = recogniser()
+    run = model.prepare()
+    for width in range(20, 120):
+        x = image(1 + width % 3, width)
+        np.testing.assert_array_equal(run(x)["y"], model.prepare(x.shape)(x)["y"])
+    assert len(run.plans) <= 4
+    assert [len(each["x"]) for each in run.kept] == [4] * 8
+
+
+def test_both_sides_of_each_condition() -> None:
+    """A plan serves the sizes of its conditions alone: each is broken, if some size does so, and another plan is right."""
+    model = recogniser()
+    run = model.prepare()
+    run(image(2, 60))
+    (plan,) = run.plans
+    tried = {(n, w): plan.holds((n, w)) for n in (0, 1, 2, 3) for w in (*range(1, 12), 60, 61, 700)}
+    for condition in plan.conditions:
+        sides = {bool(eval(condition, {"N": n, "W": w})) for n, w in tried}
+        assert True in sides, condition
+    for (n, w), holds in tried.items():
+        assert holds == all(eval(condition, {"N": n, "W": w}) for condition in plan.conditions)
+        try:
+            expected = model.prepare((n, 3, 16, w))
+        except ValueError:
+            with pytest.raises(ValueError):
+                run(image(n, w))
+            continue
+        np.testing.assert_array_equal(run(image(n, w))["y"], expected(image(n, w))["y"])
+
+
+def test_memory_of_many_shapes() -> None:
+    """One huge shape is given back, and the runner keeps what it is told to keep."""
+    run = recogniser().prepare()
+    for width in (30, 40, 8000, 30, 40):
+        run(image(1, width))
+    assert [each["x"][3] for each in run.kept] == [8000, 30, 40]
+    huge = run.kept_bytes
+    run.trim()
+    assert [each["x"][3] for each in run.kept] == [40] and run.kept_bytes < huge / 20
+    few = OpenRunner(run._inputs, run.dims, run._plan, most_shapes=2, most_bytes=run.kept_bytes)
+    for width in (30, 40, 50, 8000):
+        run(image(1, width)), few(image(1, width))
+    assert [each["x"][3] for each in few.kept] == [8000] and len(run.kept) == 4
+
+
+def test_memory_stays_flat() -> None:
+    run = recogniser().prepare()
+    x = image(1, 400)
+    for width in range(20, 60):
+        run(x[..., :width].copy())
+    gc.collect()
+    before = len(gc.get_objects())
+    for width in range(60, 300):
+        run(x[..., :width].copy())
+    gc.collect()
+    assert len(gc.get_objects()) < before + 200
+
+
+def test_six_threads_on_one_runner() -> None:
+    """With different shapes, and with the same."""
+    model = recogniser()
+    run: Any = model.prepare()
+    shapes = [(1 + i % 2, 40 + 7 * (i % 5)) for i in range(30)]
+    expected = [model.prepare((n, 3, 16, w))(image(n, w, i))["y"] for i, (n, w) in enumerate(shapes)]
+    wrong: list[int] = []
+
+    def call(first: int) -> None:
+        for i in [*range(first, 30), *range(first)]:
+            n, w = shapes[i]
+            if not np.array_equal(run(image(n, w, i))["y"], expected[i]):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((1, 3, 15, 40), r"^the shape of x is given as \(1, 3, 15, 40\), expected \(N, 3, 16, W\), where N is 1"),
+        ((1, 3, 16), r"^the shape of x is given as \(1, 3, 16\), expected \(N, 3, 16, W\)"),
+        ((1, 3, 16, 0), "not supported"),
+        ((1, 3, 16, -4), r"expected \(N, 3, 16, W\)"),
+    ],
+)
+def test_shapes_that_do_not_fit(given: tuple[int, ...], sentence: str) -> None:
+    """The runner still serves others."""
+    run = recogniser().prepare()
+    for _ in range(2):
+        with pytest.raises(ValueError, match=sentence):
+            run.prepare({"x": given})
+        assert run(image(1, 40))["y"].shape == (1, 19, 11)
+    assert len(run.plans) == 1
+
+
+def test_sizes_that_contradict_each_other() -> None:
+    node = onnx.helper.make_node("Add", ["a", "b"], ["y"])
+    inputs = [onnx.helper.make_tensor_value_info(name, 1, ("n", 2)) for name in "ab"]
+    output = onnx.helper.make_tensor_value_info("y", 1, None)
+    model = pysimd.load(onnx.helper.make_model(onnx.helper.make_graph([node], "sum", inputs, [output])))
+    run = model.prepare({"a": ("n", 2), "b": ("n", 2)})
+    ones = [np.ones((n, 2), np.float32) for n in range(4)]
+    assert run({"a": ones[3], "b": ones[3]})["y"].tolist() == [[2, 2]] * 3
+    with pytest.raises(ValueError, match=r"the shape of b is given as \(3, 2\), expected \(n, 2\), where n is 2"):
+        run({"a": ones[2], "b": ones[3]})
+    for separate in (
+        model.prepare({"a": ("n", 2), "b": ("m", 2)}),
+        model.prepare(),
+        model,
+    ):  # a name of the file is no promise
+        assert separate({"a": ones[1], "b": ones[3]})["y"].tolist() == [[2, 2]] * 3
+    wrong: list[tuple[Any, str]] = [
+        ({"a": ("n", 3)}, "expected that of the file"),
+        ({"a": ("n", 2, 1)}, "expected that of the file"),
+        ({"c": ("n", 2)}, "'c' is not an input"),
+        ({"a": ("n", 2.5)}, "expected a tuple of integers"),
+    ]
+    for shapes, sentence in wrong:
+        with pytest.raises((ValueError, TypeError), match=sentence):
+            model.prepare(shapes)
+
+
+def test_a_runner_of_any_size_is_shown() -> None:
+    run = recogniser().prepare({"x": (None, 3, 16, None)})
+    run(image(1, 50))
+    assert str(run).splitlines() == [
+        f"1 plans, 1 shapes kept, {run.kept_bytes / 1e6:.1f} MB for tensors",
+        "  input   x: float32 (x.0, 3, 16, x.3)",
+    ]
+    assert "  plan 1 serves sizes for which" in run.report() and "x.3" in run.report()
