@@ -25,8 +25,10 @@
 #   install    libraries, headers, simdnet.pc and CMake files in $(DESTDIR)$(PREFIX), without debug information unless STRIP=:;
 #              prints their names, with V=1 the commands
 #   uninstall  removes the files that install creates
-#   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux with this glibc or a newer one; with
-#              CC=aarch64-linux-gnu-gcc it is for aarch64
+#   wheel      build/dist/pysimd-...-py3-none-manylinux2014_....whl, for every Python 3 on Linux with glibc 2.17 or newer
+#   wheel-aarch64  the same for aarch64, by aarch64-linux-gnu-gcc
+#   wheel-musl the same for x86-64 Linux with musl 1.2, for example Alpine: musllinux_1_2_x86_64
+#   check-musl runs the checker and the library of that wheel with musl's loader
 #   sdist      build/dist/pysimd-....tar.gz, the sources from which the wheel is built
 #   check-package  builds both from a fresh checkout, installs them in fresh environments and uses them there
 #   check-reproducible  builds twice, in different folders and environments, and compares libraries and packages bit by bit
@@ -76,7 +78,8 @@ ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STRIP   ?= $(shell $(CC) -print-prog-name=strip)
 
 space   := $(subst ,, )
-VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))$(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
+SOME    := $(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
+VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))$(SOME)
 B       := $(BUILD)/$(VARIANT)
 NATIVE  := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
 PLAIN   := $(if $(strip $(ISAS)),,$(NATIVE))
@@ -215,10 +218,10 @@ uninstall:
 	$(Q)rm -rf $(TO_LIB)/$(CMAKE_FILES)
 	@printf 'removed %s\n' $(INSTALLED)
 
-wheel: all $(TOOLS)/package.stamp | $(PROJECT)/setup.py
-	@rm -f $(DIST)/*_$(ARCH).whl
-	$(TOOLS)/bin/python -m build --wheel --no-isolation --config-setting=--build-option=--plat-name=$(PLATFORM) \
-	    --outdir $(DIST) $(PROJECT)
+wheel: all $(FOR_WHEEL) | $(PROJECT)/setup.py
+	@rm -f $(DIST)/*-$(PLATFORM).whl
+	PACKAGED=$(FOR_WHEEL) $(TOOLS)/bin/python -m build --wheel --no-isolation \
+	    --config-setting=--build-option=--plat-name=$(PLATFORM) --outdir $(DIST) $(PROJECT)
 
 sdist: $(TOOLS)/package.stamp | $(PROJECT)/setup.py
 	@rm -f $(DIST)/*.tar.gz

@@ -2,6 +2,7 @@
 the same sources give the same packages, bit by bit."""
 
 import gzip
+import hashlib
 import io
 import os
 import re
@@ -9,6 +10,9 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import uuid
+from datetime import datetime, timezone
+from importlib.util import find_spec
 from pathlib import Path
 from runpy import run_path
 from typing import Any
@@ -69,6 +73,30 @@ def usual_mode(mode: int) -> int:
     return 0o755 if mode & 0o100 else 0o644
 
 
+def bill_of_materials(library: Path, version: str) -> str:
+    """The wheel's components as CycloneDX JSON; number and time are those of the library and of the sources."""
+    from cyclonedx.factory.license import LicenseFactory
+    from cyclonedx.model import HashAlgorithm, HashType
+    from cyclonedx.model.bom import Bom, BomMetaData
+    from cyclonedx.model.component import Component, ComponentType
+    from cyclonedx.output.json import JsonV1Dot6
+    from packageurl import PackageURL
+
+    digest = hashlib.sha256(library.read_bytes()).hexdigest()
+
+    def component(name: str, **more: Any) -> Component:
+        mit = LicenseFactory().make_with_id("MIT")
+        return Component(name=name, version=version, bom_ref=name, type=ComponentType.LIBRARY, licenses=[mit], **more)
+
+    package = component("pysimd", purl=PackageURL("pypi", name="pysimd", version=version))
+    binary = component("libsimdnet", hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)])
+    date = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc)
+    number = uuid.uuid5(uuid.NAMESPACE_URL, f"pkg:pypi/pysimd@{version}#{digest}")
+    bom = Bom(components=[binary], serial_number=number, metadata=BomMetaData(component=package, timestamp=date))
+    bom.register_dependency(package, [binary])
+    return str(JsonV1Dot6(bom).output_as_string(indent=2)) + "\n"
+
+
 class ReproducibleWheel(bdist_wheel):
     """The library depends on the platform and not on the Python version."""
 
@@ -78,7 +106,14 @@ class ReproducibleWheel(bdist_wheel):
     def write_wheelfile(self, *arguments: Any, **options: Any) -> None:
         """Called when all files of the wheel are in a folder."""
         super().write_wheelfile(*arguments, **options)
-        for path in Path(str(self.bdist_dir)).rglob("*"):
+        folder = Path(str(self.bdist_dir))
+        if find_spec("cyclonedx"):  # which `make wheel` installs, and a build from source may lack
+            (info,) = folder.glob("*.dist-info")
+            sbom = info / "sboms" / "pysimd.cdx.json"  # where PEP 770 has it
+            sbom.parent.mkdir()
+            text = bill_of_materials(folder / "pysimd" / "libsimdnet.so", self.distribution.get_version())
+            sbom.write_text(text, encoding="utf-8")
+        for path in folder.rglob("*"):
             if path.is_file():
                 path.chmod(usual_mode(path.stat().st_mode))
 

@@ -28,17 +28,55 @@ $(TOOLS)/%.stamp: pyproject.toml setup.py | $(TOOLS)/bin/python $(PROJECT)/setup
 	$(call pip,$(TOOLS)) --editable '$(PROJECT)[$*]'
 	@touch $@
 
-# ---- packages. setup.py calls python-files, which puts the library beside the modules.
-DIST := $(BUILD)/dist
+# ---- packages. setup.py calls python-files, which puts a library beside the modules: the one of this build, for this machine, or
+# PACKAGED, which `make wheel` names.
+DIST     := $(BUILD)/dist
+PACKAGED ?= $(B)/libsimdnet.so
 
 .PHONY: python-files
 python-files: all
-	install -m 755 $(B)/libsimdnet.so $(call quote,$(INTO))/
+	install -m 755 $(PACKAGED) $(call quote,$(INTO))/libsimdnet.so
 	$(STRIP) --strip-unneeded $(call quote,$(INTO))/libsimdnet.so
 	install -m 644 include/simdnet.h include/simdnet_simd.h $(call quote,$(INTO))/
 
-# A wheel is named after the oldest glibc that has all symbol versions of the library (PEP 600), which readelf prints for any
-# machine; tests/sh/check_package.sh compares with auditwheel.
-GLIBC     = $(shell $(call tool,readelf) -V $(B)/libsimdnet.so | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1)
-PLATFORM  = $(if $(GLIBC),manylinux_$(subst .,_,$(GLIBC:GLIBC_%=%))_$(ARCH),$(error the library needs no version of glibc: \
-              name its platform, as in make wheel PLATFORM=musllinux_1_2_$(ARCH)))
+# The library of a wheel consists of the same objects, linked by the compiler driver of the package ziglang, which knows the symbols
+# of each glibc: PLATFORM is the tag of the wheel (PEP 600, PEP 656), and manylinux2014 has symbols up to glibc 2.17. gcc's library
+# has the functions that gcc calls, such as __divti3. ziglang has them in one object, whose exp(), memcpy() and others would replace
+# those of the C library; it adds that object if a name is missing, or without -O.
+PLATFORM   ?= manylinux2014_$(ARCH)
+ZIG_TARGET  = $(ARCH)-linux-$(if $(filter musllinux%,$(PLATFORM)),musl,gnu.2.17)
+LIBGCC      = $(shell $(CC) -print-libgcc-file-name)
+export ZIG_GLOBAL_CACHE_DIR := $(BUILD)/zig
+FOR_WHEEL  := $(B)/$(PLATFORM)/libsimdnet.so
+COMMAND_wheel = $(TOOLS)/bin/python -m ziglang cc -target $(ZIG_TARGET) -O2 $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(LIBGCC) $(SN_LIBS)
+$(call commands,wheel)
+$(FOR_WHEEL): $(OBJECTS) libsrc/simdnet.map $(B)/commands/wheel $(TOOLS)/package.stamp
+	@mkdir -p $(@D)
+	$(COMMAND_wheel) -o $@
+
+.PHONY: wheel-aarch64
+wheel-aarch64:
+	$(MAKE) CC=aarch64-linux-gnu-gcc wheel
+
+# For musl the sources are compiled by ziglang too: gcc would read the headers of this machine's C library. Its driver has other names
+# of processors than gcc, and links programs statically unless it is told. Binary utilities are those of this machine.
+MUSL_CC   = $(abspath $(TOOLS))/bin/python -m ziglang cc -target x86_64-linux-musl
+WITH_MUSL = CC='$(MUSL_CC)' VARIANT=x86_64-musl$(SOME) BASE_x86_64=-march=x86_64 LIBGCC=$(LIBGCC) LDFLAGS='-dynamic $(LIBGCC)' \
+            STRIP=strip PLATFORM=musllinux_1_2_x86_64
+.PHONY: wheel-musl check-musl
+wheel-musl: $(TOOLS)/package.stamp
+	$(MAKE) $(WITH_MUSL) wheel
+
+# The checker, and the library of the wheel, with the loader of musl: Debian's package musl.
+check-musl: wheel-musl
+	$(MAKE) $(WITH_MUSL) musl-programs
+
+.PHONY: musl-programs
+musl-programs: $(B)/tests/check $(B)/tests/opened
+	@echo "== $(B)/tests/opened"; $(RUN) $(B)/tests/opened $(FOR_WHEEL)
+	@echo "== $(B)/tests/check"; $(CHECK) --quick $(CHECK_FLAGS)
+
+# A program that opens the library of a wheel.
+$(B)/tests/opened: tests/c/opened.c $(B)/commands/test
+	@mkdir -p $(@D)
+	$(COMMAND_test) $< $(LDFLAGS) -lpthread -ldl -o $@

@@ -1,14 +1,20 @@
-"""Checks wheels, also those for other machines: python3 check_wheel.py WHEEL... prints what is wrong."""
+"""Checks wheels, also those for other machines: python3 check_wheel.py WHEEL... prints what is wrong. With auditwheel, which
+.venv-tools has, that checks the tags too."""
 
 from __future__ import annotations
 
 import base64
 import csv
 import hashlib
+import importlib.util
 import io
+import json
 import re
+import struct
+import subprocess
 import sys
 import zipfile
+from collections import defaultdict
 from pathlib import Path
 
 LIBRARY = "pysimd/libsimdnet.so"
@@ -34,17 +40,79 @@ def wrong_machine(archive: zipfile.ZipFile, machine: str) -> list[str]:
     return [] if found == {LIBRARY: E_MACHINE[machine]} else [f"e_machine of the files with code: {found}"]
 
 
-def wrong_glibc(archive: zipfile.ZipFile, oldest: tuple[int, ...]) -> list[str]:
-    """The newest symbol version that the library needs is the one in the name of the wheel."""
-    needed = re.findall(rb"\0GLIBC_(\d[\d.]*)(?=\0)", archive.read(LIBRARY))
-    newest = max((tuple(map(int, version.split(b"."))) for version in needed), default=None)
-    return [] if newest == oldest else [f"the library needs glibc {newest}"]
+# Some of what the library takes from the C library. ziglang has functions of the same names, with other results or slower.
+FROM_LIBC = {"memcpy", "memmove", "memset", "exp", "log", "sin", "cos", "fmodf"}
+LIBRARIES = {
+    "manylinux": {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"},
+    "musllinux": {"libc.so"},
+}
+DT_NEEDED, DT_FLAGS, DF_STATIC_TLS = 1, 30, 0x10
+
+
+def string_at(data: bytes, offset: int) -> str:
+    return data[offset : data.index(b"\0", offset)].decode()
+
+
+def dynamic_part(data: bytes) -> tuple[dict[int, list[int]], set[str], set[str]]:
+    """The values of each tag of a 64-bit ELF library, the libraries that it needs and the names that it takes from them."""
+    (start,) = struct.unpack_from("<Q", data, 40)
+    size, number = struct.unpack_from("<HH", data, 58)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, start + i * size) for i in range(number)]
+    values: dict[int, list[int]] = defaultdict(list)
+    names = set()
+    strings = 0
+    for _, kind, _, _, offset, length, link, *_ in sections:
+        if kind == 6:  # SHT_DYNAMIC
+            strings = sections[link][4]
+            for tag, value in struct.iter_unpack("<QQ", data[offset : offset + length]):
+                values[tag].append(value)
+        if kind == 11:  # SHT_DYNSYM
+            for name, _, _, section, _, _ in struct.iter_unpack("<IBBHQQ", data[offset : offset + length]):
+                if section == 0:
+                    names.add(string_at(data, sections[link][4] + name))
+    return values, {string_at(data, strings + value) for value in values[DT_NEEDED]}, names
+
+
+def wrong_linkage(data: bytes, libc: str, newest: tuple[int, ...]) -> list[str]:
+    """What the library needs that a system of the tag may lack."""
+    values, needed, names = dynamic_part(data)
+    found = [f"the library needs {name}" for name in sorted(needed - LIBRARIES[libc])]
+    versions = [tuple(map(int, v.split(b"."))) for v in re.findall(rb"\0GLIBC_(\d[\d.]*)(?=\0)", data)]
+    if libc == "manylinux" and not (versions and max(versions) <= newest):
+        found.append(f"the library needs glibc {max(versions, default=None)}")
+    if libc == "musllinux" and versions:
+        found.append("the library needs glibc")
+    if libc == "musllinux" and any(flags & DF_STATIC_TLS for flags in values[DT_FLAGS]):
+        found.append("musl does not open libraries with static TLS")
+    return found + [f"the library has its own {name}()" for name in sorted(FROM_LIBC - names)]
+
+
+def wrong_sbom(archive: zipfile.ZipFile, info: str, version: str) -> list[str]:
+    """The bill of materials (PEP 770) is of this version, and of this library."""
+    if f"{info}/sboms/pysimd.cdx.json" not in archive.namelist():
+        return ["no SBOM"]
+    bom = json.loads(archive.read(f"{info}/sboms/pysimd.cdx.json"))
+    (library,) = bom["components"]
+    hashes = [{"alg": "SHA-256", "content": hashlib.sha256(archive.read(LIBRARY)).hexdigest()}]
+    stated = bom["bomFormat"], bom["metadata"]["component"]["purl"], library["name"], library["hashes"]
+    return [] if stated == ("CycloneDX", f"pkg:pypi/pysimd@{version}", "libsimdnet", hashes) else [f"SBOM: {stated}"]
+
+
+def audited(wheel: Path, platform: str) -> list[str]:
+    """What auditwheel says about the tag, where it is installed."""
+    if importlib.util.find_spec("auditwheel") is None:
+        return []
+    command = [sys.executable, "-m", "auditwheel", "show", str(wheel)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = " ".join((done.stdout + done.stderr).split())
+    stated = platform.replace("manylinux2014", "manylinux_2_17")
+    return [] if f'platform tag: "{stated}"' in said else [f"auditwheel says: {said}"]
 
 
 def faults(wheel: Path) -> list[str]:
     project, version, *tag = wheel.stem.split("-")
     info = f"{project}-{version}.dist-info"
-    platform = re.fullmatch(r"(manylinux|musllinux)_(\d+)_(\d+)_(x86_64|aarch64)", tag[-1])
+    platform = re.fullmatch(r"(manylinux2014|musllinux_1_2)_(x86_64|aarch64)", tag[-1])
     if project != "pysimd" or tag[:-1] != ["py3", "none"] or not platform:
         return ["its name"]
     with zipfile.ZipFile(wheel) as archive:
@@ -54,19 +122,19 @@ def faults(wheel: Path) -> list[str]:
             for line in (f"Tag: {'-'.join(tag)}", "Root-Is-Purelib: false")
             if line not in described
         ]
-        found += wrong_record(archive, info) + wrong_machine(archive, platform[4])
-        if platform[1] == "manylinux":
-            found += wrong_glibc(archive, (int(platform[2]), int(platform[3])))
+        found += wrong_record(archive, info) + wrong_machine(archive, platform[2])
+        found += wrong_linkage(archive.read(LIBRARY), platform[1][:9], (2, 17)) + wrong_sbom(archive, info, version)
         size = archive.getinfo(LIBRARY).file_size
     if size > 12e6:
         found.append(f"the library has {size} bytes: is it not stripped?")
-    return found
+    return found + audited(wheel, tag[-1])
 
 
 def main() -> int:
     found = {wheel: faults(Path(wheel)) for wheel in sys.argv[1:]}
+    without = "" if importlib.util.find_spec("auditwheel") else " (without auditwheel)"
     for wheel, wrong in found.items():
-        print(f"{wheel}: {', '.join(wrong) or 'passed'}")
+        print(f"{wheel}: {', '.join(wrong) or 'passed'}{without}")
     return not found or any(found.values())
 
 

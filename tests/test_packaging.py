@@ -13,11 +13,13 @@ import subprocess
 import sys
 import zipfile
 from email.message import Message
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import check_wheel
 import pysimd
 from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library
 
@@ -64,8 +66,45 @@ def test_tag_and_contents(wheel: Path) -> None:
         info = f"pysimd-{pysimd.__version__}.dist-info"
         metadata = archive.read(f"{info}/METADATA").decode()
         assert "Root-Is-Purelib: false" in archive.read(f"{info}/WHEEL").decode()
+        assert (f"{info}/sboms/pysimd.cdx.json" in names) == (find_spec("cyclonedx") is not None)
     needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
     assert sorted(line.split()[1].split(">")[0] for line in needs) == ["cffi", "numpy"]
+
+
+def library_of(wheel: Path) -> bytes:
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read(check_wheel.LIBRARY)
+
+
+def newest_glibc(library: bytes) -> tuple[int, ...]:
+    versions = re.findall(rb"\0GLIBC_(\d[\d.]*)(?=\0)", library)
+    return max((tuple(map(int, version.split(b"."))) for version in versions), default=(0,))
+
+
+def test_a_library_for_this_machine_alone_is_not_for_older_ones(wheel: Path) -> None:
+    """What tests/check_wheel.py says about the library that `pip wheel` links, if its wheel had a tag for other systems."""
+    library = library_of(wheel)
+    newest = newest_glibc(library)
+    if newest == (0,):
+        pytest.skip("this machine has no glibc")
+    assert check_wheel.wrong_linkage(library, "manylinux", newest) == []
+    older = (newest[0], newest[1] - 1)
+    assert check_wheel.wrong_linkage(library, "manylinux", older) == [f"the library needs glibc {newest}"]
+    found = check_wheel.wrong_linkage(library, "musllinux", newest)
+    assert "the library needs glibc" in found
+    assert "musl does not open libraries with static TLS" in found
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no compiler")
+def test_functions_in_place_of_those_of_the_c_library_are_found(tmp_path: Path) -> None:
+    """As ziglang's memcpy() and exp(), which took the place of glibc's in a library without gcc's own functions."""
+    source, library = tmp_path / "own.c", tmp_path / "own.so"
+    source.write_text("double log(double); double exp(double x) { return x; } double f(double x) { return log(exp(x)); }")
+    flags = ["-shared", "-fPIC", "-fno-builtin", "-fvisibility=hidden", "-lm"]
+    run(str(COMPILER), str(source), *flags, "-o", str(library))
+    found = check_wheel.wrong_linkage(library.read_bytes(), "manylinux", (9, 0))
+    assert "the library has its own exp()" in found
+    assert "the library has its own log()" not in found
 
 
 @pytest.fixture(scope="module")

@@ -52,12 +52,7 @@ expected |= {f"pysimd/{name}" for name in ("libsimdnet.so", "simdnet.h", "simdne
 assert names == expected, names ^ expected
 print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, the library in it {library / 1e6:.1f} MB")
 END
-"$PYTHON" tests/check_wheel.py "$wheel"
-platform=${wheel##*-} platform=${platform%.whl}
-if ! "$work/checkout/.venv-tools/bin/auditwheel" show "$wheel" | tr '\n' ' ' | grep -q "platform tag: \"$platform\""; then
-    echo "FAIL: auditwheel does not find $platform"
-    exit 1
-fi
+"$work/checkout/.venv-tools/bin/python" tests/check_wheel.py "$wheel"
 
 # Libraries that an installed package must refuse: a text, another library, an older one, and one with few of the functions.
 libm=$("${CC:-cc}" -print-file-name=libm.so.6)
