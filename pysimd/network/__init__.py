@@ -19,8 +19,8 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``lower``: the prepared calls of each node. Their weights are packed, and ``mapped`` gives the pages of the file back.
 * ``ranks``: merges dimensions where a call has too many. ``check``: what the library refuses, before anything is packed.
 * ``runner``: runs the calls. ``model``: all of this for users; ``runners``: what a model that is called has prepared.
-* ``sizes``: dimensions that are open, of which a plan knows formulas; ``open_plan`` binds it to a shape, ``open_runner`` runs a
-  model for any.
+* ``sizes``: dimensions that are open, of which a plan knows formulas; ``open_plan`` binds it to a shape, ``open_runner``
+  runs a model for any.
 * ``images``: a model on the images of a folder.
 """
 

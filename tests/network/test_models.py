@@ -285,7 +285,7 @@ def test_a_report_tells_why_its_times_differ(interruption: float, told: bool, mo
 def test_shapes_that_do_not_fit(path: Path) -> None:
     model = pysimd.load(path)
     with pytest.raises(ValueError, match=r"the shape of the input x: .* is open"):
-        model.prepare()
+        model.shapes()
     with pytest.raises(ValueError, match="'z' is not an input, expected 'x'"):
         model.prepare({"z": (1, 3, 8, 8)})
     with pytest.raises(ValueError, match=r"the shape of x is given as \(1, 4, 8, 8\), expected that of the file"):
