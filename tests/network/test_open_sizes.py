@@ -36,7 +36,8 @@ def described(runner: Runner) -> list[Any]:
     """All of a plan that can be compared."""
     nodes = [(node.operator, node.inputs, node.outputs, repr(dict(node.attributes))) for node in runner.placed.nodes]
     types = {name: (tuple(of.shape), of.dtype) for name, of in runner.placed.types.items()}
-    return [nodes, types, dict(runner.plan.places), runner.plan.size]
+    idle = sorted(node.outputs for node in runner.plan.idle)
+    return [nodes, types, dict(runner.plan.places), runner.plan.size, idle]
 
 
 def answers(runner: Runner, inputs: Mapping[str, Array]) -> list[Any]:
@@ -214,6 +215,19 @@ def test_memory_stays_flat() -> None:
         run(x[..., :width].copy())
     gc.collect()
     assert len(gc.get_objects()) < before + 200
+
+
+def test_plans_for_one_shape_each_are_not_all_kept() -> None:
+    """A function of Python is asked for the shapes of its results, which are then those of the plan."""
+    node = onnx.helper.make_node("Twice", ["x"], ["y"], domain="own")
+    ends = [onnx.helper.make_tensor_value_info(name, 1, ("n",)) for name in "xy"]
+    graph = onnx.helper.make_graph([node], "twice", ends[:1], ends[1:])
+    opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("own", 1)]
+    model = pysimd.load(onnx.helper.make_model(graph, opset_imports=opsets), fallback={"own.Twice": lambda x: 2 * x})
+    run: Any = model.prepare()
+    for n in (*range(1, 40), 1, 2):
+        assert run(np.arange(n, dtype=np.float32))["y"].tolist() == [*range(0, 2 * n, 2)]
+    assert len(run.plans) == 16
 
 
 def test_six_threads_on_one_runner() -> None:
