@@ -27,9 +27,10 @@ def test_actionlint_accepts_the_workflows() -> None:
 def test_commands_of_the_workflow_exist() -> None:
     text = "".join(path.read_text() for path in WORKFLOWS)
     assert re.findall(r"run: (\.ci/\w+)$", text, re.MULTILINE) == [".ci/run"] and (ROOT / ".ci" / "run").exists()
-    targets = set(re.findall(r"run: make (\w+)", text))
-    assert targets >= {"wheel", "sdist", "docs"}
-    assert targets <= set(re.findall(r"^([a-z]+):(?!=)", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    targets = {*re.findall(r"run: make ([\w-]+)", text), *re.findall(r"target: ([\w-]+)", text)}
+    assert targets == {"wheel", "wheel-aarch64", "wheel-musl", "sdist", "docs"}
+    rules = "".join((ROOT / file).read_text() for file in ("Makefile", "pysimd/package.mk"))
+    assert targets <= set(re.findall(r"^([a-z0-9-]+):(?!=)", rules, flags=re.MULTILINE))
 
 
 def test_the_workflow_installs_the_tools_of_ci() -> None:
