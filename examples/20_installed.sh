@@ -15,7 +15,7 @@ ${RUN:-} "$work/shared"
 
 # With the static one: the program runs without the installed library.
 ${CC:-cc} examples/08_gemm.c $(pkg-config --cflags simdnet) "$work/usr/lib/libsimdnet.a" -lm -lpthread -ldl -o "$work/static"
-make --silent uninstall PREFIX="$work/usr"
+make --silent uninstall PREFIX="$work/usr" > "$work/log"
 ${RUN:-} "$work/static" | head -n 1
 
 # Output:

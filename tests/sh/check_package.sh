@@ -18,14 +18,14 @@ if ! git -c safe.directory='*' archive HEAD > "$work/checkout.tar"; then
     exit 0
 fi
 tar -xf "$work/checkout.tar" -C "$work/checkout"
-(cd "$work/checkout" && find . -type f) | sed 's|^\./||' | grep -v -e '^\.ci/' -e '^\.gitignore$' | sort > "$work/expected"
+(cd "$work/checkout" && find . -type f) | sed 's|^\./||' | grep -v -e '^\.ci/' -e '^\.github/' -e '^\.gitignore$' | sort > "$work/expected"
 
 echo '== sdist'
 make -s -C "$work/checkout" sdist PYTHON="$PYTHON" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
 sdist=$(echo "$work"/checkout/build/dist/pysimd-*.tar.gz)
 tar -xzf "$sdist" -C "$work"
 source=$(echo "$work"/pysimd-*/)
-# It contains the files of the commit, except .ci and .gitignore, which are only for the repository, and those of setuptools.
+# It contains the files of the commit, except .ci, .github and .gitignore, which are only for the repository, and those of setuptools.
 (cd "$source" && find . -type f) | sed 's|^\./||' | grep -v -x -e PKG-INFO -e setup.cfg -e 'pysimd.egg-info/.*' | sort > "$work/found"
 diff "$work/expected" "$work/found" || { echo 'FAIL: < is in the commit alone, > in the sdist alone'; exit 1; }
 
