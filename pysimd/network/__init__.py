@@ -27,6 +27,7 @@ A file becomes calls of the library in these steps, each a function of the resul
 from pysimd.network.build import Builder
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.images import Batch, batches
+from pysimd.network.open_runner import OpenRunner
 from pysimd.network.runner import Runner
 
-__all__ = ["Batch", "Builder", "Graph", "Node", "Runner", "Type", "batches"]
+__all__ = ["Batch", "Builder", "Graph", "Node", "OpenRunner", "Runner", "Type", "batches"]

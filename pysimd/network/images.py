@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -327,6 +326,8 @@ class Batches:
         return -(-len(self.files) // self.size)
 
     def __iter__(self) -> Iterator[Batch]:
+        from concurrent.futures import ThreadPoolExecutor  # only here: models without images need not import it
+
         ahead = 2 * self.size + self._readers  # read at most, beyond the batch that is computed
         pool = ThreadPoolExecutor(self._readers, "pysimd-images")
         try:

@@ -17,8 +17,8 @@
 #define TILE_HALVES
 #if defined(__clang__)
 /* For %t in the code below, clang 22 prints the names of masks in place of registers from 16 on. */
-SN_INLINE v32f half_load_32f(const sn_32f * p) { return _mm512_castps256_ps512(_mm256_loadu_ps((const float *)p)); }
-SN_INLINE void half_store_32f(sn_32f * p, v32f v) { _mm256_storeu_ps((float *)p, _mm512_castps512_ps256(v)); }
+SN_INLINE v32f half_load_32f(const sn_32f * p) { return _mm512_castps256_ps512(_mm256_loadu_ps((const void *)p)); }
+SN_INLINE void half_store_32f(sn_32f * p, v32f v) { _mm256_storeu_ps((void *)p, _mm512_castps512_ps256(v)); }
 SN_INLINE v32f half_fma_32f(const sn_32f * a, v32f b, v32f c)
 {
     const __m256 sum = _mm256_fmadd_ps(_mm256_set1_ps(*a), _mm512_castps512_ps256(b), _mm512_castps512_ps256(c));
