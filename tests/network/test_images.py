@@ -298,7 +298,7 @@ def test_a_loop_that_is_left_reads_no_more(colors: Path, monkeypatch: pytest.Mon
             left.set()
             super().shutdown(wait)
 
-    monkeypatch.setattr(images, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor", Pool)
     work = batches(_means(1, 3, 4, 4), [colors / "a.png"] * 50, readers=1)
     count: list[Path] = []
 
