@@ -30,12 +30,14 @@ class Contexts:
 
     def __init__(self) -> None:
         self._made: weakref.WeakValueDictionary[Any, _Alike] = weakref.WeakValueDictionary()
-        self._digests: dict[Any, bytes] = {}  # of arrays that are never written, by their places
-        self._constant: dict[int, Array] = {}
+        self._digests: dict[int, dict[Any, bytes]] = {}  # of views of arrays that nobody writes, as long as these exist
 
-    def keep(self, arrays: Iterable[Array]) -> None:
-        """Keeps arrays that nobody writes, so that each of their bytes is read once only to find equal ones."""
-        self._constant.update((id(array), array) for array in map(_owner, arrays))
+    def remember(self, arrays: Iterable[Array]) -> None:
+        """Reads the bytes of these arrays, which nobody writes, once only to find equal ones."""
+        for array in map(_owner, arrays):
+            if id(array) not in self._digests:
+                self._digests[id(array)] = {}
+                weakref.finalize(array, self._digests.pop, id(array))
 
     def set_params(self, context: SharingContext, *arguments: Any) -> None:
         """Calls its ``set_params`` with these arguments, arrays of any strides, or shares the result of an equal call."""
@@ -66,12 +68,10 @@ class Contexts:
         owner = owner_of(value)
         if owner is not None:
             return (owner, value.ctypes.data, *view)
-        if id(_owner(value)) not in self._constant:
-            return (_digest(value), *view)
-        place = value.ctypes.data, *view
-        if place not in self._digests:
-            self._digests[place] = _digest(value)
-        return (self._digests[place], *view)
+        place, known = (value.ctypes.data, *view), self._digests.get(id(_owner(value)), {})
+        if place not in known:
+            known[place] = _digest(value)
+        return (known[place], *view)
 
 
 def _owner(array: Array) -> Array:

@@ -179,8 +179,14 @@ class Model:
 
     def _open_runner(self, dims: Dims, layout: str) -> OpenRunner:
         def plan(sizes: Sizes) -> OpenPlan:
+            try:
+                return planned(sizes, sizes.__getitem__)
+            except ValueError:  # as for a preparation, or something needs numbers: then a plan for these sizes alone
+                return planned(sizes, lambda name: int(sizes[name]))
+
+        def planned(sizes: Sizes, size_of: Callable[[str], Any]) -> OpenPlan:
             shapes: dict[str, Any] = {
-                name: tuple(sizes[n] if isinstance(n, str) else n for n in each) for name, each in dims.items()
+                name: tuple(size_of(n) if isinstance(n, str) else n for n in each) for name, each in dims.items()
             }
             with released(self.source.weights.values()):
                 graph = simplified(graph_of(self.source, shapes, self._fallback))

@@ -20,7 +20,6 @@ class OpenPlan:
     graph : simplified, of these sizes.
     layout, contexts, outputs : as of :class:`~pysimd.network.runner.Runner`.
     operators, file : those of the file, and its path, for reports.
-    conditions : what must be true of the open dimensions, as expressions of Python.
     """
 
     def __init__(
@@ -39,13 +38,17 @@ class OpenPlan:
         self._stored = placed(graph, layout)
         self._arrangement = arranged(self._stored)
         self._constants = self._stored.constants
-        contexts.keep(self._constants.values())
+        contexts.remember(self._constants.values())
         self._light = tuple(_Open(sizes, without_packed(each)) for each in (graph, self._stored))
         places, idle = self._arrangement.places, self._arrangement.idle
         self._idle = [i for i, node in enumerate(self._stored.nodes) if node in idle]
         self._place = sizes.resolver([(place.offset, place.shape, place.strides) for place in places.values()])
         self._hold = sizes.conditions_hold()  # last: what is above adds conditions
-        self.conditions = tuple(sizes.conditions)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What must be true of the open dimensions, as expressions of Python."""
+        return tuple(self.sizes.conditions)
 
     def holds(self, values: Sequence[int]) -> bool:
         """Whether the plan serves these sizes of the open dimensions, in their order."""

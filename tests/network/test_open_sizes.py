@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,13 @@ import pytest
 
 import pysimd
 from pysimd.annotations import Array
+from pysimd.network import model as model_module
+from pysimd.network.graph import Graph
 from pysimd.network.model import Model
 from pysimd.network.open_runner import OpenRunner
+from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
+from pysimd.network.sizes import sizes_in
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
@@ -228,6 +233,52 @@ def test_plans_for_one_shape_each_are_not_all_kept() -> None:
     for n in (*range(1, 40), 1, 2):
         assert run(np.arange(n, dtype=np.float32))["y"].tolist() == [*range(0, 2 * n, 2)]
     assert len(run.plans) == 16
+
+
+def test_a_plan_of_numbers_where_sizes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass that raises for sizes that are open costs plans, and no model. What is computed for a plan goes with it."""
+
+    def of_numbers(graph: Graph) -> Graph:
+        if any(sizes_in(of.shape) for of in graph.types.values()):
+            raise ValueError("no numbers")
+        return simplified(graph)
+
+    monkeypatch.setattr(model_module, "simplified", of_numbers)
+    model = recogniser()
+    run = model.prepare()
+    for width in (30, 31, 30):
+        np.testing.assert_array_equal(run(image(1, width))["y"], model.prepare((1, 3, 16, width))(image(1, width))["y"])
+    assert len(run.plans) == 2
+    with pytest.raises(ValueError, match="not supported"):
+        run.prepare({"x": (1, 3, 16, 0)})
+
+
+def test_weights_of_plans_are_released() -> None:
+    """Those that passes compute: of the last 16 plans."""
+    random = np.random.default_rng(2)
+    nodes = [
+        onnx.helper.make_node("MatMul", ["x", "w"], ["a"]),
+        onnx.helper.make_node("Mul", ["a", "s"], ["b"]),  # becomes part of the weights
+        onnx.helper.make_node("Twice", ["b"], ["y"], domain="own"),  # a plan for each shape
+    ]
+    ends = [onnx.helper.make_tensor_value_info(name, 1, ("n", 256)) for name in "xy"]
+    arrays = {"w": random.standard_normal((256, 256)), "s": random.standard_normal(256)}
+    weights = [onnx.numpy_helper.from_array(array.astype(np.float32), name) for name, array in arrays.items()]
+    opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("own", 1)]
+    graph = onnx.helper.make_graph(nodes, "twice", ends[:1], ends[1:], weights)
+    model = pysimd.load(onnx.helper.make_model(graph, opset_imports=opsets), fallback={"own.Twice": lambda x: 2 * x})
+    run: Any = model.prepare()
+    tracemalloc.start()
+    try:
+        for n in range(2, 50):
+            run(np.ones((n, 256), np.float32))
+            if n == 20:
+                gc.collect()
+                before, _ = tracemalloc.get_traced_memory()
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < before + 4 * 256 * 256 * 4
+    finally:
+        tracemalloc.stop()
 
 
 def test_six_threads_on_one_runner() -> None:

@@ -96,7 +96,7 @@ def as_bias(c: Conversion, i: int, columns: int) -> Value | None:
     if isinstance(mask, np.ndarray):
         mask = excluded(mask) if mask.dtype == np.bool_ else float32_of(mask)
         more = columns - mask.shape[-1]
-        return np.pad(mask, [*[(0, 0)] * (mask.ndim - 1), (0, more)], constant_values=-np.inf) if more > 0 else mask
+        return np.pad(mask, [*[(0, 0)] * (mask.ndim - 1), (0, int(more))], constant_values=-np.inf) if more > 0 else mask
     if c.dtype(i) == "bool":
         mask = c.host(excluded, mask)
     shape = c.builder.shape(mask)

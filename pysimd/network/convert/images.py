@@ -257,7 +257,7 @@ def _with_zeros(
     """Weights with zeros after a kernel whose output_padding is more than the padding after it, and this padding, which
     grows by as much. Of volumes the first dimension stays as it is."""
     last = range(len(after) - 2, len(after))
-    zeros = [max(-(-(more[i] - after[i]) // dilations[i]), 0) if i in last else 0 for i in range(len(after))]
+    zeros = [int(max(-(-(more[i] - after[i]) // dilations[i]), 0)) if i in last else 0 for i in range(len(after))]
     if not any(zeros):
         return weight, after
     after = [n + count * dilation for n, count, dilation in zip(after, zeros, dilations)]
