@@ -6,6 +6,7 @@ the calls of a step: every model has a copy of this work memory.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from typing import Any, NamedTuple
 
@@ -97,7 +98,7 @@ class Memory:
             if low <= address < high:
                 return f"TENSOR({kind}, {address - low})"
         regions = self._joined()
-        at = bisect_right(regions, address, key=lambda region: region.begin) - 1
+        at = bisect_right(regions, _Region(address, sys.maxsize, None, False)) - 1  # Python 3.9 knows no key=
         if at < 0 or address >= regions[at].end:
             raise ValueError("an argument points to memory that is not known")
         region = regions[at]

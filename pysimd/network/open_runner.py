@@ -8,7 +8,7 @@ from typing import Any, Union
 
 from pysimd._geometry import shape_of
 from pysimd.annotations import Array, Shape
-from pysimd.errors import shown
+from pysimd.errors import printable, shown
 from pysimd.network.given import Inputs, array_of, by_name, refuse_others
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.runner import Runner
@@ -99,7 +99,7 @@ class OpenRunner:
         """The plans and their conditions, as text."""
         lines = [str(self)]
         for i, plan in enumerate(self._plans, 1):
-            lines += [f"  plan {i} serves sizes for which", *(f"    {condition}" for condition in plan.conditions)]
+            lines += [f"  plan {i} serves sizes for which", *(f"    {printable(text)}" for text in plan.conditions)]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ class OpenRunner:
         return "\n".join([*lines, *(f"  input   {self._described(name)}" for name in self.dims)])
 
     def _described(self, name: str) -> str:
-        return f"{name}: {self._inputs[name].dtype} ({', '.join(map(str, self.dims[name]))})"
+        return printable(f"{name}: {self._inputs[name].dtype} ({', '.join(map(str, self.dims[name]))})")
 
     def _sizes_of(self, shapes: Mapping[str, Shape]) -> tuple[int, ...]:
         """The sizes of the open dimensions."""
@@ -120,7 +120,7 @@ class OpenRunner:
             if not fits:
                 known = "".join(f", where {n} is {found[n]}" for n in dict.fromkeys(dims) if n in found)
                 expected = ", ".join(map(str, dims)) + "," * (len(dims) == 1)
-                raise ValueError(f"the shape of {name} is given as {tuple(shape)}, expected ({expected}){known}")
+                raise ValueError(printable(f"the shape of {name} is given as {tuple(shape)}, expected ({expected}){known}"))
         return tuple(found[name] for name in self.names)
 
 
@@ -148,9 +148,8 @@ def open_dims(inputs: Mapping[str, Value], given: Mapping[str, Any]) -> Dims | N
             for i, (old, n) in enumerate(zip(each, numbers))
         )
         if not _fits(named[name], inputs[name].dims or named[name]):
-            raise ValueError(
-                f"the shape of {name} is given as {shown(each)}, expected that of the file, {inputs[name].dims}"
-            )
+            what = f"the shape of {name} is given as {shown(each)}, expected that of the file, {inputs[name].dims}"
+            raise ValueError(printable(what))
     return named
 
 

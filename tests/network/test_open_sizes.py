@@ -349,6 +349,21 @@ def test_sizes_that_contradict_each_other() -> None:
             model.prepare(shapes)
 
 
+def test_names_of_dimensions_send_no_commands_to_the_terminal() -> None:
+    ends = [onnx.helper.make_tensor_value_info(name, 1, ("\x1b[2J\nn", 2)) for name in ("x\x1b", "y")]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x\x1b"], ["y"])], "net", ends[:1], ends[1:])
+    model = pysimd.load(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)]))
+    run = model.prepare()
+    assert run(np.ones((3, 2), np.float32))["y"].shape == (3, 2)
+    texts = [str(run), run.report()]
+    for call in (lambda: run.prepare({"x\x1b": (3, 3)}), lambda: model.prepare({"x\x1b": ("\x1b", 3)})):
+        with pytest.raises(ValueError, match="the shape of x") as error:
+            call()
+        texts.append(str(error.value))
+    assert all(text.replace("\n", "").isprintable() for text in texts)
+    assert [text.count("\n") for text in texts] == [1, len(run.plans[0].conditions) + 2, 0, 0]
+
+
 def test_a_runner_of_any_size_is_shown() -> None:
     run = recogniser().prepare({"x": (None, 3, 16, None)})
     run(image(1, 50))
