@@ -16,9 +16,9 @@ from pysimd.context import ShapedContext
 from pysimd.errors import shown
 
 #: A type of the library by its size: it moves elements, whatever they are.
-_TYPES = {1: lib.SimdTensorData8u, 2: lib.SimdTensorData16b, 4: lib.SimdTensorData32f, 8: lib.SimdTensorData64i}
+TYPES = {1: lib.SimdTensorData8u, 2: lib.SimdTensorData16b, 4: lib.SimdTensorData32f, 8: lib.SimdTensorData64i}
 _MOST = int(lib.SIMDNET_MAX_DIMENSIONS)
-_MODES = {
+MODES = {
     "constant": lib.SimdnetPadConstant,
     "reflect": lib.SimdnetPadReflect,
     "edge": lib.SimdnetPadEdge,
@@ -31,9 +31,9 @@ PadMode = Literal["constant", "reflect", "edge", "wrap"]
 
 def _type_of(dtype: Any, name: str) -> int:
     """The type that moves elements of a dtype."""
-    if dtype.itemsize not in _TYPES or dtype.hasobject:
+    if dtype.itemsize not in TYPES or dtype.hasobject:
         raise TypeError(f"{name} has dtype {dtype}, expected elements of 1, 2, 4 or 8 bytes that are not Python objects")
-    return int(_TYPES[dtype.itemsize])
+    return int(TYPES[dtype.itemsize])
 
 
 def _source(x: Any, name: str) -> Array:
@@ -295,8 +295,8 @@ def pad(
     Formula: SimdnetPad.
     """
     array = _source(x, "x")
-    if mode not in _MODES:
-        raise ValueError(f"mode is {shown(mode)}, expected {' or '.join(map(repr, _MODES))}")
+    if mode not in MODES:
+        raise ValueError(f"mode is {shown(mode)}, expected {' or '.join(map(repr, MODES))}")
     widths = _widths_of(pad_width, array.ndim)
     shape = tuple(before + extent + after for extent, (before, after) in zip(array.shape, widths))
     for axis, (extent, result) in enumerate(zip(array.shape, shape)):
@@ -319,7 +319,7 @@ def pad(
         "SimdnetPadParameters *",
         {
             "size": ffi.sizeof("SimdnetPadParameters"),
-            "mode": _MODES[mode],
+            "mode": MODES[mode],
             "dataType": kind,
             "count": array.ndim,
             "shape": array.shape,

@@ -15,12 +15,12 @@ from pysimd.errors import shown
 GridMode = Literal["bilinear", "nearest", "bicubic"]
 GridPadding = Literal["zeros", "border", "reflection"]
 
-_MODES = {
+MODES = {
     "bilinear": lib.SimdGridSampleInterpBilinear,
     "nearest": lib.SimdGridSampleInterpNearest,
     "bicubic": lib.SimdGridSampleInterpBicubic,
 }
-_PADDINGS = {
+PADDINGS = {
     "zeros": lib.SimdGridSamplePaddingZeros,
     "border": lib.SimdGridSamplePaddingBorder,
     "reflection": lib.SimdGridSamplePaddingReflect,
@@ -63,7 +63,7 @@ class GridSample2d(ShapedContext):
         if len(self._src_shape) != 4:
             raise ValueError(f"src_shape is {self._src_shape}, expected (N, C, H, W)")
         size = pair(dst_size, "dst_size", 0)
-        chosen = _chosen(mode, "mode", _MODES), _chosen(padding_mode, "padding_mode", _PADDINGS), bool(align_corners)
+        chosen = _chosen(mode, "mode", MODES), _chosen(padding_mode, "padding_mode", PADDINGS), bool(align_corners)
         self._dst_shape = (*self._src_shape[:2], *size)
         self._grid_shape = (self._src_shape[0], *size, 2)
         super().__init__(

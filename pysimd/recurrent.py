@@ -17,7 +17,7 @@ from pysimd.calls import call_struct, create
 from pysimd.context import ShapedContext, SharingContext
 from pysimd.errors import NO_WEIGHTS, StateError, shown
 
-_DIRECTIONS = {
+DIRECTIONS = {
     "forward": lib.SimdnetRecurrentForward,
     "reverse": lib.SimdnetRecurrentReverse,
     "bidirectional": lib.SimdnetRecurrentBidirectional,
@@ -27,9 +27,9 @@ _SIZES = ffi.typeof("size_t[]")
 
 def _direction(name: Direction) -> int:
     try:
-        return int(_DIRECTIONS[name])
+        return int(DIRECTIONS[name])
     except (KeyError, TypeError):
-        raise ValueError(f"direction is {name!r}, expected one of {', '.join(_DIRECTIONS)}") from None
+        raise ValueError(f"direction is {name!r}, expected one of {', '.join(DIRECTIONS)}") from None
 
 
 class _Kind(NamedTuple):
@@ -40,7 +40,7 @@ class _Kind(NamedTuple):
 
 
 #: The defaults are those of the operators of ONNX.
-_ACTIVATIONS: dict[str, _Kind] = {
+ACTIVATIONS: dict[str, _Kind] = {
     "sigmoid": _Kind(lib.SimdnetRecurrentActivationSigmoid),
     "tanh": _Kind(lib.SimdnetRecurrentActivationTanh),
     "relu": _Kind(lib.SimdnetRecurrentActivationRelu),
@@ -55,7 +55,7 @@ _ACTIVATIONS: dict[str, _Kind] = {
 }
 
 
-def _float(value: Any, name: str) -> float:
+def float_of(value: Any, name: str) -> float:
     if not is_number(value):
         raise TypeError(f"{name} is {shown(value)}, expected a number")
     return float(as_float(value, name))
@@ -64,15 +64,15 @@ def _float(value: Any, name: str) -> float:
 def activation_of(given: Any) -> tuple[Any, ...]:
     """The name of an activation and all its numbers."""
     name, *numbers = given if isinstance(given, (tuple, list)) and given else (given,)
-    if not isinstance(name, str) or name not in _ACTIVATIONS:
-        raise ValueError(f"activation is {shown(name)}, expected one of {', '.join(_ACTIVATIONS)}")
-    defaults = _ACTIVATIONS[name].defaults
+    if not isinstance(name, str) or name not in ACTIVATIONS:
+        raise ValueError(f"activation is {shown(name)}, expected one of {', '.join(ACTIVATIONS)}")
+    defaults = ACTIVATIONS[name].defaults
     if len(numbers) > len(defaults):
         raise ValueError(f"the activation {name} has {len(numbers)} numbers, expected at most {len(defaults)}")
-    return (name, *(_float(value, f"a number of {name}") for value in numbers), *defaults[len(numbers) :])
+    return (name, *(float_of(value, f"a number of {name}") for value in numbers), *defaults[len(numbers) :])
 
 
-def _activations_of(given: Any, places: int, directions: int) -> tuple[tuple[Any, ...], ...] | None:
+def activations_of(given: Any, places: int, directions: int) -> tuple[tuple[Any, ...], ...] | None:
     """Those of all directions, which have `places` functions each; None for the usual ones."""
     if given is None:
         return None
@@ -140,13 +140,13 @@ class Recurrent(ShapedContext, SharingContext):
                 "inputForget": self._input_forget,
             },
         )
-        chosen = _activations_of(activations, self._places, self._directions)
+        chosen = activations_of(activations, self._places, self._directions)
         for i, (name, *numbers) in enumerate(chosen or ()):
             at = i // self._places * 3 + i % self._places
-            parameters.activations[at] = _ACTIVATIONS[name].activation
+            parameters.activations[at] = ACTIVATIONS[name].activation
             parameters.alpha[at], parameters.beta[at] = (*numbers, 0.0, 0.0)[:2]
         if clip is not None:
-            clip = _float(clip, "clip")
+            clip = float_of(clip, "clip")
             if not (clip > 0 and isfinite(clip)):
                 raise ValueError(f"clip is {clip}, expected None or a number above 0")
             parameters.clip = clip

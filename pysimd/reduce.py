@@ -15,7 +15,7 @@ from pysimd.annotations import Array, FloatArray, Floats
 from pysimd.calls import call_struct
 from pysimd.errors import shown
 
-_OPERATIONS = {
+OPERATIONS = {
     "sum": lib.SimdnetReduceSum,
     "mean": lib.SimdnetReduceMean,
     "max": lib.SimdnetReduceMax,
@@ -103,9 +103,9 @@ def reduce(
 
     Formula: SimdnetReduce.
     """
-    if operation not in _OPERATIONS:
-        raise ValueError(f"operation is {shown(operation)}, expected {' or '.join(map(repr, _OPERATIONS))}")
-    return _reduce(x, _OPERATIONS[operation], axis, keepdims, out, FLOAT32)
+    if operation not in OPERATIONS:
+        raise ValueError(f"operation is {shown(operation)}, expected {' or '.join(map(repr, OPERATIONS))}")
+    return _reduce(x, OPERATIONS[operation], axis, keepdims, out, FLOAT32)
 
 
 def sum(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:

@@ -29,20 +29,20 @@ from pysimd.calls import call, create, reused
 from pysimd.context import ShapedContext
 from pysimd.errors import StateError, shown
 
-_MODES = {
+MODES = {
     "nearest": lib.SimdnetResizeNearest,
     "linear": lib.SimdnetResizeLinear,
     "cubic": lib.SimdnetResizeCubic,
     "area": lib.SimdnetResizeArea,
 }
-_COORDINATES = {
+COORDINATES = {
     "half_pixel": lib.SimdnetResizeHalfPixel,
     "pytorch_half_pixel": lib.SimdnetResizePytorchHalfPixel,
     "align_corners": lib.SimdnetResizeAlignCorners,
     "asymmetric": lib.SimdnetResizeAsymmetric,
     "half_pixel_symmetric": lib.SimdnetResizeHalfPixelSymmetric,
 }
-_ROUNDINGS = {
+ROUNDINGS = {
     "round_prefer_floor": lib.SimdnetResizeRoundPreferFloor,
     "round_prefer_ceil": lib.SimdnetResizeRoundPreferCeil,
     "floor": lib.SimdnetResizeFloor,
@@ -171,9 +171,9 @@ class Resize(ShapedContext):
         given.dataType, given.format = self._element.tensor, self._form
         given.batch, given.channels = lead[0] if lead else 1, channels
         given.srcH, given.srcW, given.dstH, given.dstW = height, width, dst_h, dst_w
-        given.method = _chosen(mode, "mode", _MODES)
-        given.coordinates = _chosen(coordinates, "coordinates", _COORDINATES)
-        given.rounding = _chosen(rounding, "rounding", _ROUNDINGS)
+        given.method = _chosen(mode, "mode", MODES)
+        given.coordinates = _chosen(coordinates, "coordinates", COORDINATES)
+        given.rounding = _chosen(rounding, "rounding", ROUNDINGS)
         given.scaleY, given.scaleX = scales
         given.cubic, given.antialias, given.excludeOutside = _number(cubic, "cubic"), bool(antialias), bool(exclude_outside)
         super().__init__(create(lib.SimdnetResizeInit, given), arguments)

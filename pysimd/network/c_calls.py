@@ -1,134 +1,158 @@
-"""The text of recorded calls in C99 that is C++11, too: arrays and structs are variables, and pointers have their types."""
+"""The text of calls in C99 that is C++11, too: arrays and structs are variables, and pointers have their types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from pysimd._library import ffi, lib
-from pysimd.calls import Created, Prepared, recorded
 from pysimd.errors import shown
-from pysimd.network.c_memory import Memory, address_of
+from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import quoted
+from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs
+from pysimd.network.graph import Node
+from pysimd.network.sizes import Size
+from pysimd.network.views import Constant, View
 
 _SMALL = 16  # elements that are written in the source
 _WIDTH = 120  # characters of a line of assignments
 
+#: The types of C by those of NumPy, where there is one.
+C_TYPES = {
+    "bool": "unsigned char",
+    "float32": "float",
+    "float64": "double",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+}
+
 
 class Calls:
-    """Writes calls.
+    """Writes the calls of a program.
 
-    tape : the contexts that were created for them.
-    memory : what they point to.
+    memory : of its constants.
+    constants : the arrays that views of constants stand for, by name.
+    places : the texts of the offsets of roots in the block.
     """
 
-    def __init__(self, tape: Sequence[Created], memory: Memory) -> None:
-        self._memory = memory
-        self._functions = _functions()
-        self._contexts: dict[int, int] = {}  # numbers of contexts by their addresses
-        self._params: dict[int, Created] = {}  # how those of a context, by its address, were set
-        for entry in tape:
-            address = address_of(entry.handle)
-            self._contexts.setdefault(address, len(self._contexts))
-            shared = entry.function is lib.SimdnetShareParams
-            self._params[address] = self._params[address_of(entry.arguments[1])] if shared else entry
+    def __init__(self, memory: Memory, constants: Mapping[str, Any], places: Mapping[str, str]) -> None:
+        self._memory, self._constants, self._places = memory, constants, places
 
-    @property
-    def contexts(self) -> int:
-        """The number of contexts."""
-        return len(self._contexts)
+    def created(self, made: Made, number: int, shared: int | None) -> list[str]:
+        """The lines for a context.
 
-    def created(self, entry: Created) -> list[str]:
-        """The lines for a context that is created, or gets its parameters."""
-        number = self._contexts[address_of(entry.handle)]
-        if ffi.typeof(entry.function).result.kind == "pointer":
-            before, name, words = self._call(entry.function, entry.arguments)
-            return _block(before, f"CREATE({number}, {name}({', '.join(words)}));")
-        params = self._params[address_of(entry.handle)]
-        before, name, words = self._call(params.function, params.arguments)
-        given = ", ".join((name, *words[1:]))
-        if entry.function is not lib.SimdnetShareParams:
-            return _block(before, f"PARAMS({number}, {given});")
-        return _block(before, f"SHARE({number}, {self._contexts[address_of(entry.arguments[1])]}, {given});")
+        number : its own.
+        shared : that of one with the same weights, if there is one.
+        """
+        before, call = self._call(made.create, number)
+        lines = _block(before, f"CREATE({number}, {call});")
+        if made.params is None:
+            return lines
+        before, call = self._call(made.params, number)
+        given = call.replace("(", ", ", 1).replace(f"m->contexts[{number}], ", "", 1).removesuffix(")")
+        how = f"PARAMS({number}, " if shared is None else f"SHARE({number}, {shared}, "
+        return lines + _block(before, f"{how}{given});")
 
-    def step(self, step: Any, calls: Iterable[Any]) -> list[str]:
-        """The lines for a step of a runner, which consists of these calls."""
-        lines = [f"    /* {quoted(step.node.operator + ' ' + ', '.join(step.node.origin))} */"]
-        for function, arguments, _ in calls:
-            try:
-                before, name, words = self._call(function, arguments)
-            except ValueError as error:
-                what = step.node.origin[0] if step.node.origin else step.node.output
-                raise ValueError(f"{step.node.operator} {shown(what)} cannot be written as C: {error}") from None
-            lines += _block(before, f"CHECK({name}({', '.join(words)}));")
+    def step(self, node: Node, steps: Steps, number: int) -> list[str]:
+        """The lines for a node.
+
+        number : that of its context.
+        """
+        lines = [f"    /* {quoted(node.operator + ' ' + ', '.join(node.origin))} */"]
+        for each in steps.calls:
+            if isinstance(each, PythonCall):
+                what = node.origin[0] if node.origin else node.output
+                by = getattr(each.function, "__name__", type(each.function).__name__)
+                raise ValueError(
+                    f"{node.operator} {shown(what)} cannot be written as C: it is computed by Python, by {by}()"
+                )
+            before, call = self._call(each, number)
+            lines += _block(before, f"CHECK({call});")
         return lines
 
-    def _call(self, function: Any, arguments: Sequence[Any]) -> tuple[list[str], str, list[str]]:
-        """The variables that a call needs, its function, and the arguments."""
-        if not isinstance(function, ffi.CData) or address_of(function) not in self._functions:
-            what = getattr(function, "function", function)  # that of a step which Python computes
-            raise ValueError(f"it is computed by Python, by {getattr(what, '__name__', type(what).__name__)}()")
+    def _call(self, call: Call, own: int) -> tuple[list[str], str]:
+        """The variables that a call needs, and the call."""
         variables = _Variables()
-        words = [self._argument(value, kind, variables) for value, kind in zip(arguments, ffi.typeof(function).args)]
-        return variables.lines, self._functions[address_of(function)], words
+        kinds = ffi.typeof(getattr(lib, call.function)).args
+        words = [self._argument(value, kind, own, variables) for value, kind in zip(call.arguments, kinds)]
+        return variables.lines, f"{call.function}({', '.join(words)})"
 
-    def _argument(self, value: Any, kind: Any, variables: _Variables) -> str:
-        if kind.kind in ("pointer", "function"):
-            return self._pointer(value, kind, variables)
-        return _number(value, kind)
-
-    def _pointer(self, value: Any, kind: Any, variables: _Variables) -> str:
-        """A pointer of this type. Where the value has none, it is a list of numbers or pointers."""
-        if value is None or (isinstance(value, ffi.CData) and not address_of(value)):
+    def _argument(self, value: Any, kind: Any, own: int, variables: _Variables) -> str:
+        if kind.kind not in ("pointer", "function"):
+            return number(value, kind)
+        if value is None:
             return "NULL"
-        if isinstance(value, (tuple, list)):
-            return self._list(list(value), kind.item, variables)
-        address = address_of(value)
-        if address in self._contexts:
-            return f"m->contexts[{self._contexts[address]}]"
-        given = ffi.typeof(value)
-        if given.kind in ("pointer", "array") and given.item.kind == "struct":
-            return self._structs(value, given, variables)
-        if given.kind == "array" and given.item.kind == "pointer":
-            return self._list(list(value), kind.item, variables)
-        numbers = given.kind == "array" and given.item.kind == "primitive"
-        if numbers and 0 < len(value) <= _SMALL and not self._memory.is_tensor(address):
-            return self._list(list(value), given.item, variables)
-        return self._memory.place(address, str(kind.item.cname))
-
-    def _list(self, values: list[Any], item: Any, variables: _Variables) -> str:
-        words = [self._argument(value, item, variables) for value in values]
+        if value is OWN:
+            return f"m->contexts[{own}]"
+        if isinstance(value, Constant):
+            return self._data(self._memory.offset(self._constants[value.root]), kind)
+        if isinstance(value, View):
+            return self._view(value, kind)
+        if isinstance(value, Struct):
+            return self._structs(value.kind, (value.members,), own, variables)
+        if isinstance(value, Structs):
+            return self._structs(value.kind, value.each, own, variables)
+        if isinstance(value, np.ndarray):
+            return self._array(value, kind, variables)
+        words = [self._argument(each, kind.item, own, variables) for each in value]
         # Functions that take pointers to arrays declare them as `const float * const *`.
-        spelled = f"const {item.item.cname} * const " if item.kind == "pointer" else f"{item.cname} "
+        spelled = f"const {kind.item.item.cname} * const " if kind.item.kind == "pointer" else f"{kind.item.cname} "
         return variables.add(spelled, f"[] = {{{', '.join(words)}}};")
 
-    def _structs(self, value: Any, given: Any, variables: _Variables) -> str:
-        name = variables.add(f"{given.item.cname} ", f"[{len(value) if given.kind == 'array' else 1}];")
+    def _view(self, view: View, kind: Any) -> str:
+        """A pointer into the block, or into a part of a constant."""
+        if view.root in self._constants:
+            return self._data(self._memory.offset(self._constants[view.root]) + view.offset, kind)
+        place, offset = self._places[view.root], expression(view.offset)
+        if place.isdigit() and offset.isdigit():
+            return f"TENSOR({kind.item.cname}, {int(place) + int(offset)})"
+        return f"TENSOR({kind.item.cname}, {place if offset == '0' else f'{place} + {offset}'})"
+
+    def _data(self, offset: int, kind: Any) -> str:
+        return f"DATA({kind.item.cname}, {offset})"
+
+    def _array(self, values: Any, kind: Any, variables: _Variables) -> str:
+        dense = np.ascontiguousarray(values)
+        if 0 < dense.size <= _SMALL and dense.dtype.name in C_TYPES:
+            spelled = C_TYPES[dense.dtype.name]
+            words = [number(value, ffi.typeof(spelled)) for value in dense.reshape(-1).tolist()]
+            return variables.add(f"{spelled} ", f"[] = {{{', '.join(words)}}};")
+        return self._data(self._memory.offset(values if dense.flags.c_contiguous and dense is values else dense), kind)
+
+    def _structs(self, kind: str, each: Sequence[Mapping[str, Any]], own: int, variables: _Variables) -> str:
+        name = variables.add(f"{kind} ", f"[{len(each)}];")
         variables.lines.append(f"memset({name}, 0, sizeof({name}));")
-        for i in range(len(value) if given.kind == "array" else 1):
-            assigned = self._fields(f"{name}[{i}]", value[i], given.item, variables)
-            unbroken = " ".join(each.replace(" ", "\0") for each in assigned)
+        for i, members in enumerate(each):
+            assigned = list(self._members(f"{name}[{i}]", members, kind, own, variables))
+            unbroken = " ".join(text.replace(" ", "\0") for text in assigned)
             lines = wrap(unbroken, _WIDTH, break_long_words=False, break_on_hyphens=False)
             variables.lines += [line.replace("\0", " ") for line in lines]
         return name
 
-    def _fields(self, name: str, value: Any, kind: Any, variables: _Variables) -> Iterator[str]:
-        """Assignments to what is not zero in a struct, an array of one, or a number."""
-        if kind.kind == "struct":
-            for field, info in kind.fields:
-                yield from self._fields(f"{name}.{field}", getattr(value, field), info.type, variables)
-        elif kind.kind == "array":
-            for i, each in enumerate(value):
-                yield from self._fields(f"{name}[{i}]", each, kind.item, variables)
-        elif kind.kind == "pointer":
-            word = self._pointer(value, kind, variables)
-            if word != "NULL":
-                yield f"{name} = {word};"
-        elif float(value) != 0 or np.signbit(float(value)):
-            yield f"{name} = {_number(value, kind)};"
+    def _members(self, name: str, members: Mapping[str, Any], kind: str, own: int, variables: _Variables) -> Iterator[str]:
+        """Assignments to what is not zero."""
+        for member, info in ffi.typeof(kind).fields:
+            if member == "size":
+                yield f"{name}.size = sizeof({name});"
+            value = members.get(member)
+            if info.type.kind == "pointer":
+                word = self._argument(value, info.type, own, variables)
+                values = [] if word == "NULL" else [(member, word)]
+            elif isinstance(value, tuple):
+                values = [(f"{member}[{i}]", number(n, info.type.item)) for i, n in enumerate(value) if not _is_zero(n)]
+            else:
+                values = [] if value is None or _is_zero(value) else [(member, number(value, info.type))]
+            for place, word in values:
+                yield f"{name}.{place} = {word};"
 
 
 class _Variables:
@@ -146,13 +170,8 @@ class _Variables:
         return name
 
 
-def recorded_calls(calls: Sequence[Any]) -> Iterator[tuple[Any, Sequence[Any], Any]]:
-    """The calls of the library that prepared calls consist of."""
-    for call in calls:
-        if isinstance(call, Prepared):
-            yield from recorded(call)
-        else:
-            yield call, (), None
+def _is_zero(value: Any) -> bool:
+    return not isinstance(value, Size) and float(value) == 0 and not np.signbit(float(value))
 
 
 def _block(variables: list[str], call: str) -> list[str]:
@@ -162,26 +181,23 @@ def _block(variables: list[str], call: str) -> list[str]:
     return ["    {", *(f"        {line}" for line in (*variables, call)), "    }"]
 
 
-def _functions() -> dict[int, str]:
-    """The names of the functions of the library by their addresses."""
-    found = {}
-    for name in dir(lib):
-        value = getattr(lib, name)
-        if isinstance(value, ffi.CData) and ffi.typeof(value).kind == "function":
-            found[address_of(value)] = name
-    return found
+def expression(value: Any) -> str:
+    """A number, or the formula of a size."""
+    return value.owner.in_c(value) if isinstance(value, Size) else str(int(value))
 
 
-def _number(value: Any, kind: Any) -> str:
+def number(value: Any, kind: Any) -> str:
     """A number with all its bits: the shortest decimal one that has them, since C++ before 2017 has no hexadecimal ones."""
+    if isinstance(value, Size):
+        return f"({kind.cname})({expression(value)})"
     if kind.cname in ("float", "double"):
-        number = float(value)
-        if number != number or number in (float("inf"), float("-inf")):
-            return "NAN" if number != number else "INFINITY" if number > 0 else "-INFINITY"
-        return f"{np.float32(number)!s}f" if kind.cname == "float" else repr(number)
-    number = int(value)
+        found = float(value)
+        if found != found or found in (float("inf"), float("-inf")):
+            return "NAN" if found != found else "INFINITY" if found > 0 else "-INFINITY"
+        return f"{np.float32(found)!s}f" if kind.cname == "float" else repr(found)
+    found = int(value)
     if kind.kind == "enum":
-        return str(kind.elements.get(number, f"({kind.cname}){number}"))
-    if -(2**63) < number < 2**63:
-        return str(number)
-    return f"{number}u" if number > 0 else "(-9223372036854775807 - 1)"
+        return str(kind.elements.get(found, f"({kind.cname}){found}"))
+    if -(2**63) < found < 2**63:
+        return str(found)
+    return f"{found}u" if found > 0 else "(-9223372036854775807 - 1)"

@@ -1,25 +1,22 @@
-"""A prepared model as a program in C: the same calls of the library, written down.
+"""A model as a program in C: the calls of its nodes, written down.
 
-Everything that a runner does in Python before its first run is a sequence of calls: contexts are created, and get their
-weights. Everything that it does in a run is another one. Both are recorded with their arguments, and written as C; an
-argument that is a pointer is one into the block of tensors, or into data that go to a file of their own. Runners of several
-shapes have been recorded together, so that those which share packed weights do so in the program, too.
+An argument that is a pointer is one into the block of tensors, or into data that go to a file of their own. Programs of
+several shapes are written together: contexts for the same weights share them.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pysimd._library import ffi, lib
-from pysimd.annotations import Array
-from pysimd.calls import Created
-from pysimd.network.c_calls import Calls, recorded_calls
+from pysimd.network.c_calls import C_TYPES, Calls
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import identifiers, quoted
 from pysimd.network.c_templates import (
@@ -33,7 +30,10 @@ from pysimd.network.c_templates import (
     WEIGHTS_FILE,
     WEIGHTS_NUMBERS,
 )
-from pysimd.network.runner import Runner
+from pysimd.network.contexts import Contexts
+from pysimd.network.memory import packed
+from pysimd.network.program import Program
+from pysimd.network.views import View
 
 _LONGEST = 1000  # characters of a name in a string, of which a compiler needs to accept 4095 bytes
 _WORDS = 6  # of the weights in a line
@@ -43,12 +43,12 @@ EMBEDDINGS = ("", "file", "numbers")
 
 
 def write(
-    runners: Sequence[Runner], tape: Sequence[Created], folder: Any, name: str, *, title: str = "", embed: str = ""
+    programs: Sequence[Program], contexts: Contexts, folder: Any, name: str, *, title: str = "", embed: str = ""
 ) -> list[Path]:
     """Writes a program: the model as NAME.c, NAME.h and NAME.bin, an example main.c, and a Makefile.
 
-    runners, tape : a runner for each shape, and the contexts that were recorded while they were made, see
-        :func:`pysimd.calls.taped`.
+    programs : one for each shape.
+    contexts : of these.
     name : one that :func:`pysimd.network.c_names.checked` accepts.
     title : the names of the model and of its file, for comments.
     embed : one of EMBEDDINGS; NAME_weights.c then has the weights, with "numbers" instead of NAME.bin.
@@ -56,7 +56,7 @@ def write(
     Returns the paths. Files that exist are overwritten, but nothing is written if a step cannot be expressed in C: then this
     raises ValueError with the step.
     """
-    files = _Program(runners, tape, name, title, embed).files()
+    files = _Text(programs, contexts, name, title, embed).files()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     written = []
@@ -69,13 +69,13 @@ def write(
     return written
 
 
-class _Program:
+class _Text:
     """The text of the files."""
 
-    def __init__(self, runners: Sequence[Runner], tape: Sequence[Created], name: str, title: str, embed: str) -> None:
-        self._runners, self._tape, self._name, self._title, self._embed = runners, tape, name, title, embed
-        self._memory = Memory(*(runner.block for runner in runners))
-        self._calls = Calls(tape, self._memory)
+    def __init__(self, programs: Sequence[Program], contexts: Contexts, name: str, title: str, embed: str) -> None:
+        self._programs, self._contexts, self._name, self._title, self._embed = programs, contexts, name, title, embed
+        self._plans = [packed(program.arrangement) for program in programs]
+        self._memory = Memory()
 
     def files(self) -> dict[str, Any]:
         """The content of all files by name."""
@@ -85,38 +85,40 @@ class _Program:
             texts[f"{self._name}_weights.c"] = WEIGHTS_FILE if self._embed == "file" else WEIGHTS_NUMBERS
         files: dict[str, Any] = {file: _filled(text, values) for file, text in texts.items()}
         if self._embed != "numbers":
-            files[f"{self._name}.bin"] = self._memory.work + self._memory.constants
+            files[f"{self._name}.bin"] = self._memory.data
         return files
 
     def _values(self) -> dict[str, str]:
         run, run_bytes, create = self._code()
-        data = self._memory.work + self._memory.constants
+        data = self._memory.data
         first, second = _sums(data)
-        inputs, outputs = ([_named(getattr(runner, kind)) for runner in self._runners] for kind in ("inputs", "outputs"))
+        inputs, outputs = ([_named(getattr(program, kind)) for program in self._programs] for kind in ("inputs", "outputs"))
+        blocks = [
+            plan.size + max((step.scratch for step in p.steps), default=0) for p, plan in zip(self._programs, self._plans)
+        ]
         texts = {
             "name": self._name,
             "NAME": self._name.upper(),
             "title": self._title,
             "version": str(ffi.string(lib.SimdVersion()).decode()),
-            "contexts": str(max(self._calls.contexts, 1)),
-            "block_bytes": str(max(runner.plan.size for runner in self._runners)),
-            "work_bytes": str(len(self._memory.work)),
-            "run_bytes": str(len(self._memory.work) + run_bytes),
+            "contexts": str(max(sum(step.made is not None for program in self._programs for step in program.steps), 1)),
+            "block_bytes": str(max(blocks)),
+            "run_bytes": str(run_bytes),
             "data_bytes": str(len(data)),
             "first_sum": f"{first:#x}",
             "second_sum": f"{second:#x}",
             "create": "\n".join(create),
             "run": "\n\n".join(run),
             "computes": ", ".join(f"compute_{i}" for i in range(len(run))),
-            "shapes": str(len(self._runners)),
+            "shapes": str(len(self._programs)),
             "input_count": str(len(inputs[0])),
             "output_count": str(len(outputs[0])),
             "tensors": "\n".join(self._tensors(i, *each) for i, each in enumerate(zip(inputs, outputs))),
             "input_rows": "\n".join(self._row(*each) for each in inputs[0]),
             "output_rows": "\n".join(self._row(*each) for each in outputs[0]),
-            "input_places": "\n".join(self._place(i, array) for i, each in enumerate(inputs) for _, _, array in each),
-            "output_places": "\n".join(self._place(i, array) for i, each in enumerate(outputs) for _, _, array in each),
-            "show_cases": "\n".join(map(_show_case, _C_TYPES.values())),
+            "input_places": "\n".join(self._place(i, view) for i, each in enumerate(inputs) for _, _, view in each),
+            "output_places": "\n".join(self._place(i, view) for i, each in enumerate(outputs) for _, _, view in each),
+            "show_cases": "\n".join(_show_case(dtype) for dtype in C_TYPES),
             "numbers": _numbers(data) if self._embed == "numbers" else "",
         }
         return {**texts, **{key: _filled(text, texts) for key, text in self._embedding().items()}}
@@ -136,23 +138,25 @@ class _Program:
 
     def _code(self) -> tuple[list[str], int, list[str]]:
         """The functions that compute, the bytes of the constants that they need, and the lines that create contexts."""
-        for runner in self._runners:
-            self._memory.add(runner.placed.constants, is_constant=True)
-        for entry in self._tape:
-            self._memory.add([*entry.arguments, entry.held], is_constant=True)
-        steps = [[(step, list(recorded_calls(step.calls))) for step in runner.steps] for runner in self._runners]
-        for each in steps:
-            for _, calls in each:
-                for _, arguments, held in calls:
-                    self._memory.add([list(arguments), held])
-        run = [self._compute(i, each) for i, each in enumerate(steps)]
+        run: list[str] = []
+        create: list[Callable[[], list[str]]] = []
+        known: dict[Any, int] = {}  # contexts by their weights
+        number = 0
+        for i, (program, plan) in enumerate(zip(self._programs, self._plans)):
+            places = {**plan.offsets, "": plan.size}
+            calls = Calls(self._memory, program.constants, {root: str(place) for root, place in places.items()})
+            lines = [f"static int compute_{i}(struct {self._name} * m) {{", "    (void)m;"]
+            for node, step in zip(program.nodes, program.steps):
+                lines += calls.step(node, step, number) if step.calls else []
+                if step.made is not None:
+                    key = self._contexts.key(step.made)
+                    create.append(partial(calls.created, step.made, number, known.get(key)))
+                    if key is not None:
+                        known.setdefault(key, number)
+                    number += 1
+            run.append("\n".join([*lines, "    return 1;", "}"]))
         run_bytes = self._memory.size  # those of runs first: the rest is not needed after the contexts have been created
-        return run, run_bytes, [line for entry in self._tape for line in self._calls.created(entry)]
-
-    def _compute(self, number: int, steps: list[tuple[Any, list[Any]]]) -> str:
-        lines = [line for step, calls in steps for line in self._calls.step(step, calls)]
-        head = [f"static int compute_{number}(struct {self._name} * m) {{", "    (void)m;"]
-        return "\n".join([*head, *lines, "    return 1;", "}"])
+        return run, run_bytes, [line for lines_of in create for line in lines_of()]
 
     # ---- tensors
 
@@ -161,32 +165,32 @@ class _Program:
         kinds = [("input", each) for each in inputs] + [("output", each) for each in outputs]
         return "\n".join(self._tensor(number, kind, *each) for kind, each in kinds)
 
-    def _tensor(self, number: int, kind: str, identifier: str, name: str, array: Array) -> str:
-        shape, of = ", ".join(map(str, array.shape)), f", shape {number}" if len(self._runners) > 1 else ""
+    def _tensor(self, number: int, kind: str, identifier: str, name: str, view: View) -> str:
+        shape, of = ", ".join(map(str, view.shape)), f", shape {number}" if len(self._programs) > 1 else ""
         word = f"{self._name.upper()}{f'_SHAPE{number}' if number else ''}_{kind.upper()}_{identifier}"
         return (
-            f"/* {kind} {quoted(name)}{of}: {array.dtype.name} ({shape}) */\n"
-            f"#define {word}_SIZE {array.size}\n"
+            f"/* {kind} {quoted(name)}{of}: {view.dtype.name} ({shape}) */\n"
+            f"#define {word}_SIZE {view.size}\n"
             f"#define {word}(model) "
-            f"(({_C_TYPES[array.dtype.name].name} *)(void *){self._name}_tensor((model), {self._offset(number, array)}))"
+            f"(({C_TYPES[view.dtype.name]} *)(void *){self._name}_tensor((model), {self._offset(number, view)}))"
         )
 
-    def _offset(self, number: int, array: Array) -> int:
-        return int(array.ctypes.data - self._runners[number].block.ctypes.data)
+    def _offset(self, number: int, view: View) -> int:
+        return self._plans[number].offsets[view.root] + view.offset
 
-    def _place(self, number: int, array: Array) -> str:
-        return f"    {{{self._offset(number, array)}, {array.nbytes}}},"
+    def _place(self, number: int, view: View) -> str:
+        return f"    {{{self._offset(number, view)}, {view.nbytes}}},"
 
-    def _row(self, identifier: str, name: str, array: Array) -> str:
-        letter, text = _C_TYPES[array.dtype.name].letter, quoted(name[:_LONGEST])
-        return f"    {{\"{text}\", {self._offset(0, array)}, {array.nbytes}, {array.size}, '{letter}'}},"
-
-
-_Named = tuple[str, str, Array]  # an identifier, a name and an array
+    def _row(self, identifier: str, name: str, view: View) -> str:
+        letter, text = _FORMATS[view.dtype.name][0], quoted(name[:_LONGEST])
+        return f"    {{\"{text}\", {self._offset(0, view)}, {view.nbytes}, {view.size}, '{letter}'}},"
 
 
-def _named(arrays: Mapping[str, Array]) -> list[_Named]:
-    return list(zip(identifiers(arrays), arrays, arrays.values()))
+_Named = tuple[str, str, View]  # an identifier, a name and a tensor
+
+
+def _named(views: Mapping[str, View]) -> list[_Named]:
+    return list(zip(identifiers(views), views, views.values()))
 
 
 def _sums(data: bytes) -> tuple[int, int]:
@@ -205,31 +209,25 @@ def _numbers(data: bytes) -> str:
     return ",\n".join(", ".join(words[i : i + _WORDS]) for i in range(0, len(words), _WORDS))
 
 
-class _Type(NamedTuple):
-    """A type in C, the letter for it in the example, and how it is printed there."""
-
-    name: str
-    letter: str
-    format: str
-
-
-_C_TYPES = {
-    "bool": _Type("unsigned char", "?", "%d"),
-    "float32": _Type("float", "f", "%g"),
-    "float64": _Type("double", "d", "%g"),
-    "int8": _Type("signed char", "b", "%d"),
-    "uint8": _Type("unsigned char", "B", "%d"),
-    "int16": _Type("short", "h", "%d"),
-    "uint16": _Type("unsigned short", "H", "%d"),
-    "int32": _Type("int", "i", "%d"),
-    "uint32": _Type("unsigned int", "I", "%u"),
-    "int64": _Type("long long", "q", "%lld"),
-    "uint64": _Type("unsigned long long", "Q", "%llu"),
+#: The letters of types in the example, and how they are printed there.
+_FORMATS = {
+    "bool": ("?", "%d"),
+    "float32": ("f", "%g"),
+    "float64": ("d", "%g"),
+    "int8": ("b", "%d"),
+    "uint8": ("B", "%d"),
+    "int16": ("h", "%d"),
+    "uint16": ("H", "%d"),
+    "int32": ("i", "%d"),
+    "uint32": ("I", "%u"),
+    "int64": ("q", "%lld"),
+    "uint64": ("Q", "%llu"),
 }
 
 
-def _show_case(kind: _Type) -> str:
-    return f"""    case '{kind.letter}': printf(" {kind.format}", ((const {kind.name} *)data)[i]); break;"""
+def _show_case(dtype: str) -> str:
+    letter, form = _FORMATS[dtype]
+    return f"""    case '{letter}': printf(" {form}", ((const {C_TYPES[dtype]} *)data)[i]); break;"""
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -75,23 +75,20 @@ SOURCE = """/* The model @name@, written by pysimd @version@@title@. C99, and C+
 
 #define BLOCK_BYTES ((size_t)@block_bytes@)
 #define DATA_BYTES ((size_t)@data_bytes@)
-#define WORK_BYTES ((size_t)@work_bytes@) /* of the data, first: what runs may write */
-#define RUN_BYTES ((size_t)@run_bytes@) /* of the data: this, and what runs read */
+#define RUN_BYTES ((size_t)@run_bytes@) /* of the data, first: what runs read */
 #define FIRST_SUM UINT64_C(@first_sum@)
 #define SECOND_SUM UINT64_C(@second_sum@)
 #define CONTEXTS @contexts@
 
 struct @name@ {
     unsigned char * block; /* all tensors */
-    unsigned char * work;
     unsigned char * data;     /* which nothing writes */
     unsigned char * own_data; /* the same, or NULL if it is that of another model or of the program */
     void * contexts[CONTEXTS];
 };
 
 #define TENSOR(type, offset) ((type *)(void *)(m->block + (offset)))
-#define WORK(type, offset) ((type *)(void *)(m->work + (offset)))
-#define DATA(type, offset) ((type *)(void *)(m->data + WORK_BYTES + (offset)))
+#define DATA(type, offset) ((type *)(void *)(m->data + (offset)))
 #define CHECK(call) \\
     do { \\
         call; \\
@@ -183,11 +180,9 @@ static struct @name@ * created(const void * weights, int stay, const struct @nam
     memset(m, 0, sizeof(*m));
     m->data = (unsigned char *)weights;
     m->block = allocated(BLOCK_BYTES, 4096);
-    m->work = allocated(WORK_BYTES, SimdAlignment());
     if (!stay) m->own_data = allocated(RUN_BYTES, SimdAlignment());
-    if (m->block && m->work && (stay || m->own_data)) {
+    if (m->block && (stay || m->own_data)) {
         memset(m->block, 0, BLOCK_BYTES);
-        memcpy(m->work, weights, WORK_BYTES);
         if (!stay) memcpy(m->own_data, weights, RUN_BYTES);
         is_complete = create_contexts(m, other);
         if (!is_complete) fail(SimdnetLastError(), "");
@@ -285,7 +280,6 @@ void @name@_destroy(struct @name@ * m) {
     for (i = 0; i < CONTEXTS; i++)
         if (m->contexts[i]) SimdRelease(m->contexts[i]);
     if (m->own_data) SimdFree(m->own_data);
-    if (m->work) SimdFree(m->work);
     if (m->block) SimdFree(m->block);
     SimdFree(m);
 }

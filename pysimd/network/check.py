@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from pysimd.annotations import Array
+from pysimd.network.binding import Binding
+from pysimd.network.contexts import created
 from pysimd.network.convert import UnsupportedNode
-from pysimd.network.graph import Graph
+from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
-from pysimd.network.lower import check
+from pysimd.network.lower import steps_of
+from pysimd.network.views import Constant, View
 
 
 def refused(graph: Graph) -> list[UnsupportedNode]:
     """The nodes that cannot be prepared, with the messages of the library; weights are not packed."""
     stored, found = placed(graph), []
 
-    def array(name: str) -> Array | None:
+    def view(name: str) -> View | None:
         if not name:
             return None
         of = stored.types[name]
-        return stored.constants[name] if name in stored.constants else np.empty(of.shape, of.dtype)
+        return Constant(name, stored.constants[name]) if name in stored.constants else View(name, of.dtype, of.shape)
+
+    def check(node: Node) -> None:
+        steps = steps_of(node, [view(name) for name in node.inputs], [view(name) for name in node.outputs])
+        if steps.made is not None:
+            created(steps.made, Binding({}, {}))
 
     for node in stored.nodes:
         try:
-            check(node, [array(name) for name in node.inputs], [array(name) for name in node.outputs])
+            check(node)
         except (ValueError, TypeError) as error:
             found.append(UnsupportedNode(", ".join(node.origin), node.operator, str(error)))
     return found

@@ -4,26 +4,58 @@ from __future__ import annotations
 
 import hashlib
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from pysimd._library import ffi, lib
 from pysimd.annotations import Array
-from pysimd.context import SharingContext, drop_arguments, keep_alive
-from pysimd.network.mapped import owner_of
+from pysimd.errors import raise_last
+from pysimd.network.binding import Binding
+from pysimd.network.calls import Made, constants_in
+from pysimd.network.mapped import owner_of, release
 
 
-class _Alike(list["weakref.ref[SharingContext]"]):
+class Context:
+    """A context of the library; it is released with the last reference.
+
+    handle : for its calls.
+    """
+
+    __slots__ = ("__weakref__", "_keeps", "_made", "handle")
+
+    def __init__(self, made: Made, handle: Any) -> None:
+        self.handle = handle
+        self._made = made.create.function, made.params is not None
+        self._keeps: Any = None  # another context, with which it shares its parameters
+
+    @property
+    def info(self) -> str:
+        """How the context computes: algorithm, tile, instruction set."""
+        return str(ffi.string(lib.SimdnetContextInfo(self.handle)).decode("ascii"))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it holds, for packed weights above all; 0 if it packs none."""
+        create, packs = self._made
+        if not packs:
+            return 0
+        family = create.removesuffix("Init")
+        unit = 4 if family.endswith("32f") else 1  # of the functions of floats, sizes are in floats
+        return int(getattr(lib, f"{family}InternalBufferSize")(self.handle)) * unit
+
+
+class _Alike(list["weakref.ref[Context]"]):
     """The contexts that have packed the same arguments, each in another way."""
 
-    def alive(self) -> list[SharingContext]:
+    def alive(self) -> list[Context]:
         """Those that exist."""
         return [context for each in tuple(self) if (context := each()) is not None]
 
 
 class Contexts:
-    """The contexts of all preparations of a model, by the arguments of their ``set_params``.
+    """The contexts of all preparations of a model, by the arguments that set their parameters.
 
     The runners own them: nothing here keeps a context, so its memory is returned with the last runner that uses it.
     """
@@ -39,20 +71,33 @@ class Contexts:
                 self._digests[id(array)] = {}
                 weakref.finalize(array, self._digests.pop, id(array))
 
-    def set_params(self, context: SharingContext, *arguments: Any) -> None:
-        """Calls its ``set_params`` with these arguments, arrays of any strides, or shares the result of an equal call."""
-        alike = self._made.setdefault((type(context), self._identity(arguments)), _Alike())
+    def key(self, made: Made) -> Any:
+        """What is equal for contexts of the same weights."""
+        return None if made.params is None else (made.params.function, self._identity(made.params.arguments))
+
+    def created(self, made: Made, key: Any, sizes: Mapping[int, int]) -> Context:
+        """A context, which shares the packed weights of one with the same key, if it can.
+
+        sizes : the numbers in place of open sizes, by the identity of these.
+
+        Raises what the library finds wrong.
+        """
+        binding = Binding({}, sizes)
+        context = created(made, binding)
+        if made.params is None:
+            return context
+        alike = self._made.setdefault(key, _Alike())
         for other in alike.alive():
-            try:
-                context.share_params(other)
-            except ValueError:  # another algorithm, another number of groups
+            if not lib.SimdnetShareParams(context.handle, other.handle):  # another algorithm, another number of groups
                 continue
-            keep_alive(context, other)
-            return
-        context.set_params(*_dense(arguments))  # type: ignore[attr-defined]
-        drop_arguments(context)  # these contexts are not pickled, and the arrays may be copies
-        keep_alive(context, alike)
+            context._keeps = other
+            return context
+        binding.call(made.params, context.handle)()
+        context._keeps = alike
         alike[:] = [*map(weakref.ref, alike.alive()), weakref.ref(context)]
+        for array in constants_in(made.params):
+            release(array)
+        return context
 
     def _identity(self, value: Any) -> Any:
         """What is equal for equal arguments only: of an array in a file that is mapped its place, of others their content.
@@ -87,8 +132,10 @@ def _digest(value: Array) -> bytes:
     return hashlib.sha256(data).digest()  # type: ignore[arg-type]  # before Python 3.12
 
 
-def _dense(value: Any) -> Any:
-    """Arguments with contiguous arrays."""
-    if isinstance(value, (tuple, list)):
-        return tuple(map(_dense, value))
-    return np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value
+def created(made: Made, binding: Binding) -> Context:
+    """A context without parameters. Raises ValueError if the library refuses its sizes."""
+    create = binding.call(made.create)
+    handle = create.function(*create.arguments)
+    if handle == ffi.NULL:
+        raise_last()
+    return Context(made, ffi.gc(handle, lib.SimdRelease))

@@ -131,7 +131,7 @@ def arranged(graph: Graph) -> Arrangement:
 
 def packed(of: Arrangement) -> Plan:
     """The plan in which roots share memory if they are in use at different times."""
-    offsets, size = _packed(of.lives, {name: of.types[name].nbytes for name in of.lives})
+    offsets, size = packed_roots(of.lives, {name: of.types[name].nbytes for name in of.lives})
     return Plan(of.places, of.types, offsets, size, of.idle)
 
 
@@ -278,7 +278,7 @@ def _lives(graph: Graph, places: Mapping[str, Place]) -> dict[str, tuple[int, in
     return lives
 
 
-def _packed(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
+def packed_roots(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
     """The offset of each root, and the total size: largest first, each at the lowest offset that is free meanwhile."""
     spans: dict[str, tuple[int, int]] = {}
     for name in sorted(lives, key=lambda name: -sizes[name]):

@@ -18,6 +18,7 @@ from pysimd.network.mapped import released
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
 from pysimd.network.passes import simplified
+from pysimd.network.program import Program
 from pysimd.network.runner import Runner
 from pysimd.network.runners import Runners
 from pysimd.network.sizes import Sizes
@@ -238,10 +239,9 @@ class Model:
         of embedding, and if a node is computed by Python; everything that :meth:`prepare` raises; OSError if the files
         cannot be written.
         """
-        from pysimd.calls import taped
         from pysimd.network import c_names, c_program
 
-        c_names.checked(name)  # first: packing weights takes long
+        c_names.checked(name)  # first: the rest takes long
         way = ("file" if embed else "") if isinstance(embed, bool) else embed
         if way not in c_program.EMBEDDINGS:
             raise ValueError(f"embed is {shown(embed)}, expected a bool, 'file' or 'numbers'")
@@ -251,10 +251,11 @@ class Model:
         with released(self.source.weights.values()):
             graphs = [simplified(graph_of(self.source, self.shapes(each), self._fallback)) for each in several]
             contexts = Contexts()
-            with taped() as tape:
-                runners = [Runner(graph, layout, contexts, outputs=self.outputs) for graph in graphs]
+            programs = [Program(graph, layout, contexts, self.outputs) for graph in graphs]
+            for program in programs:
+                program.refuse_contexts()
             title = c_names.title(self.name, self._file)
-            return c_program.write(runners, tape, folder, name, title=title, embed=way)
+            return c_program.write(programs, contexts, folder, name, title=title, embed=way)
 
     def __repr__(self) -> str:
         return f"<pysimd.Model {self.name!r}: {', '.join(map(_described, self.source.inputs))}>"

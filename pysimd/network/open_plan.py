@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pysimd.network.calls import open_numbers
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Graph, Node, Type
-from pysimd.network.layouts import placed
-from pysimd.network.memory import Arrangement, Place, arranged, packed
-from pysimd.network.operators import refuse_computed_weights
-from pysimd.network.runner import Runner, without_packed
+from pysimd.network.memory import Arrangement, Place, Plan, packed, packed_roots
+from pysimd.network.program import Program, without_packed
+from pysimd.network.runner import Runner
 from pysimd.network.sizes import Sizes, sizes_in
 
 
@@ -18,7 +18,7 @@ class OpenPlan:
 
     sizes : the open dimensions, with those of the example.
     graph : simplified, of these sizes.
-    layout, contexts, outputs : as of :class:`~pysimd.network.runner.Runner`.
+    layout, contexts, outputs : as of :class:`~pysimd.network.program.Program`.
     operators, file : those of the file, and its path, for reports.
     """
 
@@ -32,17 +32,16 @@ class OpenPlan:
         operators: tuple[str, ...],
         file: str,
     ) -> None:
-        refuse_computed_weights(graph)
-        self.sizes, self._layout, self._contexts = sizes, layout, contexts
-        self._outputs, self._operators, self._file = tuple(outputs), operators, file
-        self._stored = placed(graph, layout)
-        self._arrangement = arranged(self._stored)
-        self._constants = self._stored.constants
-        contexts.remember(self._constants.values())
-        self._light = tuple(_Open(sizes, without_packed(each)) for each in (graph, self._stored))
-        places, idle = self._arrangement.places, self._arrangement.idle
-        self._idle = [i for i, node in enumerate(self._stored.nodes) if node in idle]
-        self._place = sizes.resolver([(place.offset, place.shape, place.strides) for place in places.values()])
+        self.sizes, self._operators, self._file = sizes, operators, file
+        self._program = program = Program(graph, layout, contexts, outputs)
+        contexts.remember(program.stored.constants.values())
+        views = [(view.shape, view.strides, view.offset) for view in (*program.inputs.values(), *program.outputs.values())]
+        self._numbers = list({id(size): size for size in open_numbers((program.steps, views))}.values())
+        self._resolve = sizes.resolver(self._numbers)
+        lives, types = program.arrangement.lives, program.arrangement.types
+        self._roots = tuple(lives)
+        self._bytes = sizes.resolver([types[name].nbytes for name in lives])
+        self._described = _Described(sizes, without_packed(graph), without_packed(program.stored), program.arrangement)
         self._hold = sizes.conditions_hold()  # last: what is above adds conditions
 
     @property
@@ -56,17 +55,33 @@ class OpenPlan:
 
     def bound(self, values: Sequence[int]) -> Runner:
         """A runner for these sizes, for which the conditions must hold."""
-        graph, light = (each.resolved(*values) for each in self._light)
+        numbers = dict(zip(map(id, self._numbers), self._resolve(*values)))
+        lives = self._program.arrangement.lives
+        offsets, size = packed_roots(lives, dict(zip(self._roots, self._bytes(*values))))
+        runner = Runner.of_program(self._program, numbers, offsets, size, lambda: self._described.resolved(values))
+        runner.operators, runner.file = self._operators, self._file
+        return runner
+
+
+class _Described:
+    """What reports of a runner show, for open sizes."""
+
+    def __init__(self, sizes: Sizes, graph: Graph, stored: Graph, arrangement: Arrangement) -> None:
+        self._arrangement, self._graphs = arrangement, (_Open(sizes, graph), _Open(sizes, stored))
+        places = arrangement.places.values()
+        self._places = sizes.resolver([(place.offset, place.shape, place.strides) for place in places])
+        self._idle = [i for i, node in enumerate(stored.nodes) if node in arrangement.idle]
+
+    def resolved(self, values: Sequence[int]) -> tuple[Graph, Graph, Plan]:
+        """The graph, the graph of stored tensors, and the plan for these sizes."""
+        graph, stored = (each.resolved(*values) for each in self._graphs)
         a = self._arrangement
         places = {
             name: Place(of.root, offset, shape, strides, of.itemsize)
-            for (name, of), (offset, shape, strides) in zip(a.places.items(), self._place(*values))
+            for (name, of), (offset, shape, strides) in zip(a.places.items(), self._places(*values))
         }
-        plan = packed(Arrangement(places, light.types, a.lives, frozenset(light.nodes[i] for i in self._idle)))
-        stored = light.with_constants(self._constants)
-        runner = Runner.of_plan(graph, stored, plan, self._layout, self._contexts, self._outputs)
-        runner.placed, runner.operators, runner.file = light, self._operators, self._file
-        return runner
+        plan = packed(Arrangement(places, stored.types, a.lives, frozenset(stored.nodes[i] for i in self._idle)))
+        return graph, stored, plan
 
 
 class _Open:

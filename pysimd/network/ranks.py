@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from pysimd._library import lib
-from pysimd.annotations import Array, Shape
+from pysimd.annotations import Shape
+from pysimd.network.views import View
 
 MOST = int(lib.SIMDNET_MAX_DIMENSIONS)
 
@@ -28,13 +27,8 @@ def merged(shape: Shape, groups: Sequence[range]) -> Shape:
     return tuple(prod(shape[i] for i in group) for group in groups)
 
 
-def around(shape: Shape, axis: int) -> Shape:
-    """A shape with one dimension before an axis and one after it; unchanged if the library has so many."""
-    return shape if len(shape) <= MOST else (prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]))
-
-
-def packed(a: Array, b: Array) -> tuple[Array, Array]:
-    """Views of two arrays of one shape, whose dimensions are one where they follow each other in both."""
+def packed(a: View, b: View) -> tuple[View, View]:
+    """Two arrays of one shape, whose dimensions are one where they follow each other in both, if they have too many."""
     if a.ndim <= MOST:
         return a, b
     sizes: list[int] = []
@@ -45,8 +39,6 @@ def packed(a: Array, b: Array) -> tuple[Array, Array]:
         elif n != 1:
             sizes.append(n)
             strides.append((pair[0], pair[1]))
-    view = np.lib.stride_tricks.as_strided
-    return (
-        view(a, sizes, [pair[0] for pair in strides], writeable=False),
-        view(b, sizes, [pair[1] for pair in strides]),
-    )
+    if len(sizes) > MOST:
+        raise ValueError(f"x has {len(sizes)} dimensions that are apart, expected at most {MOST}")
+    return a.strided(sizes, [pair[0] for pair in strides]), b.strided(sizes, [pair[1] for pair in strides])

@@ -193,7 +193,7 @@ class Report:
                 "microseconds": seconds * 1e6,
                 "step": described(graph, step.node),
                 "operator": step.node.operator,
-                "how": step.context.info if hasattr(step.context, "info") else "",
+                "how": "" if step.context is None else step.context.info,
                 "multiply_adds": multiply_adds(graph, step.node),
                 "weight_bytes": step.weight_bytes,
                 "bytes": sum(

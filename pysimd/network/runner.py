@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
-from pysimd.errors import printable, shown
-from pysimd.network.contexts import Contexts
+from pysimd.errors import check, errno, printable
+from pysimd.network.binding import Binding, Bound
+from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting, refuse_others
 from pysimd.network.graph import Graph, Node
-from pysimd.network.layouts import placed
-from pysimd.network.lower import Step, read_by_calls, step_of
-from pysimd.network.memory import Plan, plan_of
-from pysimd.network.operators import refuse_computed_weights
+from pysimd.network.memory import Plan, packed
+from pysimd.network.program import Program, without_packed
 
 _PAGE = 4096
 
 Self = TypeVar("Self", bound="Runner")
+
+
+@dataclass
+class Step:
+    """A node with the calls that compute it, and its context if it has one."""
+
+    node: Node
+    calls: Sequence[Bound]
+    context: Context | None = None
+
+    @property
+    def weight_bytes(self) -> int:
+        """The bytes that its context holds, for packed weights above all."""
+        return 0 if self.context is None else self.context.nbytes
 
 
 class Runner:
@@ -39,7 +54,6 @@ class Runner:
 
     ``print(runner)`` shows inputs, outputs, the number of steps, and the memory.
 
-    steps : the nodes that are computed, in order, with their calls and contexts.
     """
 
     def __init__(
@@ -50,62 +64,86 @@ class Runner:
         progress: Callable[[float], Any] | None = None,
         outputs: Iterable[str] | None = None,
     ) -> None:
-        if layout not in ("nchw", "nhwc"):
-            raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
-        refuse_computed_weights(graph)
-        stored = placed(graph, layout)
-        self._start(graph, stored, plan_of(stored), layout, outputs)
-        self._bind({}, Contexts() if contexts is None else contexts, progress)
-        self.graph, self.placed = without_packed(graph), without_packed(stored)
-
-    def _start(self, graph: Graph, stored: Graph, plan: Plan, layout: str, outputs: Iterable[str] | None) -> None:
-        self.graph, self.placed, self.plan, self.layout = graph, stored, plan, layout
-        self._output_names = graph.outputs if outputs is None else tuple(outputs)
-        self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
-        self.file = ""  # the path of the model, if it has one, for reports
+        program = Program(graph, layout, Contexts() if contexts is None else contexts, outputs)
+        stored, plan = program.stored, packed(program.arrangement)
+        self._start(program, {}, plan.offsets, plan.size, progress)
+        light = without_packed(graph), without_packed(stored), plan
+        self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
+        program.forget_weights()
 
     @classmethod
-    def of_plan(
+    def of_program(
         cls: type[Self],
-        graph: Graph,
-        stored: Graph,
-        plan: Plan,
-        layout: str,
-        contexts: Contexts,
-        outputs: Iterable[str],
+        program: Program,
+        sizes: Mapping[int, int],
+        offsets: Mapping[str, int],
+        size: int,
+        described: Callable[[], tuple[Graph, Graph, Plan]],
     ) -> Self:
-        """A runner whose tensors have their places already.
+        """A runner of a program with open sizes.
 
-        graph, stored : before and after :func:`pysimd.network.layouts.placed`.
+        sizes : the numbers in place of these, by their identity.
+        offsets, size : of the roots in the block, and its bytes.
+        described : makes the graph, the graph of stored tensors, and the plan, for reports.
         """
         runner = object.__new__(cls)
-        runner._start(graph, stored, plan, layout, outputs)
-        runner._bind({}, contexts)
+        runner._start(program, sizes, offsets, size)
+        runner._described = described
         return runner
 
-    def _bind(
-        self, made: Mapping[Node, Any], contexts: Contexts | None, progress: Callable[[float], Any] | None = None
+    def _start(
+        self,
+        program: Program,
+        sizes: Mapping[int, int],
+        offsets: Mapping[str, int],
+        size: int,
+        progress: Callable[[float], Any] | None = None,
     ) -> None:
-        """Allocates the block, and prepares the calls on it."""
-        stored = self.placed
-        self.block = block = _allocated(self.plan.size)
-        arrays = {name: self.plan.array(block, name) for name in self.plan.places} | stored.constants
-        self.inputs: dict[str, Array] = dict(zip(self.graph.inputs, (arrays[name] for name in stored.inputs)))
-        self.outputs: dict[str, Array] = dict(zip(self._output_names, (arrays[name] for name in stored.outputs)))
-        nodes = [node for node in stored.nodes if node not in self.plan.idle]
-        weights = [sum(stored.constants[name].nbytes for name in node.inputs if name in stored.constants) for node in nodes]
-        self.steps: list[Step] = []
-        for i, node in enumerate(nodes):
-            x, y = [arrays[name] if name else None for name in node.inputs], [arrays[name] for name in node.outputs]
-            try:
-                step = step_of(node, x, y, made.get(node), contexts)
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"the node {', '.join(node.origin)!r} ({node.operator}): {error}") from error
-            if step.calls:
-                self.steps.append(step)
-            if progress is not None:
-                progress(sum(weights[: i + 1]) / max(sum(weights), 1))
-        self._calls = tuple(call for step in self.steps for call in step.calls)
+        self._program, self._sizes, self._offsets, self._size = program, sizes, offsets, size
+        self.layout = program.layout
+        self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
+        self.file = ""  # the path of the model, if it has one, for reports
+        self._contexts = list(program.contexts(sizes, progress))
+        self._bind()
+
+    def _bind(self) -> None:
+        """Allocates the block, and gives calls their arguments in it."""
+        program = self._program
+        scratch = max((self._sizes.get(id(step.scratch), step.scratch) for step in program.steps), default=0)
+        self.block = block = _allocated(self._size + scratch)
+        memory: dict[str, Array] = {root: block[offset:] for root, offset in self._offsets.items()}
+        self._binding = binding = Binding({**memory, **program.constants, "": block[self._size :]}, self._sizes)
+        self.inputs: dict[str, Array] = {name: binding.array(view) for name, view in program.inputs.items()}
+        self.outputs: dict[str, Array] = {name: binding.array(view) for name, view in program.outputs.items()}
+        handles = [None if context is None else context.handle for context in self._contexts]
+        self._steps = [[binding.call(call, own) for call in step.calls] for step, own in zip(program.steps, handles)]
+        self._calls = [(call.function, call.arguments) for calls in self._steps for call in calls]
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is run, for the sizes of this runner."""
+        return self._description[0]
+
+    @property
+    def placed(self) -> Graph:
+        """The graph of stored tensors, see :func:`pysimd.network.layouts.placed`."""
+        return self._description[1]
+
+    @property
+    def plan(self) -> Plan:
+        """The places of tensors in :attr:`block`."""
+        return self._description[2]
+
+    @cached_property
+    def _description(self) -> tuple[Graph, Graph, Plan]:
+        return self._described()
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The nodes that are computed, in order, with their calls and contexts."""
+        nodes = self.placed.nodes
+        each = zip(self._program.numbers, self._steps, self._contexts)
+        return [Step(nodes[i], calls, context) for i, calls, context in each if calls]
 
     def __call__(self, inputs: Inputs | None = None) -> dict[str, Array]:
         if inputs is None:
@@ -116,26 +154,29 @@ class Runner:
 
     def run(self) -> dict[str, Array]:
         """Computes :attr:`outputs` for the contents of :attr:`inputs`."""
-        for call in self._calls:
-            call()
+        for function, arguments in self._calls:
+            function(*arguments)
+            if errno():
+                check()
         return self.outputs
 
     def copy(self: Self) -> Self:
         """Another runner of the same graph, with the same weights and memory of its own, for another thread."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made._bind({step.node: step.context for step in self.steps if step.context is not None}, None)
+        made.__dict__.pop("steps", None)
+        made._bind()
         return made
 
     @property
     def block_bytes(self) -> int:
         """The bytes of the block that holds all tensors."""
-        return self.plan.size
+        return int(self.block.nbytes)
 
     @property
     def weight_bytes(self) -> int:
         """The bytes of packed weights, without those that another runner of the model has packed."""
-        return sum(step.weight_bytes for step in self.steps)
+        return sum(context.nbytes for context in self._contexts if context is not None)
 
     def report(self, path: Any = None) -> str:
         """Where the time goes: runs the model a few times with what is in :attr:`inputs`, and returns a table of its steps.
@@ -159,16 +200,16 @@ class Runner:
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(_listed(arrays)) for arrays in (self.inputs, self.outputs))
-        return f"<pysimd.network.{type(self).__name__} {self.graph.name!r}: {inputs} -> {outputs}, {self._size()}>"
+        return f"<pysimd.network.{type(self).__name__} {self._program.name!r}: {inputs} -> {outputs}, {self._summary()}>"
 
     def __str__(self) -> str:
-        lines = [f"{printable(self.graph.name) or 'model'}, prepared: {self._size()}"]
+        lines = [f"{printable(self._program.name) or 'model'}, prepared: {self._summary()}"]
         lines += [f"  input   {text}" for text in _listed(self.inputs)]
         lines += [f"  output  {text}" for text in _listed(self.outputs)]
         return "\n".join(lines)
 
-    def _size(self) -> str:
-        return f"{len(self.steps)} steps, {memory_of(self)}"
+    def _summary(self) -> str:
+        return f"{sum(map(bool, self._steps))} steps, {memory_of(self)}"
 
 
 def memory_of(runner: Runner) -> str:
@@ -183,16 +224,6 @@ def memory_of(runner: Runner) -> str:
 def _listed(arrays: Mapping[str, Array]) -> list[str]:
     """Names, types and shapes."""
     return [f"{printable(name)}: {array.dtype} {array.shape}" for name, array in arrays.items()]
-
-
-def without_packed(graph: Graph) -> Graph:
-    """The graph with arrays that have no memory, only a shape, in place of weights that contexts have packed."""
-    read = {*graph.outputs, *(name for node in graph.nodes for name in read_by_calls(node))}
-    constants = {
-        name: array if name in read else np.broadcast_to(np.zeros((), array.dtype), array.shape)
-        for name, array in graph.constants.items()
-    }
-    return Graph(graph.name, graph.nodes, graph.inputs, graph.outputs, graph.types, constants)
 
 
 def _allocated(size: int) -> Array:

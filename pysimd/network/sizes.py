@@ -78,6 +78,10 @@ class Sizes:
 
         return self._compiled([" return [", *(f"  {text(value)}," for value in values), " ]"], kept)
 
+    def in_c(self, size: Size) -> str:
+        """The formula of a size in C, of variables that :meth:`definitions_in_c` defines."""
+        return _expression(size.terms)
+
     def _compiled(self, lines: Sequence[str], kept: Sequence[Any] = ()) -> Callable[..., Any]:
         """A function of the dimensions, after the definitions of all atoms. Its text has no words but ours: dimensions and
         attributes have numbers in it, and names of attributes are those of our operators."""

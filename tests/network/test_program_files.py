@@ -124,17 +124,15 @@ def test_no_weights_in_the_program(tmp_path: Path) -> None:
 
 
 def test_a_flipped_bit_of_any_section_is_refused(tmp_path: Path) -> None:
-    """Of memory that runs write, of constants that they read, and of weights that are packed; and other contents."""
+    """Of constants that runs read, and of weights that are packed; and other contents."""
     model = Batch().model()
     model.compile(tmp_path, name="net")
     program = _linked(tmp_path, "main.c", "net.c", flags="-std=c99 -O0")
     good = (tmp_path / "net.bin").read_bytes()
     text = (tmp_path / "net.c").read_text()
-    work, run, size = (
-        int(re.findall(rf"define {word}_BYTES \(\(size_t\)(\d+)\)", text)[0]) for word in ("WORK", "RUN", "DATA")
-    )
-    assert 0 < work < run < size == len(good)
-    for place in (0, work - 1, work, run - 1, run, size - 1):
+    run, size = (int(re.findall(rf"define {word}_BYTES \(\(size_t\)(\d+)\)", text)[0]) for word in ("RUN", "DATA"))
+    assert 0 < run < size == len(good)
+    for place in (0, run - 1, run, size - 1):
         for bit in (1, 128):
             bad = bytearray(good)
             bad[place] ^= bit
@@ -146,7 +144,7 @@ def test_a_flipped_bit_of_any_section_is_refused(tmp_path: Path) -> None:
     signs = bytearray(good)
     for place in (run + 3, run + 67):
         signs[place] ^= 128
-    words = good[:work] + good[work + 4 : work + 8] + good[work : work + 4] + good[work + 8 :]
+    words = good[:run] + good[run + 4 : run + 8] + good[run : run + 4] + good[run + 8 :]
     for other in (bytes(signs), words, good[: run + 4] + bytes(size - run - 4)):
         assert other != good
         (tmp_path / "bad.bin").write_bytes(other)

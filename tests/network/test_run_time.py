@@ -16,10 +16,11 @@ import pytest
 
 from network.reference import computed
 from network.test_models import _built
-from pysimd.calls import taped
 from pysimd.network import Builder, Graph, Runner, c_program, operators
+from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Type
 from pysimd.network.operators import BINARY, IDENTITY, REDUCE, UNARY, constant_inputs
+from pysimd.network.program import Program
 from support import Array
 
 
@@ -221,9 +222,8 @@ def _places(name: str, arrays: Mapping[str, Array]) -> str:
 def test_inputs_change_between_runs_of_a_program(tmp_path: Path) -> None:
     """All operators in one program; those of Python cannot be in it."""
     made = Made(*(one for one in CASES if one.operator != "Host"))
-    with taped() as tape:
-        runner = Runner(made.graph)
-    c_program.write([runner], tape, tmp_path, "net")
+    runner, contexts = Runner(made.graph), Contexts()
+    c_program.write([Program(made.graph, "nchw", contexts)], contexts, tmp_path, "net")
     given, expected = made.arrays(2), runner(made.arrays(2))
     for seed in (1, 2):
         (tmp_path / f"{seed}.raw").write_bytes(b"".join(bits(made.arrays(seed))))

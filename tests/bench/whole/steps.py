@@ -25,6 +25,7 @@ from bench.report import markdown_table
 from bench.whole.table import images_of
 from bench.whole.workers import Round, passes
 from pysimd.network import Graph, Runner
+from pysimd.network.binding import Bound
 from pysimd.network.passes import simplified
 from pysimd.network.report import described
 
@@ -35,7 +36,7 @@ _PASSES = Round(0, 0, 0.1)
 _ALONE_SECONDS = 0.004
 _LISTED = 10  # steps of a network on a page
 
-_Calls = Sequence[Callable[[], Any]]
+_Calls = Sequence[Bound]
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,11 @@ class _Timed:
 
 
 def _together(calls: _Calls) -> Callable[[], Any]:
-    return calls[0] if len(calls) == 1 else lambda: [call() for call in calls]
+    def run() -> None:
+        for call in calls:
+            call()
+
+    return calls[0] if len(calls) == 1 else run
 
 
 def _clocked(steps: Sequence[_Calls]) -> list[float]:

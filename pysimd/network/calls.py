@@ -1,0 +1,105 @@
+"""Calls of the library that are not bound to memory yet: what steps consist of, in Python and in programs of C.
+
+An argument is a number, which may be a :class:`~pysimd.network.sizes.Size`; a :class:`~pysimd.network.views.View`, which
+stands for a pointer to its first element; a NumPy array of constants, likewise; a tuple of numbers, a list of pointers, a
+:class:`Struct` or a :class:`Structs`, which stand for pointers to what they contain; OWN, the context of the step; or None
+for NULL. The type of the parameter in the header decides how it is passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pysimd.network.sizes import Size
+from pysimd.network.views import View
+
+
+class _Own:
+    """The context of the step."""
+
+    def __repr__(self) -> str:
+        return "OWN"
+
+
+OWN = _Own()
+
+
+class Call(NamedTuple):
+    """A call of a function of the library."""
+
+    function: str
+    arguments: tuple[Any, ...]
+
+
+class PythonCall(NamedTuple):
+    """A call of a Python function with the arrays of its inputs and outputs."""
+
+    function: Callable[..., Any]
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+
+
+class Struct(NamedTuple):
+    """The address of a struct; members that are not given are 0, but `size` is that of the struct."""
+
+    kind: str
+    members: Mapping[str, Any]
+
+
+class Structs(NamedTuple):
+    """The address of an array of structs."""
+
+    kind: str
+    each: tuple[Mapping[str, Any], ...]
+
+
+class Made(NamedTuple):
+    """A context.
+
+    create : the call that returns it.
+    params : the call that sets its weights; None for one without.
+    """
+
+    create: Call
+    params: Call | None = None
+
+
+class Steps(NamedTuple):
+    """What a node is computed by.
+
+    calls : in order.
+    made : the context that they use, if any.
+    scratch : the bytes of the root "" that they need.
+    """
+
+    calls: tuple[Call | PythonCall, ...]
+    made: Made | None = None
+    scratch: int = 0
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """Everything in calls, structs and lists: numbers, arrays and the numbers of views."""
+    if isinstance(value, PythonCall):  # which needs arrays, not pointers
+        for view in (*value.inputs, *value.outputs):
+            yield from () if view is None else (*view.shape, *view.strides, view.offset)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from parts_of(each)
+    elif isinstance(value, (tuple, list)):
+        for each in value:
+            yield from parts_of(each)
+    else:
+        yield value.offset if isinstance(value, View) else value
+
+
+def open_numbers(value: Any) -> list[Size]:
+    """The sizes in calls."""
+    return [part for part in parts_of(value) if isinstance(part, Size)]
+
+
+def constants_in(value: Any) -> list[np.ndarray[Any, Any]]:
+    """The arrays in calls."""
+    return [part for part in parts_of(value) if isinstance(part, np.ndarray)]

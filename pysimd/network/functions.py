@@ -1,0 +1,255 @@
+"""How functions of the library are called with views: one function here for each that steps share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+
+from pysimd._activation_params import Kind, kind_of
+from pysimd._arrays import ELEMENTS, element_of_dtype
+from pysimd._geometry import NCHW, NHWC
+from pysimd._library import lib
+from pysimd._pixels import FUNCTIONS
+from pysimd.annotations import Array, Shape
+from pysimd.copy import TYPES
+from pysimd.enums import Activation, BinaryOperation
+from pysimd.network.calls import Call, Struct
+from pysimd.network.ranks import MOST, packed
+from pysimd.network.views import View
+from pysimd.reduce import OPERATIONS
+
+#: A view, or an array of constants.
+Operand = Any
+
+_REDUCE = {**OPERATIONS, "argmax": lib.SimdnetReduceArgMax, "argmin": lib.SimdnetReduceArgMin}
+# Functions of each element: the ends of their names in C, and the parameters that they have by default.
+_ACTIVATIONS: dict[str, tuple[str, tuple[float, ...]]] = {
+    "elu": ("Elu", (1.0,)),
+    "gelu": ("Gelu", ()),
+    "hard_sigmoid": ("HardSigmoid", (1 / 6, 0.5)),
+    "hswish": ("Hswish", (3.0, 1 / 6)),
+    "leaky_relu": ("Relu", (0.01,)),
+    "mish": ("Mish", (20.0,)),
+    "relu": ("RestrictRange", (0.0, inf)),
+    "restrict_range": ("RestrictRange", (-inf, inf)),
+    "sigmoid": ("Sigmoid", (1.0,)),
+    "softplus": ("Softplus", (1.0, 20.0)),
+    "swish": ("Swish", (1.0,)),
+    "tanh": ("Tanh", (1.0,)),
+}
+_OPERATIONS = {
+    "absolute": "Abs",
+    "ceil": "Ceil",
+    "cos": "Cos",
+    "erf": "Erf",
+    "exp": "Exp",
+    "floor": "Floor",
+    "log": "Log",
+    "negative": "Neg",
+    "reciprocal": "Rcp",
+    "rint": "Round",
+    "rsqrt": "Rsqrt",
+    "sign": "Sign",
+    "sin": "Sin",
+    "sqrt": "Sqrt",
+}
+
+
+def tensor_type(dtype: Any) -> int:
+    """The enumerator of a type of elements."""
+    return element_of_dtype(dtype, "the tensor", ELEMENTS).tensor
+
+
+def format_of(layout: str) -> int:
+    """The enumerator of a layout of images."""
+    return NHWC if layout == "nhwc" else NCHW
+
+
+def images_of(shape: Shape, layout: str) -> tuple[int, int, int, int]:
+    """Images, channels, height and width of a batch."""
+    if layout == "nhwc":
+        n, h, w, c = shape
+    else:
+        n, c, h, w = shape
+    return n, c, h, w
+
+
+def around(shape: Shape, axis: int) -> tuple[int, int, int]:
+    """The elements before, along and after an axis."""
+    return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+
+
+def pixel_of(view: View | None) -> int:
+    """The elements from a pixel to the next: from a position in all dimensions but the last to the following one."""
+    if view is None:
+        return 0
+    if view.is_dense:
+        return view.shape[-1]
+    if view.shape[-1] != 1 and view.strides[-1] != view.itemsize:
+        raise ValueError(f"an array of shape {view.shape} and strides {view.strides} has no dense pixels")
+    apart = [(n, stride) for n, stride in zip(view.shape[-2::-1], view.strides[-2::-1]) if n != 1]
+    if not apart:
+        return view.shape[-1]
+    step = expected = apart[0][1]
+    for n, stride in apart:
+        if stride != expected:
+            raise ValueError(f"an array of shape {view.shape} and strides {view.strides} has pixels at several distances")
+        expected = stride * n
+    return step // view.itemsize
+
+
+# ---- activations
+
+
+def kind(activation: Any) -> Kind:
+    """An activation, by its name and parameters."""
+    return kind_of(activation[0])
+
+
+def parameters_of(activation: Any, channels: int) -> Array | None:
+    """The parameters of the activation of a context, None if it has none."""
+    given, of = activation[1], kind_of(activation[0])
+    if of.activation is Activation.PRELU:
+        return per_channel(np.asarray(given, np.float32), channels)
+    if not len(given):
+        return np.array(of.defaults, np.float32) if of.defaults else None
+    return np.array([d if v is None else v for v, d in zip(given, of.defaults)], np.float32)
+
+
+def per_channel(values: Array | None, channels: int, default: float | None = None) -> Array | None:
+    """A number for each channel, of an array with one for each or for all of them; None of nothing without a default."""
+    if values is None:
+        return None if default is None else np.full(int(channels), default, np.float32)
+    flat = np.ascontiguousarray(values.reshape(-1))
+    return flat if flat.size != 1 or channels == 1 else np.full(int(channels), flat[0])
+
+
+def of_struct(function: str, kind: str, members: dict[str, Any]) -> Call:
+    """The call of a function that takes a struct. Raises ValueError for more dimensions than it has room for."""
+    if members.get("count", 0) > MOST:
+        raise ValueError(f"x has {members['count']} dimensions, expected at most {MOST}")
+    return Call(function, (Struct(kind, members),))
+
+
+# ---- element by element
+
+
+def unary(function: str, params: Sequence[Any], src: View, dst: View) -> Call:
+    """A function of each element, see :data:`pysimd.network.operators.UNARY`."""
+    if function in _OPERATIONS:
+        name, given = _OPERATIONS[function], None
+    else:
+        name, defaults = _ACTIVATIONS[function]
+        given = tuple(d if v is None else v for v, d in zip((*params, *defaults[len(params) :]), defaults))
+        if function == "leaky_relu" and given == (0.0,):  # of -inf the formula is NaN
+            name, given = _ACTIVATIONS["relu"]
+    if not (src.is_dense and dst.is_dense):
+        return pixelwise(name, src, dst, given or (1.0,))
+    if given is not None:
+        return Call(f"SimdSynet{name}32f", (src, src.size, *((number,) for number in given), dst))
+    kind = getattr(lib, f"SimdSynetUnaryOperation32f{name}")
+    return Call("SimdSynetUnaryOperation32fLayerForward", (src, src.size, kind, dst))
+
+
+def pixelwise(function: str, src: View, dst: View, params: Sequence[float] = (), **more: Any) -> Call:
+    """A function of the pixels of one or two images, which may be channel slices."""
+    members = {
+        "function": FUNCTIONS[function],
+        "src": src,
+        "src1": src,
+        "dst": dst,
+        "srcPixel": pixel_of(src),
+        "src1Pixel": pixel_of(more.get("src1", src)),
+        "dstPixel": pixel_of(dst),
+        "channels": src.shape[-1],
+        "pixels": prod(src.shape[:-1]),
+        "params": tuple(params),
+    }
+    return of_struct("SimdnetPixelwise", "SimdnetPixelwiseParameters", {**members, **more})
+
+
+def binary(function: str, a: Operand, b: Operand, dst: View, activation: Any = ("identity", ())) -> Call:
+    """Arithmetic on two arrays, each dimension of which is 1 or that of the result."""
+    of, params = kind(activation), parameters_of(activation, 1)
+    members = {
+        "operation": BinaryOperation[function.upper()],
+        "count": dst.ndim,
+        "shape": dst.shape,
+        "aShape": (1,) * (dst.ndim - a.ndim) + a.shape,
+        "bShape": (1,) * (dst.ndim - b.ndim) + b.shape,
+        "a": a,
+        "b": b,
+        "dst": dst,
+        "activation": of.activation,
+        "params": () if params is None else tuple(params.tolist()),
+    }
+    return of_struct("SimdnetBinary", "SimdnetBinaryParameters", members)
+
+
+def by_channel(function: str, src: View, terms: Sequence[Operand], dst: View, axis: int) -> list[Call]:
+    """A function with numbers for each coordinate of an axis: "Scale", whose terms are factors and addends or None, or
+    "Prelu", of slopes."""
+    if axis == src.ndim - 1:
+        if not (src.is_dense and dst.is_dense):
+            return [pixelwise(function, src, dst, **dict(zip(("scale", "bias"), terms)))]
+        return [Call(f"SimdSynet{function}LayerForward", (src, *terms, src.shape[-1], prod(src.shape[:-1]), dst, NHWC))]
+    images, channels, spatial = shape = around(src.shape, axis)
+    parts = [[each.reshape(shape).section(0, i, 1) for each in (src, dst)] for i in range(images)]
+    return [Call(f"SimdSynet{function}LayerForward", (x, *terms, channels, spatial, y, NCHW)) for x, y in parts]
+
+
+# ---- copies
+
+
+def copied(src: View, dst: View) -> list[Call]:
+    """The elements of one array to another one of its shape; both may have any strides. Nothing for empty ones."""
+    if dst.size == 0:
+        return []
+    src, dst = packed(src, dst)
+    members = {
+        "dataType": TYPES[src.itemsize],
+        "count": src.ndim,
+        "shape": src.shape,
+        "src": src,
+        "dst": dst,
+        "srcStride": tuple(stride // src.itemsize for stride in src.strides),
+        "dstStride": tuple(stride // dst.itemsize for stride in dst.strides),
+    }
+    return [of_struct("SimdnetCopy", "SimdnetCopyParameters", members)]
+
+
+def moved_type(view: View) -> int:
+    """The type for a function that moves elements of these bytes whatever they are."""
+    return int(TYPES[view.itemsize])
+
+
+# ---- reductions and normalizations
+
+
+def reduced(function: str, src: View, axes: Sequence[int], dst: View, last: bool = False) -> Call:
+    """A reduction over some dimensions."""
+    members = {
+        "operation": _REDUCE[function],
+        "count": src.ndim,
+        "shape": src.shape,
+        "reduced": tuple(int(i in axes) for i in range(src.ndim)),
+        "last": int(last),
+        "src": src,
+        "dst": dst,
+    }
+    return of_struct("SimdnetReduce", "SimdnetReduceParameters", members)
+
+
+def normalized(
+    version: int, src: View, sizes: Sequence[int], terms: Sequence[Operand], eps: float, form: int, dst: View
+) -> Call:
+    """One of the functions of layer normalization (2) and of channels (3).
+
+    sizes : images, channels and spatial.
+    terms : scale and bias.
+    """
+    name = f"SimdSynetNormalizeLayerForwardV{version}"
+    return Call(name, (src, *sizes, *terms, (eps,), form, None, dst))

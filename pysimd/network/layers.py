@@ -1,0 +1,200 @@
+"""Operators with weights, which are packed in contexts: how a context is created, gets its weights, and is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pysimd._library import lib
+from pysimd.network.calls import OWN, Call, Made, Steps, Struct, Structs
+from pysimd.network.functions import copied, format_of, images_of, kind, parameters_of, per_channel, pixel_of
+from pysimd.network.operators import sides_of
+from pysimd.network.views import Constant, View
+from pysimd.recurrent import ACTIVATIONS, DIRECTIONS, activations_of
+
+Attributes = Mapping[str, Any]
+Operands = Sequence[Any]  # views; None for inputs that are missing
+
+
+def given(x: Operands, count: int) -> Operands:
+    """The first inputs, None for those that are missing."""
+    return (*x, *(None,) * count)[:count]
+
+
+def _values(operand: Any) -> Any:
+    """The array of a constant."""
+    return None if operand is None else operand.values
+
+
+# ---- convolutions
+
+
+def _geometry(a: Attributes, src: View, dst: View, kernel: Sequence[int], pads: Sequence[int]) -> dict[str, Any]:
+    """The members of SimdConvolutionParameters."""
+    (_, src_c, src_h, src_w), (_, dst_c, dst_h, dst_w) = (images_of(each.shape, a["layout"]) for each in (src, dst))
+    form, steps = format_of(a["layout"]), a.get("dilations", (1, 1))
+    members = {"srcC": src_c, "srcH": src_h, "srcW": src_w, "srcT": lib.SimdTensorData32f, "srcF": form}
+    members |= {"dstC": dst_c, "dstH": dst_h, "dstW": dst_w, "dstT": lib.SimdTensorData32f, "dstF": form}
+    members |= {"kernelY": kernel[0], "kernelX": kernel[1], "dilationY": steps[0], "dilationX": steps[1]}
+    members |= {"strideY": a["strides"][0], "strideX": a["strides"][1]}
+    members |= {"padY": pads[0], "padX": pads[1], "padH": pads[2], "padW": pads[3]}
+    return members | {"group": a["group"], "activation": kind(a["activation"]).activation}
+
+
+def _single(name: str, nhwc: tuple[int, ...], a: Attributes, x: Operands, y: Operands) -> Steps:
+    """A convolution or a deconvolution.
+
+    name : of the functions, without their ends.
+    nhwc : the order of the weights for that layout.
+    """
+    (src, weight, bias, add), (dst,) = given(x, 4), y
+    kernel, more = weight.shape[2:], a.get("output_padding", (0, 0))
+    top, left, bottom, right = a["pads"]
+    members = _geometry(a, src, dst, kernel, (top, left, bottom - more[0], right - more[1]))
+    create = Call(f"{name}Init", (src.shape[0] or 1, Struct("SimdConvolutionParameters", members), None))
+    order = nhwc if a["layout"] == "nhwc" else (0, 1, 2, 3)
+    forward = _forward(f"{name}Forward", a, src, add, dst)
+    if isinstance(weight, Constant):
+        channels = members["dstC"]
+        terms = per_channel(_values(bias), channels), parameters_of(a["activation"], channels)
+        return Steps(forward, Made(create, Call(f"{name}SetParams", (OWN, weight.values.transpose(order), None, *terms))))
+    # Weights that are computed: each run packs them.
+    moved = View("", weight.dtype, tuple(weight.shape[i] for i in order))
+    before = [] if order == (0, 1, 2, 3) else copied(weight.transpose(order), moved)
+    params = Call(f"{name}SetParams", (OWN, moved if before else weight, None, bias, None))
+    return Steps((*before, params, *forward), Made(create), moved.nbytes if before else 0)
+
+
+def convolution(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """Conv and DynamicConv."""
+    return _single("SimdSynetConvolution32f", (2, 3, 1, 0), a, x, y)
+
+
+def deconvolution(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """ConvTranspose and DynamicConvTranspose."""
+    return _single("SimdSynetDeconvolution32f", (0, 2, 3, 1), a, x, y)
+
+
+def merged(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """MergedConvolution."""
+    src, dst = x[0], y[0]
+    size, stages, terms = images_of(src.shape, "nhwc"), [], ([], [], [])  # type: ignore[var-annotated]
+    for stage, weight, bias in zip(a["stages"], x[1::2], x[2::2]):
+        n, c, *sides = size
+        out_c, kernel = weight.shape[0], weight.shape[2:]
+        next_size = n, out_c, *sides_of(sides, kernel, stage)
+        before, after = (View("", np.float32, (m, h, w, channels)) for m, channels, h, w in (size, next_size))
+        options = {**stage, "layout": "nhwc", "group": c if stage["depthwise"] else 1}
+        stages.append(_geometry(options, before, after, kernel, stage["pads"]))
+        each = (
+            weight.values.transpose(2, 3, 1, 0),
+            per_channel(_values(bias), out_c),
+            parameters_of(stage["activation"], out_c),
+        )
+        for values, value in zip(terms, each):
+            values.append(value)
+        size = next_size
+    name = "SimdSynetMergedConvolution32f"
+    convs = Structs("SimdConvolutionParameters", tuple(stages))
+    create = Call(f"{name}Init", (src.shape[0] or 1, convs, len(stages), bool(a["residual"])))
+    weights, biases, params = terms
+    made = Made(create, Call(f"{name}SetParams", (OWN, weights, None, biases, params)))
+    return Steps(_forward(f"{name}Forward", {}, src, None, dst), made)
+
+
+def linear(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """Linear: a matrix of constants."""
+    (src, weight, bias, add), (dst,) = given(x, 4), y
+    count = weight.shape[-1]
+    contracted = weight.ndim - 1
+    if contracted > 1:
+        src = src.reshape((*src.shape[: src.ndim - contracted], prod(src.shape[src.ndim - contracted :])))
+    rows, size = prod(src.shape[:-1]), src.shape[-1]
+    name = "SimdSynetInnerProduct32f"
+    create = Call(f"{name}Init", (rows, count, size, False, True, True, kind(a["activation"]).activation))
+    values = weight.values.reshape(-1, count)
+    terms = per_channel(_values(bias), count), parameters_of(a["activation"], count)
+    made = Made(create, Call(f"{name}SetParams", (OWN, values, None, *terms)))
+    if rows == 0:
+        return Steps((), made)
+    if add is None and src.is_dense and dst.is_dense:
+        return Steps((Call(f"{name}Forward", (OWN, src, None, None, dst)),), made)
+    return Steps((_pixels(a, src, add, dst),), made)
+
+
+def _forward(function: str, a: Attributes, src: View, add: View | None, dst: View) -> tuple[Call, ...]:
+    """The call of a context of images; none for an empty batch."""
+    if src.shape[0] == 0:
+        return ()
+    dense = src.is_dense and dst.is_dense and (add is None or add.is_dense)
+    if not dense or (add is not None and a["order"] == "activation"):
+        return (_pixels(a, src, add, dst),)
+    if add is None:
+        return (Call(function, (OWN, src, None, dst)),)
+    return (Call("SimdnetConvolution32fForwardAdd", (OWN, src, None, add, dst)),)
+
+
+def _pixels(a: Attributes, src: View, add: View | None, dst: View) -> Call:
+    """The call for channel slices, and for an addend in any order."""
+    after = add is not None and a["order"] == "activation"
+    members = {
+        "src": src,
+        "add": add,
+        "dst": dst,
+        "srcPixel": pixel_of(src),
+        "addPixel": pixel_of(add),
+        "dstPixel": pixel_of(dst),
+        "order": lib.SimdnetAddAfterActivation if after else lib.SimdnetAddBeforeActivation,
+    }
+    return Call("SimdnetForward", (OWN, Struct("SimdnetForwardParameters", members)))
+
+
+def of_pixels(src: View, dst: View) -> Call:
+    """The call of a context that adds nothing."""
+    return _pixels({}, src, None, dst)
+
+
+# ---- recurrent layers
+
+
+def recurrent(kind: int, places: int, a: Attributes, x: Operands, y: Operands) -> Steps:
+    """Lstm, Gru and Rnn.
+
+    kind : an enumerator of SimdnetRecurrentType.
+    places : the activations of a direction.
+    """
+    src, weight, hidden_weight, bias, lengths, h0, c0, peephole = given(x, 8)
+    directions = 2 if a["direction"] == "bidirectional" else 1
+    steps, batch, size = src.shape if not a["batch_first"] else (src.shape[1], src.shape[0], src.shape[2])
+    members = {
+        "type": kind,
+        "direction": DIRECTIONS[a["direction"]],
+        "steps": steps,
+        "batch": batch or 1,
+        "input": size,
+        "hidden": a["hidden"],
+        "batchFirst": bool(a["batch_first"]),
+        "linearBeforeReset": bool(a.get("linear_before_reset", False)),
+        "inputForget": bool(a.get("input_forget", False)),
+        "clip": a.get("clip") or 0.0,
+        **_activations(activations_of(a.get("activations"), places, directions), places),
+    }
+    create = Call("SimdnetRecurrentInit", (Struct("SimdnetRecurrentParameters", members),))
+    weights = [_values(each) for each in (weight, hidden_weight, bias, peephole)]
+    made = Made(create, Call("SimdnetRecurrentSetParams", (OWN, *weights)))
+    arrays = {"src": src, "h0": h0, "c0": c0, "lengths": lengths, "dst": y[0], "hn": y[1], "cn": given(y, 3)[2]}
+    call = Call("SimdnetRecurrentCompute", (OWN, Struct("SimdnetRecurrentArrays", arrays)))
+    return Steps((call,) if batch else (), made)
+
+
+def _activations(chosen: Sequence[Any] | None, places: int) -> dict[str, Any]:
+    """The members for activations that are not the usual ones: three places for each direction."""
+    codes, alpha, beta = [0] * 6, [0.0] * 6, [0.0] * 6
+    for i, (name, *numbers) in enumerate(chosen or ()):
+        at = i // places * 3 + i % places
+        codes[at] = ACTIVATIONS[name].activation
+        alpha[at], beta[at] = (*numbers, 0.0, 0.0)[:2]
+    return {"activations": tuple(codes), "alpha": tuple(alpha), "beta": tuple(beta)} if chosen else {}

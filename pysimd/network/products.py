@@ -1,0 +1,96 @@
+"""Products of stacks of matrices, read in place at strides: calls of SimdnetGemm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from pysimd.network.calls import Call
+from pysimd.network.functions import of_struct
+from pysimd.network.views import View
+
+
+class _Matrices(NamedTuple):
+    """The first of some matrices, and distances in elements."""
+
+    first: View
+    transposed: bool
+    step: int  # from a row to the next
+    strides: tuple[int, ...]  # of the dimensions of the batch
+
+
+def products(a: View, b: View, out: View) -> list[Call]:
+    """``a @ b``; leading dimensions are broadcast. Dimensions of a batch beyond two are loops. Nothing for empty results.
+
+    Raises ValueError where neither the rows nor the columns of the matrices are dense.
+    """
+    if out.size == 0:
+        return []
+    lead = out.shape[:-2]
+    views = [each.broadcast((*lead, *each.shape[-2:])) for each in (a, b)] + [out]
+    extents, strides = _joined(lead, views)
+    views = [each.strided((*extents, *each.shape[-2:]), (*own, *each.strides[-2:])) for each, own in zip(views, strides)]
+    outer = max(len(extents) - 2, 0)
+    return [_multiplied([_at(each, index) for each in views]) for index in product(*map(range, extents[:outer]))]
+
+
+def _at(view: View, index: Sequence[int]) -> View:
+    """An element of the first dimensions."""
+    offset, count = sum(i * stride for i, stride in zip(index, view.strides)), len(index)
+    return View(view.root, view.dtype, view.shape[count:], view.strides[count:], view.offset + offset)
+
+
+def _multiplied(views: Sequence[View]) -> Call:
+    a, b, c = (_matrices(view, name) for view, name in zip(views, ("a", "b", "out")))
+    batch = views[2].shape[:-2]
+    (m, n), k = views[2].shape[-2:], views[0].shape[-1]
+    members: dict[str, Any] = {
+        "M": m,
+        "N": n,
+        "K": k,
+        "transA": a.transposed,
+        "transB": b.transposed,
+        "alpha": 1.0,
+        "beta": 0.0,
+    }
+    members |= {"A": a.first, "B": b.first, "C": c.first, "lda": a.step, "ldb": b.step, "ldc": c.step, "batch": batch}
+    members |= {"strideA": a.strides, "strideB": b.strides, "strideC": c.strides}
+    return of_struct("SimdnetGemm", "SimdnetGemmParameters", members)
+
+
+def _matrices(view: View, name: str) -> _Matrices:
+    transposed = name != "out" and not _is_rows(view)
+    rows = view.swapped() if transposed else view
+    if not _is_rows(rows):
+        where = "row" if name == "out" else "row or column"
+        raise ValueError(f"{name} has strides {view.strides}, expected adjacent elements in each {where}")
+    count, columns = rows.shape[-2:]
+    step = rows.strides[-2] // view.itemsize if count != 1 else columns
+    return _Matrices(view, transposed, step, tuple(stride // view.itemsize for stride in rows.strides[:-2]))
+
+
+def _is_rows(view: View) -> bool:
+    """Whether the elements of each row are adjacent, and rows a positive distance apart."""
+    (rows, columns), (step, inner) = view.shape[-2:], view.strides[-2:]
+    size = view.itemsize
+    return bool((inner == size or columns <= 1) and (step == columns * size or rows <= 1 or step >= columns * size))
+
+
+def _joined(lead: Sequence[int], views: Sequence[View]) -> tuple[list[int], list[list[int]]]:
+    """The leading dimensions without those of extent 1, as few as their strides permit: extents, strides of each array."""
+    extents: list[int] = []
+    strides: list[list[int]] = [[] for _ in views]
+    for axis, extent in enumerate(lead):
+        inner = [view.strides[axis] for view in views]
+        if extent == 1:
+            continue
+        if extents and all(outer[-1] == extent * stride for outer, stride in zip(strides, inner)):
+            extents[-1] = extents[-1] * extent
+            for outer, stride in zip(strides, inner):
+                outer[-1] = stride
+        else:
+            extents.append(extent)
+            for outer, stride in zip(strides, inner):
+                outer.append(stride)
+    return extents, strides

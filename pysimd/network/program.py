@@ -1,0 +1,96 @@
+"""A graph as the calls that compute it, whose memory and open sizes are not known yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.errors import shown
+from pysimd.network.binding import Binding
+from pysimd.network.contexts import Context, Contexts, created
+from pysimd.network.graph import Graph
+from pysimd.network.layouts import placed
+from pysimd.network.lower import lowered, named, read_by_calls
+from pysimd.network.memory import arranged
+from pysimd.network.operators import refuse_computed_weights
+from pysimd.network.views import Views
+
+
+class Program:
+    """The calls of a graph.
+
+    graph : as built, or with what :func:`pysimd.network.passes.simplified` has joined; its sizes may be open.
+    layout : how inputs and outputs of four dimensions are stored: "nchw", the order of the graph, or "nhwc".
+    contexts : of other programs of the same weights, to share them.
+    outputs : the names of the outputs, in the order of the graph, where a model gives an input back under the same name.
+
+    stored : the graph of stored tensors.
+    arrangement : the places of its tensors.
+    numbers, nodes : those of its nodes that are computed.
+    steps : what these are computed by.
+    inputs, outputs : their views, by name.
+    constants : the arrays that calls read, by name.
+    """
+
+    def __init__(self, graph: Graph, layout: str, contexts: Contexts, outputs: Iterable[str] | None = None) -> None:
+        if layout not in ("nchw", "nhwc"):
+            raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
+        refuse_computed_weights(graph)
+        self.name, self.layout, self._contexts = graph.name, layout, contexts
+        self.stored = stored = placed(graph, layout)
+        self.arrangement = arrangement = arranged(stored)
+        self.numbers = [i for i, node in enumerate(stored.nodes) if node not in arrangement.idle]
+        self.nodes = [stored.nodes[i] for i in self.numbers]
+        views = Views(stored, arrangement.places)
+        self.steps = [lowered(node, views) for node in self.nodes]
+        self._keys = [step.made and contexts.key(step.made) for step in self.steps]
+        read = {*stored.outputs, *(name for node in self.nodes for name in read_by_calls(node))}
+        self.constants: dict[str, Array] = {name: array for name, array in stored.constants.items() if name in read}
+        names = graph.outputs if outputs is None else outputs
+        self.inputs = {name: views[of] for name, of in zip(graph.inputs, stored.inputs)}
+        self.outputs = {name: views[of] for name, of in zip(names, stored.outputs)}
+
+    def contexts(self, sizes: Mapping[int, int], progress: Callable[[float], Any] | None = None) -> Iterator[Context | None]:
+        """Creates the contexts of all steps, None for those without one.
+
+        sizes : the numbers in place of open sizes, by the identity of these.
+        progress : is called with the part of the weights that is packed, from 0 to 1.
+
+        Raises ValueError, with the node, for what the library refuses.
+        """
+        constants = self.stored.constants
+        weights = [sum(constants[name].nbytes for name in node.inputs if name in constants) for node in self.nodes]
+        done, total = 0, max(sum(weights), 1)
+        for node, step, key, nbytes in zip(self.nodes, self.steps, self._keys, weights):
+            with named(node):
+                context = step.made and self._contexts.created(step.made, key, sizes)
+            yield context
+            done += nbytes
+            if progress is not None:
+                progress(done / total)
+
+    def refuse_contexts(self) -> None:
+        """Raises ValueError, with the node, if the library refuses a context; no weights are packed."""
+        for node, step in zip(self.nodes, self.steps):
+            with named(node):
+                if step.made is not None:
+                    created(step.made, Binding({}, {}))
+
+    def forget_weights(self) -> None:
+        """Forgets how contexts are made, and with it the arrays that they have packed."""
+        self.stored = without_packed(self.stored)
+        self.steps = [step._replace(made=None) for step in self.steps]
+        self._keys = [None] * len(self.steps)
+
+
+def without_packed(graph: Graph) -> Graph:
+    """The graph with arrays that have no memory, only a shape, in place of weights that contexts have packed."""
+    read = {*graph.outputs, *(name for node in graph.nodes for name in read_by_calls(node))}
+    constants = {
+        name: array if name in read else np.broadcast_to(np.zeros((), array.dtype), array.shape)
+        for name, array in graph.constants.items()
+    }
+    return Graph(graph.name, graph.nodes, graph.inputs, graph.outputs, graph.types, constants)
