@@ -14,7 +14,7 @@ from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import quoted
 from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs
 from pysimd.network.graph import Node
-from pysimd.network.sizes import Size
+from pysimd.network.sizes import Size, in_c
 from pysimd.network.views import Constant, View
 
 _SMALL = 16  # elements that are written in the source
@@ -111,13 +111,13 @@ class Calls:
     def _view(self, view: View, kind: Any) -> str:
         """A pointer into the block, or into a part of a constant."""
         if view.root in self._constants:
-            return self._data(self._memory.offset(self._constants[view.root]) + view.offset, kind)
-        place, offset = self._places[view.root], expression(view.offset)
+            return self._data(in_c(self._memory.offset(self._constants[view.root]) + view.offset), kind)
+        place, offset = self._places[view.root], in_c(view.offset)
         if place.isdigit() and offset.isdigit():
             return f"TENSOR({kind.item.cname}, {int(place) + int(offset)})"
         return f"TENSOR({kind.item.cname}, {place if offset == '0' else f'{place} + {offset}'})"
 
-    def _data(self, offset: int, kind: Any) -> str:
+    def _data(self, offset: int | str, kind: Any) -> str:
         return f"DATA({kind.item.cname}, {offset})"
 
     def _array(self, values: Any, kind: Any, variables: _Variables) -> str:
@@ -181,15 +181,10 @@ def _block(variables: list[str], call: str) -> list[str]:
     return ["    {", *(f"        {line}" for line in (*variables, call)), "    }"]
 
 
-def expression(value: Any) -> str:
-    """A number, or the formula of a size."""
-    return value.owner.in_c(value) if isinstance(value, Size) else str(int(value))
-
-
 def number(value: Any, kind: Any) -> str:
     """A number with all its bits: the shortest decimal one that has them, since C++ before 2017 has no hexadecimal ones."""
     if isinstance(value, Size):
-        return f"({kind.cname})({expression(value)})"
+        return f"({kind.cname})({in_c(value)})"
     if kind.cname in ("float", "double"):
         found = float(value)
         if found != found or found in (float("inf"), float("-inf")):

@@ -21,6 +21,7 @@ from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import identifiers, quoted
 from pysimd.network.c_templates import (
     EMBEDDED,
+    FIXED,
     HEADER,
     HEADER_EMBEDDED,
     MAIN,
@@ -42,21 +43,13 @@ _WORDS = 6  # of the weights in a line
 EMBEDDINGS = ("", "file", "numbers")
 
 
-def write(
-    programs: Sequence[Program], contexts: Contexts, folder: Any, name: str, *, title: str = "", embed: str = ""
-) -> list[Path]:
+def write(text: Text, folder: Any) -> list[Path]:
     """Writes a program: the model as NAME.c, NAME.h and NAME.bin, an example main.c, and a Makefile.
-
-    programs : one for each shape.
-    contexts : of these.
-    name : one that :func:`pysimd.network.c_names.checked` accepts.
-    title : the names of the model and of its file, for comments.
-    embed : one of EMBEDDINGS; NAME_weights.c then has the weights, with "numbers" instead of NAME.bin.
 
     Returns the paths. Files that exist are overwritten, but nothing is written if a step cannot be expressed in C: then this
     raises ValueError with the step.
     """
-    files = _Text(programs, contexts, name, title, embed).files()
+    files = text.files()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     written = []
@@ -69,12 +62,20 @@ def write(
     return written
 
 
-class _Text:
-    """The text of the files."""
+class Text:
+    """The text of the files.
 
-    def __init__(self, programs: Sequence[Program], contexts: Contexts, name: str, title: str, embed: str) -> None:
+    programs : one for each shape.
+    contexts : of these.
+    name : one that :func:`pysimd.network.c_names.checked` accepts.
+    title : the names of the model and of its file, for comments.
+    embed : one of EMBEDDINGS; NAME_weights.c then has the weights, with "numbers" instead of NAME.bin.
+    """
+
+    def __init__(
+        self, programs: Sequence[Program], contexts: Contexts, name: str, *, title: str = "", embed: str = ""
+    ) -> None:
         self._programs, self._contexts, self._name, self._title, self._embed = programs, contexts, name, title, embed
-        self._plans = [packed(program.arrangement) for program in programs]
         self._memory = Memory()
 
     def files(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class _Text:
         texts = {f"{self._name}.c": SOURCE, f"{self._name}.h": HEADER, "main.c": MAIN, "Makefile": MAKEFILE}
         if self._embed:
             texts[f"{self._name}_weights.c"] = WEIGHTS_FILE if self._embed == "file" else WEIGHTS_NUMBERS
-        files: dict[str, Any] = {file: _filled(text, values) for file, text in texts.items()}
+        files: dict[str, Any] = {file: filled(text, values) for file, text in texts.items()}
         if self._embed != "numbers":
             files[f"{self._name}.bin"] = self._memory.data
         return files
@@ -92,36 +93,31 @@ class _Text:
         run, run_bytes, create = self._code()
         data = self._memory.data
         first, second = _sums(data)
-        inputs, outputs = ([_named(getattr(program, kind)) for program in self._programs] for kind in ("inputs", "outputs"))
-        blocks = [
-            plan.size + max((step.scratch for step in p.steps), default=0) for p, plan in zip(self._programs, self._plans)
-        ]
+        program = self._programs[0]
         texts = {
             "name": self._name,
             "NAME": self._name.upper(),
             "title": self._title,
             "version": str(ffi.string(lib.SimdVersion()).decode()),
             "contexts": str(max(sum(step.made is not None for program in self._programs for step in program.steps), 1)),
-            "block_bytes": str(max(blocks)),
             "run_bytes": str(run_bytes),
             "data_bytes": str(len(data)),
             "first_sum": f"{first:#x}",
             "second_sum": f"{second:#x}",
             "create": "\n".join(create),
             "run": "\n\n".join(run),
-            "computes": ", ".join(f"compute_{i}" for i in range(len(run))),
-            "shapes": str(len(self._programs)),
-            "input_count": str(len(inputs[0])),
-            "output_count": str(len(outputs[0])),
-            "tensors": "\n".join(self._tensors(i, *each) for i, each in enumerate(zip(inputs, outputs))),
-            "input_rows": "\n".join(self._row(*each) for each in inputs[0]),
-            "output_rows": "\n".join(self._row(*each) for each in outputs[0]),
-            "input_places": "\n".join(self._place(i, view) for i, each in enumerate(inputs) for _, _, view in each),
-            "output_places": "\n".join(self._place(i, view) for i, each in enumerate(outputs) for _, _, view in each),
+            "input_count": str(len(program.inputs)),
+            "output_count": str(len(program.outputs)),
             "show_cases": "\n".join(_show_case(dtype) for dtype in C_TYPES),
             "numbers": _numbers(data) if self._embed == "numbers" else "",
         }
-        return {**texts, **{key: _filled(text, texts) for key, text in self._embedding().items()}}
+        embedding = self._embedding()
+        texts |= self._of_sizes({**texts, **embedding})
+        return {**{key: filled(text, texts) for key, text in embedding.items()}, **texts}
+
+    def _of_sizes(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """What depends on whether sizes are open."""
+        raise NotImplementedError
 
     def _embedding(self) -> dict[str, str]:
         """What differs where the weights are embedded."""
@@ -142,10 +138,9 @@ class _Text:
         create: list[Callable[[], list[str]]] = []
         known: dict[Any, int] = {}  # contexts by their weights
         number = 0
-        for i, (program, plan) in enumerate(zip(self._programs, self._plans)):
-            places = {**plan.offsets, "": plan.size}
-            calls = Calls(self._memory, program.constants, {root: str(place) for root, place in places.items()})
-            lines = [f"static int compute_{i}(struct {self._name} * m) {{", "    (void)m;"]
+        for i, program in enumerate(self._programs):
+            calls = Calls(self._memory, program.constants, self._places(i))
+            lines = [f"static int compute_{i}(struct {self._name} * m) {{", *self._formulas(), "    (void)m;"]
             for node, step in zip(program.nodes, program.steps):
                 lines += calls.step(node, step, number) if step.calls else []
                 if step.made is not None:
@@ -158,9 +153,46 @@ class _Text:
         run_bytes = self._memory.size  # those of runs first: the rest is not needed after the contexts have been created
         return run, run_bytes, [line for lines_of in create for line in lines_of()]
 
+    def _places(self, number: int) -> dict[str, str]:
+        """The texts of the offsets of the roots of a program in the block."""
+        raise NotImplementedError
+
+    def _formulas(self) -> list[str]:
+        """The definitions of what open sizes need at the beginning of a function."""
+        return []
+
+
+class Fixed(Text):
+    """A program for one shape, or for several."""
+
+    def __init__(self, programs: Sequence[Program], *arguments: Any, **options: Any) -> None:
+        super().__init__(programs, *arguments, **options)
+        self._plans = [packed(program.arrangement) for program in programs]
+
+    def _places(self, number: int) -> dict[str, str]:
+        plan = self._plans[number]
+        return {root: str(offset) for root, offset in {**plan.offsets, "": plan.size}.items()}
+
+    def _of_sizes(self, texts: Mapping[str, str]) -> dict[str, str]:
+        inputs, outputs = ([named(getattr(program, kind)) for program in self._programs] for kind in ("inputs", "outputs"))
+        blocks = [
+            plan.size + max((step.scratch for step in p.steps), default=0) for p, plan in zip(self._programs, self._plans)
+        ]
+        values = {
+            "block_bytes": f"((size_t){max(blocks)})",
+            "computes": ", ".join(f"compute_{i}" for i in range(len(self._programs))),
+            "shapes": str(len(self._programs)),
+            "tensors": "\n".join(self._tensors(i, *each) for i, each in enumerate(zip(inputs, outputs))),
+            "input_rows": "\n".join(self._row(*each) for each in inputs[0]),
+            "output_rows": "\n".join(self._row(*each) for each in outputs[0]),
+            "input_places": "\n".join(self._place(i, view) for i, each in enumerate(inputs) for _, _, view in each),
+            "output_places": "\n".join(self._place(i, view) for i, each in enumerate(outputs) for _, _, view in each),
+        }
+        return {**values, **{key: filled(text, {**texts, **values}) for key, text in FIXED.items()}}
+
     # ---- tensors
 
-    def _tensors(self, number: int, inputs: list[_Named], outputs: list[_Named]) -> str:
+    def _tensors(self, number: int, inputs: list[Named], outputs: list[Named]) -> str:
         """The macros for the tensors of a shape."""
         kinds = [("input", each) for each in inputs] + [("output", each) for each in outputs]
         return "\n".join(self._tensor(number, kind, *each) for kind, each in kinds)
@@ -182,14 +214,18 @@ class _Text:
         return f"    {{{self._offset(number, view)}, {view.nbytes}}},"
 
     def _row(self, identifier: str, name: str, view: View) -> str:
-        letter, text = _FORMATS[view.dtype.name][0], quoted(name[:_LONGEST])
-        return f"    {{\"{text}\", {self._offset(0, view)}, {view.nbytes}, {view.size}, '{letter}'}},"
+        return row(name, view, self._offset(0, view), view.nbytes, view.size)
 
 
-_Named = tuple[str, str, View]  # an identifier, a name and a tensor
+def row(name: str, view: View, place: int, nbytes: int, size: int) -> str:
+    """The row of a tensor in the table of the example."""
+    return f"    {{\"{quoted(name[:_LONGEST])}\", {place}, {nbytes}, {size}, '{_FORMATS[view.dtype.name][0]}'}},"
 
 
-def _named(views: Mapping[str, View]) -> list[_Named]:
+Named = tuple[str, str, View]  # an identifier, a name and a tensor
+
+
+def named(views: Mapping[str, View]) -> list[Named]:
     return list(zip(identifiers(views), views, views.values()))
 
 
@@ -230,5 +266,5 @@ def _show_case(dtype: str) -> str:
     return f"""    case '{letter}': printf(" {form}", ((const {C_TYPES[dtype]} *)data)[i]); break;"""
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
+def filled(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"@(\w+)@", lambda found: values[found[1]], text)

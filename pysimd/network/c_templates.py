@@ -13,19 +13,16 @@ HEADER = """/* The model @name@, written by pysimd @version@@title@. Link with l
 extern "C" {
 #endif
 
-/* The number of shapes of inputs that the model was written for. */
-#define @NAME@_SHAPES @shapes@
-
-/* A model that is ready to run, for one thread at a time. */
+@shapes_of_header@/* A model that is ready to run, for one thread at a time. */
 typedef struct @name@ @name@;
 
 /* Creates a model from the file of its weights, @name@.bin; NULL stands for weights that are embedded in the program.
  * Returns NULL if the file cannot be read or is not as it was written, by its size and checksum, or if memory is short:
  * @name@_error() tells why. */
-@name@ * @name@_create(const char * weights);
+@name@ * @name@_create(const char * weights@size_parameters@);
 
 /* The same from the content of that file in memory, which is not needed any more afterwards. */
-@name@ * @name@_create_from_memory(const void * weights, size_t size);
+@name@ * @name@_create_from_memory(const void * weights, size_t size@size_parameters@);
 
 /* Another model with the weights of `model`, for another thread: it only has memory for tensors of its own. `model` may run
  * meanwhile, and must not be destroyed before the new one is. Returns NULL if memory is short, or if the limit of
@@ -37,21 +34,13 @@ typedef struct @name@ @name@;
  * output, in its memory, see below. Returns 1, or 0 after an error. */
 int @name@_run(@name@ * model, const void * const * inputs, void * const * outputs);
 
-/* The same for one of the shapes, 0 .. @NAME@_SHAPES - 1; @name@_run() is for shape 0. Shapes share the memory of tensors: a
- * run for one overwrites those of all others. */
-int @name@_run_shape(@name@ * model, int shape, const void * const * inputs, void * const * outputs);
-
+@resizing_of_header@
 /* What was wrong in this thread's last call of the functions above; empty after a call without an error. */
 const char * @name@_error(void);
 
 /* Releases a model; NULL is allowed. */
 void @name@_destroy(@name@ * model);
-
-/* The tensor at an offset: use the macros below. */
-void * @name@_tensor(@name@ * model, size_t offset);
-
-/* The tensors, which live as long as the model, and their sizes in elements. */
-@tensors@
+@access_of_header@@tensors@
 @embedded_header@
 #ifdef __cplusplus
 }
@@ -73,9 +62,9 @@ SOURCE = """/* The model @name@, written by pysimd @version@@title@. C99, and C+
 
 #include <simdnet.h>
 
-#define BLOCK_BYTES ((size_t)@block_bytes@)
+#define BLOCK_BYTES @block_bytes@
 #define DATA_BYTES ((size_t)@data_bytes@)
-#define RUN_BYTES ((size_t)@run_bytes@) /* of the data, first: what runs read */
+#define RUN_BYTES ((size_t)@run_bytes@) /* of the data, first: what is kept for runs */
 #define FIRST_SUM UINT64_C(@first_sum@)
 #define SECOND_SUM UINT64_C(@second_sum@)
 #define CONTEXTS @contexts@
@@ -85,7 +74,7 @@ struct @name@ {
     unsigned char * data;     /* which nothing writes */
     unsigned char * own_data; /* the same, or NULL if it is that of another model or of the program */
     void * contexts[CONTEXTS];
-};
+@members@};
 
 #define TENSOR(type, offset) ((type *)(void *)(m->block + (offset)))
 #define DATA(type, offset) ((type *)(void *)(m->data + (offset)))
@@ -98,13 +87,7 @@ struct @name@ {
     do { \\
         if ((m->contexts[number] = (call)) == NULL) return 0; \\
     } while (0)
-/* Sets the parameters of a context, or shares those of the same context of another model. */
-#define PARAMS(number, set_params, ...) \\
-    do { \\
-        if (other) CHECK(SimdnetShareParams(m->contexts[number], other->contexts[number])); \\
-        else CHECK(set_params(m->contexts[number], __VA_ARGS__)); \\
-    } while (0)
-/* Shares those of another context; its own ones where an instruction set packs those of both in different ways. */
+@params@/* Shares those of another context; its own ones where an instruction set packs those of both in different ways. */
 #define SHARE(number, from, set_params, ...) \\
     do { \\
         if (other || !SimdnetShareParams(m->contexts[number], m->contexts[from])) PARAMS(number, set_params, __VA_ARGS__); \\
@@ -161,16 +144,16 @@ static unsigned char * read_data(const char * path) {
     return error_text[0] ? NULL : data;
 }
 
-/* Creates the contexts, and packs the weights, or shares those of another model. */
+@placing@/* Creates the contexts, and packs the weights, or shares those of another model. */
 static int create_contexts(struct @name@ * m, const struct @name@ * other) {
-    (void)m;
+@formulas@    (void)m;
     (void)other;
 @create@
     return 1;
 }
 
 /* A model from data that are intact. They stay where they are as long as the model needs them, or are copied. */
-static struct @name@ * created(const void * weights, int stay, const struct @name@ * other) {
+static struct @name@ * created(const void * weights, int stay, const struct @name@ * other@sizes_parameter@) {
     struct @name@ * m = (struct @name@ *)SimdAllocate(sizeof(*m), SimdAlignment());
     int is_complete = 0;
     if (m == NULL) {
@@ -179,7 +162,7 @@ static struct @name@ * created(const void * weights, int stay, const struct @nam
     }
     memset(m, 0, sizeof(*m));
     m->data = (unsigned char *)weights;
-    m->block = allocated(BLOCK_BYTES, 4096);
+@place@    m->block = allocated(BLOCK_BYTES, 4096);
     if (!stay) m->own_data = allocated(RUN_BYTES, SimdAlignment());
     if (m->block && (stay || m->own_data)) {
         memset(m->block, 0, BLOCK_BYTES);
@@ -195,7 +178,7 @@ static struct @name@ * created(const void * weights, int stay, const struct @nam
     return NULL;
 }
 
-static struct @name@ * created_from_memory(const void * weights, size_t size, int stay) {
+static struct @name@ * created_from_memory(const void * weights, size_t size, int stay@sizes_parameter@) {
     if (weights == NULL || size != DATA_BYTES) {
         snprintf(error_text, sizeof(error_text), "the weights have %lu bytes, expected %lu", (unsigned long)size,
                  (unsigned long)DATA_BYTES);
@@ -205,76 +188,36 @@ static struct @name@ * created_from_memory(const void * weights, size_t size, in
         fail("the weights are damaged, or those of another model", "their checksum differs");
         return NULL;
     }
-    return created(weights, stay, NULL);
+    return created(weights, stay, NULL@sizes@);
 }
 
 @embedded@
-struct @name@ * @name@_create(const char * weights) {
-    unsigned char * data;
+struct @name@ * @name@_create(const char * weights@size_parameters@) {
+@sizes_array@    unsigned char * data;
     struct @name@ * m;
     error_text[0] = 0;
-    if (weights == NULL) return created_from_program();
+    if (weights == NULL) return created_from_program(@only_sizes@);
     data = read_data(weights);
-    m = data ? created(data, 0, NULL) : NULL;
+    m = data ? created(data, 0, NULL@sizes@) : NULL;
     if (data) SimdFree(data);
     return m;
 }
 
-struct @name@ * @name@_create_from_memory(const void * weights, size_t size) {
-    error_text[0] = 0;
-    return created_from_memory(weights, size, 0);
+struct @name@ * @name@_create_from_memory(const void * weights, size_t size@size_parameters@) {
+@sizes_array@    error_text[0] = 0;
+    return created_from_memory(weights, size, 0@sizes@);
 }
 
 struct @name@ * @name@_create_shared(const struct @name@ * model) {
     error_text[0] = 0;
-    if (model) return created(model->data, 1, model);
+    if (model) return created(model->data, 1, model@sizes_of_model@);
     fail("the model is NULL", "");
     return NULL;
 }
 
 @run@
 
-static int (* const computes[])(struct @name@ *) = {@computes@};
-
-struct place {
-    size_t offset, bytes;
-};
-
-/* Of all shapes, one after the other. */
-static const struct place input_places[] = {
-@input_places@
-    {0, 0}};
-
-static const struct place output_places[] = {
-@output_places@
-    {0, 0}};
-
-int @name@_run_shape(struct @name@ * m, int shape, const void * const * inputs, void * const * outputs) {
-    const struct place * places;
-    size_t i, count;
-    error_text[0] = 0;
-    if (m == NULL || shape < 0 || shape >= @NAME@_SHAPES) {
-        fail(m ? "the shape is not one of this model" : "the model is NULL", "");
-        return 0;
-    }
-    places = &input_places[(size_t)shape * @input_count@];
-    for (i = 0, count = inputs ? @input_count@ : 0; i < count; i++)
-        if (inputs[i]) memcpy(m->block + places[i].offset, inputs[i], places[i].bytes);
-    if (!computes[shape](m)) {
-        fail(SimdnetLastError(), "");
-        return 0;
-    }
-    places = &output_places[(size_t)shape * @output_count@];
-    for (i = 0, count = outputs ? @output_count@ : 0; i < count; i++)
-        if (outputs[i]) memcpy(outputs[i], m->block + places[i].offset, places[i].bytes);
-    return 1;
-}
-
-int @name@_run(struct @name@ * m, const void * const * inputs, void * const * outputs) {
-    return @name@_run_shape(m, 0, inputs, outputs);
-}
-
-void @name@_destroy(struct @name@ * m) {
+@running@void @name@_destroy(struct @name@ * m) {
     size_t i;
     if (m == NULL) return;
     for (i = 0; i < CONTEXTS; i++)
@@ -283,20 +226,18 @@ void @name@_destroy(struct @name@ * m) {
     if (m->block) SimdFree(m->block);
     SimdFree(m);
 }
-
-void * @name@_tensor(struct @name@ * m, size_t offset) { return m->block + offset; }
 """
 
 #: How a program of embedded weights finds them.
-EMBEDDED = """static struct @name@ * created_from_program(void) {
+EMBEDDED = """static struct @name@ * created_from_program(@sizes_or_void@) {
     size_t size;
     const void * weights = @name@_weights(&size);
-    return created_from_memory(weights, size, 1);
+    return created_from_memory(weights, size, 1@sizes@);
 }
 """
 
-NOT_EMBEDDED = """static struct @name@ * created_from_program(void) {
-    fail("the path of the weights is NULL, and this program has none embedded", "");
+NOT_EMBEDDED = """static struct @name@ * created_from_program(@sizes_or_void@) {
+@unused_sizes@    fail("the path of the weights is NULL, and this program has none embedded", "");
     return NULL;
 }
 """
@@ -368,14 +309,14 @@ const void * @name@_weights(size_t * size) {
 
 MAIN = """/* An example for the model @name@, written by pysimd @version@@title@:
  * runs the model once, on inputs from files of their bytes, in the order below; without files, on zeros.
- * It writes each output to a file NUMBER.out, and its first numbers to the standard output.
+@usage_of_sizes@ * It writes each output to a file NUMBER.out, and its first numbers to the standard output.
  * SPDX-FileCopyrightText: The simdnet authors
  * SPDX-License-Identifier: MIT
  */
 #include "@name@.h"
 
 #include <stdio.h>
-
+@include_stdlib@
 struct tensor {
     const char * name;
     size_t offset, bytes, count;
@@ -383,11 +324,11 @@ struct tensor {
 };
 
 /* Bytes of names that C might read as something else are octal numbers: ??/ would be a backslash. */
-static const struct tensor inputs[] = {
+static @const@struct tensor inputs[] = {
 @input_rows@
     {NULL, 0, 0, 0, 0}};
 
-static const struct tensor outputs[] = {
+static @const@struct tensor outputs[] = {
 @output_rows@
     {NULL, 0, 0, 0, 0}};
 
@@ -421,12 +362,12 @@ int main(int argc, char ** argv) {
         fprintf(stderr, "usage: %s@example_usage@ [INPUT...]\\n", argv[0]);
         return 2;
     }
-    model = @name@_create(@example_file@);
+    model = @name@_create(@example_file@@example_sizes@);
     if (model == NULL) {
         fprintf(stderr, "%s\\n", @name@_error());
         return 1;
     }
-    for (i = 0; inputs[i].name && i + FIRST_INPUT < argc; i++)
+@measure@    for (i = 0; inputs[i].name && i + FIRST_INPUT < argc; i++)
         if (!read_input(argv[i + FIRST_INPUT], @name@_tensor(model, inputs[i].offset), inputs[i].bytes)) status = 1;
     if (status == 0 && !@name@_run(model, NULL, NULL)) {
         fprintf(stderr, "%s\\n", @name@_error());
@@ -462,3 +403,311 @@ clean:
 \trm -f @name@_example
 .PHONY: clean
 """
+
+# ---- a program for one shape, or for several
+
+FIXED = {
+    "shapes_of_header": """/* The number of shapes of inputs that the model was written for. */
+#define @NAME@_SHAPES @shapes@
+
+""",
+    "resizing_of_header": """
+/* The same for one of the shapes, 0 .. @NAME@_SHAPES - 1; @name@_run() is for shape 0. Shapes share the memory of tensors: a
+ * run for one overwrites those of all others. */
+int @name@_run_shape(@name@ * model, int shape, const void * const * inputs, void * const * outputs);
+""",
+    "access_of_header": """
+/* The tensor at an offset: use the macros below. */
+void * @name@_tensor(@name@ * model, size_t offset);
+
+/* The tensors, which live as long as the model, and their sizes in elements. */
+""",
+    "params": """/* Sets the parameters of a context, or shares those of the same context of another model. */
+#define PARAMS(number, set_params, ...) \\
+    do { \\
+        if (other) CHECK(SimdnetShareParams(m->contexts[number], other->contexts[number])); \\
+        else CHECK(set_params(m->contexts[number], __VA_ARGS__)); \\
+    } while (0)
+""",
+    "running": """static int (* const computes[])(struct @name@ *) = {@computes@};
+
+struct place {
+    size_t offset, bytes;
+};
+
+/* Of all shapes, one after the other. */
+static const struct place input_places[] = {
+@input_places@
+    {0, 0}};
+
+static const struct place output_places[] = {
+@output_places@
+    {0, 0}};
+
+int @name@_run_shape(struct @name@ * m, int shape, const void * const * inputs, void * const * outputs) {
+    const struct place * places;
+    size_t i, count;
+    error_text[0] = 0;
+    if (m == NULL || shape < 0 || shape >= @NAME@_SHAPES) {
+        fail(m ? "the shape is not one of this model" : "the model is NULL", "");
+        return 0;
+    }
+    places = &input_places[(size_t)shape * @input_count@];
+    for (i = 0, count = inputs ? @input_count@ : 0; i < count; i++)
+        if (inputs[i]) memcpy(m->block + places[i].offset, inputs[i], places[i].bytes);
+    if (!computes[shape](m)) {
+        fail(SimdnetLastError(), "");
+        return 0;
+    }
+    places = &output_places[(size_t)shape * @output_count@];
+    for (i = 0, count = outputs ? @output_count@ : 0; i < count; i++)
+        if (outputs[i]) memcpy(outputs[i], m->block + places[i].offset, places[i].bytes);
+    return 1;
+}
+
+int @name@_run(struct @name@ * m, const void * const * inputs, void * const * outputs) {
+    return @name@_run_shape(m, 0, inputs, outputs);
+}
+
+void * @name@_tensor(struct @name@ * m, size_t offset) { return m->block + offset; }
+
+""",
+    "const": "const ",
+    **dict.fromkeys(
+        (
+            *("size_parameters", "sizes_parameter", "sizes", "only_sizes", "sizes_array", "sizes_of_model", "unused_sizes"),
+            *("members", "placing", "place", "formulas", "usage_of_sizes", "include_stdlib", "example_sizes", "measure"),
+        ),
+        "",
+    ),
+    "sizes_or_void": "void",
+}
+
+# ---- a program with open sizes
+
+OPEN = {
+    "shapes_of_header": """/* The sizes of the open dimensions, in the order in which functions take them: @open_names@.
+ * A program serves all sizes for which the conditions hold under which it was planned; for others, @name@_error() names one.
+ * Sizes are at most 16777216. */
+
+""",
+    "resizing_of_header": """
+/* Makes the model one for other sizes. The contents of its tensors are lost, and pointers to them invalid. Weights stay
+ * packed as far as the same algorithms serve the new sizes. The memory of tensors grows if need be, and does not shrink: a
+ * model that is created for its largest sizes allocates it once. Returns 1; or 0 after an error, and the model is as before.
+ */
+int @name@_resize(@name@ * model@size_parameters@);
+""",
+    "access_of_header": """
+/* A tensor, its elements, its bytes and its dimensions for the present sizes, by its number: inputs first, then outputs.
+ * The pointer is valid until the sizes change. A dimension beyond the last one is 1. */
+void * @name@_tensor(@name@ * model, size_t number);
+size_t @name@_elements(const @name@ * model, size_t number);
+size_t @name@_bytes(const @name@ * model, size_t number);
+size_t @name@_dimension(const @name@ * model, size_t number, size_t axis);
+
+/* The tensors, and their sizes in elements. */
+""",
+    "params": """/* Sets the parameters of a context, or shares those of the same one for other sizes or of another model. */
+#define PARAMS(number, set_params, ...) \\
+    do { \\
+        if (!other || !SimdnetShareParams(m->contexts[number], other->contexts[number])) \\
+            CHECK(set_params(m->contexts[number], __VA_ARGS__)); \\
+    } while (0)
+""",
+    "block_bytes": "(m->block_bytes)",
+    "run_bytes": "@data_bytes@",
+    "const": "",
+    "sizes_parameter": ", const size_t * sizes",
+    "sizes_or_void": "const size_t * sizes",
+    "sizes": ", sizes",
+    "only_sizes": "sizes",
+    "unused_sizes": "    (void)sizes;\n",
+    "sizes_array": "    const size_t sizes[] = {@size_words@};\n",
+    "sizes_of_model": ", model->sizes",
+    "members": """    size_t sizes[@open_count@];
+    size_t block_bytes;
+    int64_t roots[@root_count@ + 1]; /* offsets in the block; the last one is that of what steps need meanwhile */
+    struct {
+        size_t offset, bytes, shape[@most_dimensions@];
+    } tensors[@tensor_count@]; /* inputs, then outputs */
+""",
+    "place": """    if (!placed(m, sizes)) {
+        SimdFree(m);
+        return NULL;
+    }
+""",
+    "placing": """/* A quotient rounded down; of a division by 0, for which no program is made, any number. */
+static int64_t quotient(int64_t a, int64_t b) {
+    int64_t q = a / (b ? b : 1);
+    return q - ((b ? b : 1) * q != a && (a < 0) != (b < 0));
+}
+
+static double real_quotient(double a, double b) { return b != 0 ? floor(a / b) : 0; }
+
+/* The first condition that the sizes do not meet; NULL if there is none. */
+static const char * unmet(const struct @name@ * m) {
+@formulas@    (void)m;
+    (void)quotient;
+@conditions@
+    return NULL;
+}
+
+/* Whether the sizes of tensors, computed in double, are small enough for the numbers of the other functions. */
+static int are_small(const struct @name@ * m) {
+@real_formulas@    const double bytes[] = {@real_bytes@};
+    double sum = 0;
+    size_t i;
+    (void)m;
+    (void)real_quotient;
+    for (i = 0; i < sizeof(bytes) / sizeof(*bytes); i++) sum += bytes[i] > 0 ? bytes[i] : 0;
+    return sum < 1e14;
+}
+
+/* The bytes of roots, the shapes and places of tensors, and the bytes that steps need meanwhile. */
+static int64_t measured(struct @name@ * m, int64_t * bytes) {
+    int64_t scratch = 0;
+@formulas@    (void)bytes;
+@measured@
+    return scratch;
+}
+
+/* Places the roots in the block: the largest first, each at the lowest offset that is free while it is in use. */
+static void place_roots(struct @name@ * m, const int64_t * bytes, int64_t scratch) {
+    static const int born[] = {@born@}, died[] = {@died@};
+    int64_t ends[@root_count@ + 1], most = 0;
+    int order[@root_count@ + 1], i, j, k;
+    for (i = 0; i < @root_count@; i++) {
+        for (j = i; j > 0 && bytes[order[j - 1]] < bytes[i]; j--) order[j] = order[j - 1];
+        order[j] = i;
+    }
+    for (k = 0; k < @root_count@; k++) {
+        int64_t begin = 0;
+        i = order[k];
+        for (j = 0; j < k; j++) {
+            int other = order[j], together = born[other] <= died[i] && born[i] <= died[other];
+            if (together && m->roots[other] < begin + bytes[i] + @gap@ && begin < ends[other]) {
+                begin = ends[other];
+                j = -1; /* from the start: another one may be here */
+            }
+        }
+        m->roots[i] = begin;
+        ends[i] = (begin + bytes[i] + @gap@ + @line@ - 1) / @line@ * @line@;
+        if (ends[i] > most) most = ends[i];
+    }
+    m->roots[@root_count@] = most;
+    m->block_bytes = (size_t)(most + scratch);
+}
+
+/* Gives all tensors their places for these sizes. */
+static int placed(struct @name@ * m, const size_t * sizes) {
+    int64_t bytes[@root_count@ + 1], scratch;
+    const char * condition;
+    size_t i;
+    for (i = 0; i < @open_count@; i++) {
+        if (sizes[i] > 16777216) {
+            fail("a size is larger than 16777216", "");
+            return 0;
+        }
+        m->sizes[i] = sizes[i];
+    }
+    condition = unmet(m);
+    if (condition || !are_small(m)) {
+        fail("the program does not serve these sizes", condition ? condition : "the tensors are too large");
+        return 0;
+    }
+    scratch = measured(m, bytes);
+    place_roots(m, bytes, scratch);
+@offsets@
+    return 1;
+}
+
+""",
+    "running": """int @name@_run(struct @name@ * m, const void * const * inputs, void * const * outputs) {
+    size_t i;
+    error_text[0] = 0;
+    if (m == NULL) {
+        fail("the model is NULL", "");
+        return 0;
+    }
+    for (i = 0; inputs && i < @input_count@; i++)
+        if (inputs[i]) memcpy(m->block + m->tensors[i].offset, inputs[i], m->tensors[i].bytes);
+    if (!compute_0(m)) {
+        fail(SimdnetLastError(), "");
+        return 0;
+    }
+    for (i = 0; outputs && i < @output_count@; i++)
+        if (outputs[i])
+            memcpy(outputs[i], m->block + m->tensors[@input_count@ + i].offset, m->tensors[@input_count@ + i].bytes);
+    return 1;
+}
+
+static void release_contexts(struct @name@ * m) {
+    size_t i;
+    for (i = 0; i < CONTEXTS; i++)
+        if (m->contexts[i]) SimdRelease(m->contexts[i]);
+}
+
+int @name@_resize(struct @name@ * m@size_parameters@) {
+@sizes_array@    struct @name@ next;
+    error_text[0] = 0;
+    if (m == NULL) {
+        fail("the model is NULL", "");
+        return 0;
+    }
+    next = *m;
+    memset(next.contexts, 0, sizeof(next.contexts));
+    if (!placed(&next, sizes)) return 0;
+    if (next.block_bytes > m->block_bytes) {
+        next.block = allocated(next.block_bytes, 4096);
+        if (next.block == NULL) {
+            fail("no memory", "");
+            return 0;
+        }
+        memset(next.block, 0, next.block_bytes);
+    } else {
+        next.block_bytes = m->block_bytes;
+    }
+    if (!create_contexts(&next, m)) {
+        fail(SimdnetLastError(), "");
+        release_contexts(&next);
+        if (next.block != m->block) SimdFree(next.block);
+        return 0;
+    }
+    release_contexts(m);
+    if (next.block != m->block) SimdFree(m->block);
+    *m = next;
+    return 1;
+}
+
+void * @name@_tensor(struct @name@ * m, size_t number) {
+    return number < @tensor_count@ ? m->block + m->tensors[number].offset : NULL;
+}
+
+size_t @name@_elements(const struct @name@ * m, size_t number) {
+    size_t i, count = number < @tensor_count@;
+    for (i = 0; count && i < @most_dimensions@; i++) count *= m->tensors[number].shape[i];
+    return count;
+}
+
+size_t @name@_bytes(const struct @name@ * m, size_t number) {
+    return number < @tensor_count@ ? m->tensors[number].bytes : 0;
+}
+
+size_t @name@_dimension(const struct @name@ * m, size_t number, size_t axis) {
+    return number < @tensor_count@ && axis < @most_dimensions@ ? m->tensors[number].shape[axis] : 0;
+}
+
+""",
+    "usage_of_sizes": " * The first arguments are the sizes of the open dimensions, @open_names@.\n",
+    "include_stdlib": "#include <stdlib.h>\n",
+    "measure": """    for (i = 0; inputs[i].name; i++) {
+        inputs[i].bytes = @name@_bytes(model, inputs[i].offset);
+        inputs[i].count = @name@_elements(model, inputs[i].offset);
+    }
+    for (i = 0; outputs[i].name; i++) {
+        outputs[i].bytes = @name@_bytes(model, outputs[i].offset);
+        outputs[i].count = @name@_elements(model, outputs[i].offset);
+    }
+""",
+}

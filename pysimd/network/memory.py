@@ -16,9 +16,9 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node, Type
 
-_LINE = 128  # bytes of two cache lines, which processors fetch together
+LINE = 128  # bytes of two cache lines, which processors fetch together
 _VIEW = 64  # least bytes of a pixel of a view
-_GAP = 576  # bytes after each tensor, so that tensors have different offsets within a page
+GAP = 576  # bytes after each tensor, so that tensors have different offsets within a page
 _CACHED = 1 << 20  # bytes of a tensor that the usual second cache holds
 
 # Operators whose arrays may be some channels of larger ones: all of them in NHWC or another order with channels last. Of
@@ -282,12 +282,12 @@ def packed_roots(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int])
     """The offset of each root, and the total size: largest first, each at the lowest offset that is free meanwhile."""
     spans: dict[str, tuple[int, int]] = {}
     for name in sorted(lives, key=lambda name: -sizes[name]):
-        size, (born, died) = sizes[name] + _GAP, lives[name]
+        size, (born, died) = sizes[name] + GAP, lives[name]
         together = [spans[other] for other in spans if lives[other][0] <= died and born <= lives[other][1]]
         begin = 0
         for low, high in sorted(together):
             if begin + size <= low:
                 break
             begin = max(begin, high)
-        spans[name] = begin, -(begin + size) // _LINE * -_LINE
+        spans[name] = begin, -(begin + size) // LINE * -LINE
     return {name: begin for name, (begin, _) in spans.items()}, max((high for _, high in spans.values()), default=0)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from pysimd._geometry import shape_of
+from pysimd._geometry import number, shape_of
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable, shown
 from pysimd.network import saved
@@ -38,6 +38,9 @@ class OpenShape(ValueError):
         self.reason, self.name = f"the shape of the input {_described(value)} is open", value.name
         self.example = _example(value)
         super().__init__(f"{self.reason}: pass it, as in {{{self.name!r}: {self.example}}}")
+
+
+_EXAMPLE = 64  # the size of an open dimension for which a program in C is planned
 
 
 class Model:
@@ -216,11 +219,12 @@ class Model:
     def compile(
         self,
         folder: Any,
-        shapes: Shapes | Sequence[Shapes] | None = None,
+        shapes: Shapes | OpenShapes | Sequence[Shapes] | None = None,
         *,
         layout: str = "nchw",
         name: str = "model",
         embed: bool | str = False,
+        sizes: Mapping[str, int] | None = None,
     ) -> list[Path]:
         """Writes the model, prepared for these shapes, as a program in C that needs nothing but libsimdnet.
 
@@ -231,6 +235,9 @@ class Model:
             shared.
         name : of the files, the functions and the type: an identifier of ASCII that neither C, nor its library, nor the
             program has already.
+        sizes : for shapes with open dimensions, ``{"x": (1, 3, 48, "W")}``, the sizes for which the program is planned; 64
+            by default. NAME_create() and NAME_resize() of the program take the sizes: all for which the conditions hold
+            that this plan depends on. For others they return an error with the condition.
         embed : whether NAME_weights.c makes the weights a part of the program: True or "file" for the assembler of gcc and
             clang, which copies NAME.bin at once; "numbers" for numbers in C, which any compiler takes, but slowly.
 
@@ -239,7 +246,7 @@ class Model:
         of embedding, and if a node is computed by Python; everything that :meth:`prepare` raises; OSError if the files
         cannot be written.
         """
-        from pysimd.network import c_names, c_program
+        from pysimd.network import c_names, c_open, c_program
 
         c_names.checked(name)  # first: the rest takes long
         way = ("file" if embed else "") if isinstance(embed, bool) else embed
@@ -248,14 +255,33 @@ class Model:
         several: Sequence[Any] = shapes if isinstance(shapes, list) else [shapes]
         if not several:
             raise ValueError("shapes is empty, expected the shapes of the inputs")
+        title, contexts = c_names.title(self.name, self._file), Contexts()
+        given = {} if several[0] is None else by_name(several[0], self.inputs, "the shape")
+        dims = open_dims(self.inputs, given) if len(several) == 1 and given else None
         with released(self.source.weights.values()):
+            if dims is not None:
+                opened, program = self._open_program(dims, sizes or {}, layout, contexts)
+                return c_program.write(c_open.Open(opened, program, contexts, name, title=title, embed=way), folder)
+            if sizes is not None:
+                raise ValueError("sizes is given, but no dimension is open: expected shapes with names of dimensions")
             graphs = [simplified(graph_of(self.source, self.shapes(each), self._fallback)) for each in several]
-            contexts = Contexts()
             programs = [Program(graph, layout, contexts, self.outputs) for graph in graphs]
             for program in programs:
                 program.refuse_contexts()
-            title = c_names.title(self.name, self._file)
-            return c_program.write(programs, contexts, folder, name, title=title, embed=way)
+            return c_program.write(c_program.Fixed(programs, contexts, name, title=title, embed=way), folder)
+
+    def _open_program(self, dims: Dims, given: Mapping[str, int], layout: str, contexts: Contexts) -> tuple[Sizes, Program]:
+        """A program for these dimensions, some of which are names, planned for these sizes of them."""
+        names = dict.fromkeys(n for each in dims.values() for n in each if isinstance(n, str))
+        unknown = [each for each in given if each not in names]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is not an open dimension, expected {', '.join(map(repr, names))}")
+        sizes = Sizes({each: number(given.get(each, _EXAMPLE), f"the size of {each}", 0) for each in names})
+        shapes: dict[str, Any] = {
+            each: tuple(sizes[n] if isinstance(n, str) else n for n in of) for each, of in dims.items()
+        }
+        graph = simplified(graph_of(self.source, shapes, self._fallback))
+        return sizes, Program(graph, layout, contexts, self.outputs)
 
     def __repr__(self) -> str:
         return f"<pysimd.Model {self.name!r}: {', '.join(map(_described, self.source.inputs))}>"

@@ -40,5 +40,5 @@ def packed(a: View, b: View) -> tuple[View, View]:
             sizes.append(n)
             strides.append((pair[0], pair[1]))
     if len(sizes) > MOST:
-        raise ValueError(f"x has {len(sizes)} dimensions that are apart, expected at most {MOST}")
+        raise ValueError(f"x has {len(sizes)} dimensions, expected at most {MOST}")
     return a.strided(sizes, [pair[0] for pair in strides]), b.strided(sizes, [pair[1] for pair in strides])

@@ -78,9 +78,30 @@ class Sizes:
 
         return self._compiled([" return [", *(f"  {text(value)}," for value in values), " ]"], kept)
 
-    def in_c(self, size: Size) -> str:
-        """The formula of a size in C, of variables that :meth:`definitions_in_c` defines."""
-        return _expression(size.terms)
+    def definitions_in_c(self, kind: str, letter: str, quotient: str) -> list[str]:
+        """The definitions of the variables that formulas in C use.
+
+        kind : their type.
+        letter : the beginning of their names.
+        quotient : the name of the function that divides and rounds down.
+        """
+        lines = [f"const {kind} {letter}{i} = ({kind})m->sizes[{i}];" for i in range(len(self.names))]
+        for key, i in self._atoms.items():
+            if isinstance(key, tuple):
+                dividend, divisor = (in_c(dict(formula), letter) for formula in key[1:])
+                lines.append(f"const {kind} {letter}{i} = {quotient}({dividend}, {divisor});")
+        return lines + [f"(void){letter}{i};" for i in range(len(self._texts))]
+
+    def conditions_in_c(self) -> list[tuple[str, str]]:
+        """The conditions in C, and for people.
+
+        Those with numbers beyond those of C are left out: any sizes of tensors meet them if the example does.
+        """
+        return [
+            (f"{in_c(dict(formula))} {sign} 0", f"{self._shown(dict(formula))} {sign} 0")
+            for formula, sign in self._conditions
+            if all(abs(n) < 1 << 62 for _, n in formula)
+        ]
 
     def _compiled(self, lines: Sequence[str], kept: Sequence[Any] = ()) -> Callable[..., Any]:
         """A function of the dimensions, after the definitions of all atoms. Its text has no words but ours: dimensions and
@@ -315,6 +336,13 @@ def _key(terms: Mapping[_Product, int]) -> _Formula:
 def _expression(terms: Mapping[_Product, int], of_atom: Callable[[int], str] = "a{}".format) -> str:
     products = ["*".join([str(n), *map(of_atom, of)] if n != 1 or not of else map(of_atom, of)) for of, n in terms.items()]
     return " + ".join(products) or "0"
+
+
+def in_c(value: Any, letter: str = "a") -> str:
+    """A number, a size or its terms in C, of variables that :meth:`Sizes.definitions_in_c` defines."""
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    return _expression(value.terms if isinstance(value, Size) else value, f"{letter}{{}}".format)
 
 
 # ---- where numbers and sizes are treated alike

@@ -18,6 +18,7 @@ import pytest
 import pysimd
 from pysimd.__main__ import main
 from pysimd.network import commands
+from pysimd.network.binding import Bound
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.graph import Type
 from pysimd.network.report import Report, multiply_adds
@@ -272,8 +273,8 @@ class _Clock:
 def test_a_report_tells_why_its_times_differ(interruption: float, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, runner = _Clock(interruption), pysimd.load(_merged()).prepare()
     monkeypatch.setattr("pysimd.network.report.time", clock)
-    runner._calls = (clock.step,) * 10
-    runner.steps = [replace(runner.steps[0], calls=(clock.step,))] * 10
+    runner._calls = [(clock.step, ())] * 10
+    runner.steps = [replace(runner.steps[0], calls=[Bound(clock.step, ())])] * 10
     report = Report(runner, 2)
     assert sum(report.seconds) == pytest.approx(0.01) and report.whole == pytest.approx(0.01 + interruption)
     assert "10 steps, 10.000 ms (sum of the medians of steps)" in report.summary()

@@ -15,12 +15,13 @@ import pytest
 import pysimd
 from pysimd.annotations import Array
 from pysimd.network import model as model_module
+from pysimd.network.calls import parts_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
 from pysimd.network.open_runner import OpenRunner
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
-from pysimd.network.sizes import sizes_in
+from pysimd.network.sizes import Size, sizes_in
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
@@ -42,7 +43,17 @@ def described(runner: Runner) -> list[Any]:
     nodes = [(node.operator, node.inputs, node.outputs, repr(dict(node.attributes))) for node in runner.placed.nodes]
     types = {name: (tuple(of.shape), of.dtype) for name, of in runner.placed.types.items()}
     idle = sorted(node.outputs for node in runner.plan.idle)
-    return [nodes, types, dict(runner.plan.places), runner.plan.size, idle]
+    return [nodes, types, dict(runner.plan.places), runner.plan.size, idle, calls_of(runner)]
+
+
+def calls_of(runner: Runner) -> list[Any]:
+    """The functions of all steps, and the numbers among their arguments."""
+
+    def number(part: Any) -> Any:
+        return runner._sizes[id(part)] if isinstance(part, Size) else part
+
+    kinds = (int, float, str, Size)
+    return [[number(part) for part in parts_of(step.calls) if isinstance(part, kinds)] for step in runner._program.steps]
 
 
 def answers(runner: Runner, inputs: Mapping[str, Array]) -> list[Any]:

@@ -1,0 +1,211 @@
+"""Programs in C with open sizes: for each size they have the bits of a preparation, under the sanitizers."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pysimd
+from support import COMPILER, ROOT, Array
+
+onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+
+from network.random_models import random_model  # noqa: E402
+from network.test_open_sizes import any_sizes  # noqa: E402
+
+helper, numpy_helper = onnx.helper, onnx.numpy_helper
+node = helper.make_node
+
+# A program that creates the model for the first sizes, resizes it for all others, and writes inputs and outputs by number.
+_MAIN = r"""
+#include "net.h"
+#include <stdio.h>
+#include <stdlib.h>
+static int moved(net * model, int first, int count, int number, const char * end, int write) {
+    int i, good = 1;
+    for (i = first; i < first + count; i++) {
+        char path[64];
+        FILE * file;
+        size_t bytes = net_bytes(model, (size_t)i), done;
+        sprintf(path, "%d.%d.%s", number, i - first, end);
+        file = fopen(path, write ? "wb" : "rb");
+        if (file == NULL) return 0;
+        done = write ? fwrite(net_tensor(model, (size_t)i), 1, bytes, file)
+                     : fread(net_tensor(model, (size_t)i), 1, bytes, file);
+        good = good && done == bytes && fclose(file) == 0;
+    }
+    return good;
+}
+int main(int argc, char ** argv) {
+    net * model = NULL;
+    int i;
+    for (i = 0; i * SIZES + 1 < argc; i++) {
+        size_t s[SIZES];
+        int k;
+        for (k = 0; k < SIZES; k++) s[k] = (size_t)strtoul(argv[1 + i * SIZES + k], NULL, 10);
+        if (model == NULL) {
+            model = net_create("net.bin", ARGUMENTS);
+            if (model == NULL) { printf("%s\n", net_error()); return 1; }
+        } else if (!net_resize(model, ARGUMENTS)) {
+            printf("%s\n", net_error());
+            continue;
+        }
+        if (!moved(model, 0, INPUTS, i, "in", 0)) return 2;
+        if (!net_run(model, NULL, NULL)) { printf("%s\n", net_error()); return 3; }
+        if (!moved(model, INPUTS, OUTPUTS, i, "out", 1)) return 4;
+    }
+    net_destroy(model);
+    return 0;
+}
+"""
+
+_FLAGS = "-std=c99 -Wall -Wextra -Wconversion -Werror -pedantic -O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
+
+
+def built(folder: Path, inputs: int, outputs: int, sizes: int) -> Path:
+    """The program, with the compiler's checks of addresses and numbers."""
+    (folder / "main.c").write_text(_MAIN)
+    build, words = ROOT / "build", ", ".join(f"s[{k}]" for k in range(sizes))
+    defined = [f"-DSIZES={sizes}", f"-DARGUMENTS={words}", f"-DINPUTS={inputs}", f"-DOUTPUTS={outputs}"]
+    linked = [
+        f"-I{ROOT / 'include'}",
+        f"-L{build}",
+        f"-Wl,-rpath,{build}",
+        "main.c",
+        "net.c",
+        "-lsimdnet",
+        "-lm",
+        "-o",
+        "net",
+    ]
+    done = subprocess.run([COMPILER or "cc", *_FLAGS.split(), *defined, *linked], cwd=folder, capture_output=True, text=True)
+    if "cannot find" in done.stderr:
+        pytest.skip("the compiler has no libraries for -fsanitize")
+    assert done.returncode == 0, done.stderr
+    return folder / "net"
+
+
+def compare(
+    model: Any, dims: dict[str, Any], sizes: Sequence[tuple[int, ...]], folder: Path, example: dict[str, int] | None = None
+) -> str:
+    """A program of these dimensions beside preparations for these sizes, in one process. Returns what it says of others."""
+    names = list(dict.fromkeys(n for each in dims.values() for n in each if isinstance(n, str)))
+    model.compile(folder, dims, name="net", sizes=example)
+    program = built(folder, len(dims), len(model.outputs), len(names))
+    expected: dict[int, Any] = {}
+    for i, values in enumerate(sizes):
+        known = dict(zip(names, values))
+        shapes = {name: tuple(known.get(n, n) for n in each) for name, each in dims.items()}
+        inputs = {name: _values(shape, model.inputs[name].dtype, i) for name, shape in shapes.items()}
+        for k, array in enumerate(inputs.values()):
+            array.tofile(folder / f"{i}.{k}.in")
+        expected[i] = list(model.prepare(shapes)(inputs).values())
+    words = [str(n) for values in sizes for n in values]
+    environment = {"ASAN_OPTIONS": "detect_leaks=1"}
+    done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for i, arrays in expected.items():
+        for k, array in enumerate(arrays):
+            path = folder / f"{i}.{k}.out"
+            if path.exists():
+                np.testing.assert_array_equal(
+                    np.fromfile(path, array.dtype).reshape(array.shape), array, err_msg=str(sizes[i])
+                )
+    assert sum(1 for _ in folder.glob("*.0.out")) + done.stdout.count("\n") == len(sizes)
+    return done.stdout
+
+
+def _values(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
+    values = np.random.default_rng(seed).uniform(-1, 1, shape)
+    return (values * 3).astype(dtype) if dtype != "float32" else values.astype(np.float32)
+
+
+def _model(nodes: list[Any], weights: dict[str, Array], inputs: dict[str, Any], outputs: Sequence[str] = "y") -> Any:
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info(name, 1, shape) for name, shape in inputs.items()],
+        [helper.make_tensor_value_info(name, 1, None) for name in outputs],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    return pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+
+
+def _random(*shape: int) -> Array:
+    return np.random.default_rng(1).uniform(-0.5, 0.5, shape).astype(np.float32)
+
+
+def lines_of_text() -> Any:
+    """Convolutions, pooling, a normalization with memory of its own, a recurrent layer and a product."""
+    pooling = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}
+    nodes = [
+        node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
+        node("AveragePool", ["c"], ["p"], **pooling),
+        node("LpNormalization", ["p"], ["n"], axis=1),
+        node("ConvTranspose", ["n", "v"], ["q"], strides=[1, 2]),
+        node("ReduceMean", ["q"], ["m"], axes=[2], keepdims=0),
+        node("Transpose", ["m"], ["t"], perm=[2, 0, 1]),
+        node("LSTM", ["t", "lw", "lr"], ["l"], hidden_size=8),
+        node("Squeeze", ["l", "one"], ["s"]),
+        node("MatMul", ["s", "head"], ["h"]),
+        node("LogSoftmax", ["h"], ["y"], axis=-1),
+    ]  # fmt: skip
+    weights = {"w": _random(16, 3, 3, 3), "lw": _random(1, 32, 16), "lr": _random(1, 32, 8), "head": _random(8, 20)}
+    weights |= {"v": _random(16, 16, 1, 2), "one": np.array([1])}
+    return _model(nodes, weights, {"x": (1, 3, 16, "W")})
+
+
+def test_any_width(tmp_path: Path) -> None:
+    widths = [(64,), (37,), (320,), (16,), (161,), (24,), (40,), (33,), (1000,), (64,)]
+    said = compare(lines_of_text(), {"x": (1, 3, 16, "W")}, widths, tmp_path)
+    assert said == ""
+
+
+def test_a_decoder_with_a_cache(tmp_path: Path) -> None:
+    """One step more each time, from the two sizes of the batch and the past."""
+    nodes = [
+        node("Concat", ["past", "x"], ["keys"], axis=1),
+        node("Transpose", ["keys"], ["turned"], perm=[0, 2, 1]),
+        node("MatMul", ["x", "turned"], ["scores"]),
+        node("Softmax", ["scores"], ["weights"], axis=-1),
+        node("MatMul", ["weights", "keys"], ["mixed"]),
+        node("Add", ["mixed", "x"], ["sum"]),
+        node("MatMul", ["sum", "w"], ["y"]),
+    ]
+    model = _model(nodes, {"w": _random(32, 32)}, {"past": ("B", "P", 32), "x": ("B", 1, 32)}, ("y", "keys"))
+    sizes = [(2, past) for past in (1, 2, 3, 64, 65)] + [(5, 7), (3, 200), (2, 9)]
+    said = compare(model, {"past": ("B", "P", 32), "x": ("B", 1, 32)}, sizes, tmp_path, {"B": 2, "P": 64})
+    assert said == ""
+
+
+def test_sizes_that_a_program_does_not_serve(tmp_path: Path) -> None:
+    """A sentence with the condition; the program goes on with those that it serves."""
+    nodes = [node("Add", ["x", "b"], ["y"])]
+    model = _model(nodes, {}, {"x": ("N", 4), "b": ("M", 4)})
+    said = compare(model, {"x": ("N", 4), "b": ("M", 4)}, [(6, 6), (6, 1), (9, 9), (1, 1), (3, 3)], tmp_path)
+    lines = said.splitlines()
+    assert len(lines) in (1, 2)
+    assert all(line.startswith("the program does not serve these sizes: ") for line in lines)
+    with pytest.raises(ValueError, match=r"^'K' is not an open dimension, expected 'N', 'M'$"):
+        model.compile(tmp_path / "other", {"x": ("N", 4), "b": ("M", 4)}, sizes={"K": 3})
+    with pytest.raises(ValueError, match=r"^sizes is given, but no dimension is open"):
+        model.compile(tmp_path / "other", {"x": (2, 4), "b": (2, 4)}, sizes={"N": 3})
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_models(seed: int, tmp_path: Path) -> None:
+    """Every dimension is open by itself; a step of Python cannot be written."""
+    proto = random_model(seed)
+    shapes = pysimd.load(proto).shapes()
+    dims = {name: tuple(f"{name}_{i}" for i in range(len(shape))) for name, shape in shapes.items()}
+    example = {n: size for name in shapes for n, size in zip(dims[name], shapes[name])}
+    try:
+        compare(any_sizes(proto), dims, [tuple(example.values())] * 2, tmp_path, example)
+    except ValueError as error:
+        assert "cannot be written as C" in str(error)
