@@ -18,7 +18,7 @@ from pysimd._arrays import (
     pointer,
     tensor,
 )
-from pysimd._pixels import AFTER, BEFORE, Image
+from pysimd._pixels import BEFORE, Image
 from pysimd._pixels import forward as forward_pixels
 from pysimd.annotations import Array, Tensor
 from pysimd.calls import call
@@ -137,8 +137,3 @@ class ConvolutionContext(ShapedContext, SharingContext):
 
     def _bytes(self) -> int:
         return self.internal_buffer_size * int(self._unit.dtype.itemsize)
-
-
-def forward_then_add(context: ConvolutionContext, x: Tensor, add: Tensor, out: Array) -> Array:
-    """``forward`` with an array that is added after the activation."""
-    return context._forward_pixels(x, add, out, None, AFTER)

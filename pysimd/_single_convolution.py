@@ -243,12 +243,6 @@ def arrays_of(kind: type[SingleConvolution], x: Floats, weight: Floats, layout: 
     return images, weights
 
 
-def set_params_in_calls(context: SingleConvolution, weight: Floats, bias: Coefficients | None = None) -> None:
-    """:meth:`SingleConvolution.set_params` for :func:`prepare`: each call reads what is in the arrays then."""
-    calls.call(context._functions.set_params, *context._params(weight, bias, None))
-    context._given = weight, bias, None
-
-
 def _less(pads: tuple[int, int, int, int], output_padding: Pair, form: int) -> tuple[int, int, int, int]:
     """The padding of a deconvolution less its output_padding, at the bottom and at the right."""
     y, x = extent(output_padding, "output_padding", 0, form)

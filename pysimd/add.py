@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from pysimd._arrays import (
@@ -23,7 +24,7 @@ from pysimd._geometry import layout_of, planes_of, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ByteArray, Bytes, Coefficients, Layout, Shape, Tensor
 from pysimd.binary import binary
-from pysimd.calls import call, create, reused
+from pysimd.calls import call, create
 from pysimd.context import Context
 from pysimd.enums import BinaryOperation, Compatibility
 
@@ -178,7 +179,7 @@ def add(a: Tensor | float, b: Tensor | float, *, dtype: Any = None, out: Array |
     return _adder(first.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(*summands, out=out)
 
 
-@reused
+@lru_cache(maxsize=64)
 def _adder(shape: Shape, a: Element, b: Element, dst: Element, isa: Any) -> Add16b:
     """One for each instruction set, too: a context keeps the one it was created with."""
     return Add16b(shape, a_dtype=a.name, b_dtype=b.name, dst_dtype=dst.name)

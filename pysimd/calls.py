@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, Callable, Generic, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 
 import _cffi_backend
 import numpy as np
@@ -67,73 +65,18 @@ def call_struct(function: Callable[..., None], *arguments: Any, held: Any) -> No
         check()
 
 
-class Created(NamedTuple):
-    """A context that was created, or whose parameters were set or shared: the function, its arguments, and the context."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    handle: Any
-    held: Any = None
-
-
-#: What :func:`taped` records. None while nothing is recorded.
-_tape: ContextVar[list[Created] | None] = ContextVar("tape", default=None)
-
-
 def create(function: Callable[..., Any], *arguments: Any) -> Any:
     """The context that a function of the library returns, released with its last reference. Raises if it is refused."""
     handle = function(*arguments)
     if handle == ffi.NULL:
         raise_last()
-    handle = _gc(handle, lib.SimdRelease)
-    tape = _tape.get()
-    if tape is not None:
-        tape.append(Created(function, arguments, handle))
-    return handle
+    return _gc(handle, lib.SimdRelease)
 
 
-def set_params(function: Callable[..., None], handle: Any, *arguments: Any, held: Any = None) -> None:
-    """Sets the parameters of a context, and raises if they are refused.
-
-    held : what arrays of pointers point to.
-    """
+def set_params(function: Callable[..., None], handle: Any, *arguments: Any) -> None:
+    """Sets the parameters of a context, and raises if they are refused."""
     function(handle, *arguments)
     check()
-    tape = _tape.get()
-    if tape is not None:
-        tape.append(Created(function, (handle, *arguments), handle, held))
-
-
-def share_params(handle: Any, other: Any) -> None:
-    """Uses the parameters of another context, and raises if it cannot."""
-    lib.SimdnetShareParams(handle, other)
-    check()
-    tape = _tape.get()
-    if tape is not None:
-        tape.append(Created(lib.SimdnetShareParams, (handle, other), handle))
-
-
-@contextmanager
-def taped() -> Iterator[list[Created]]:
-    """Records the contexts that are created meanwhile, and their parameters, in order: what a program in C has to repeat."""
-    tape: list[Created] = []
-    token = _tape.set(tape)
-    try:
-        yield tape
-    finally:
-        _tape.reset(token)
-
-
-def reused(make: Callable[..., R]) -> Callable[..., R]:
-    """A function that creates contexts, with a memory for the last ones. While contexts are recorded, each is a new one."""
-    remembered = lru_cache(maxsize=64, typed=True)(make)  # typed, since the layouts "nwc" and "nhwc" are equal
-
-    @wraps(make)
-    def found(*arguments: Any) -> R:
-        return (make if _tape.get() is not None else remembered)(*arguments)
-
-    found.cache_clear, found.cache_info = remembered.cache_clear, remembered.cache_info  # type: ignore[attr-defined]
-    return found
 
 
 def number_of(function: Callable[..., int], *arguments: Any) -> int:
@@ -203,13 +146,6 @@ class Prepared(Generic[R]):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a prepared call points into the memory of its process: pickle the arguments, prepare it there")
-
-
-def recorded(call: Prepared[Any]) -> Iterator[_Call]:
-    """The calls of the library that a prepared call consists of, in order, with all objects that they keep alive."""
-    held, calls = call._held
-    for function, arguments, more in calls:
-        yield function, arguments, [held, more]
 
 
 def _arrays(value: Any) -> Iterator[Any]:

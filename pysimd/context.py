@@ -9,8 +9,8 @@ from typing import Any, Callable, TypeVar
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Shape
-from pysimd.calls import Prepared, prepare, share_params
-from pysimd.errors import StateError
+from pysimd.calls import Prepared, prepare
+from pysimd.errors import StateError, check
 
 Self = TypeVar("Self", bound="Context")
 
@@ -157,7 +157,6 @@ class SharingContext(Context):
     """A context with parameters, which others can use as well."""
 
     _given: tuple[Any, ...] | None = None  # the arguments of set_params
-    _keeps: Any = None  # objects that this context keeps alive
 
     def share_params(self, other: SharingContext) -> None:
         """Uses the parameters of another context, in place of :meth:`set_params`, without a copy of the packed weights.
@@ -186,7 +185,8 @@ class SharingContext(Context):
         context, handle = self._open(), other._open()
         if other._given is None:
             raise StateError("other has no weights yet: call its set_params() first")
-        share_params(context, handle)
+        lib.SimdnetShareParams(context, handle)
+        check()
         self._given = other._given
 
     def _weights(self) -> tuple[Any, ...] | None:
@@ -198,21 +198,6 @@ class SharingContext(Context):
 
     def _memory(self) -> str:
         return ", no weights yet" if self._given is None else f", {self._bytes()} bytes"
-
-
-def bytes_of(context: SharingContext) -> int:
-    """The bytes that a context holds now, for packed weights above all."""
-    return context._bytes()
-
-
-def keep_alive(context: SharingContext, owner: Any) -> None:
-    """Lets an object live as long as a context, in place of an earlier one."""
-    context._keeps = owner
-
-
-def drop_arguments(context: SharingContext) -> None:
-    """Drops the references to the arguments of ``set_params``, for a context that will not be pickled or copied."""
-    context._given = ()
 
 
 def _restored(cls: Any, arguments: dict[str, Any], weights: tuple[Any, ...] | None) -> Any:

@@ -239,5 +239,5 @@ class Convolution8i(SmallConvolution):
                 raise TypeError(f"{name} is None, expected pysimd.Statistics: use pysimd.statistics(samples)")
             _check(stats, name)
             arrays += [tensor(stats.min, f"{name}.min", (channels,)), tensor(stats.max, f"{name}.max", (channels,))]
-        calls.set_params(self._functions.set_params, handle, *numbers, ffi.new("float *[]", arrays), held=arrays)
+        calls.set_params(self._functions.set_params, handle, *numbers, ffi.new("float *[]", arrays))
         self._given = weight, bias, params, src_stats, dst_stats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -24,7 +25,7 @@ from pysimd._arrays import (
 from pysimd._geometry import axis_of, number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Indices, Shape, Tensor
-from pysimd.calls import call, create, reused
+from pysimd.calls import call, create
 from pysimd.context import ShapedContext
 from pysimd.errors import check
 
@@ -183,7 +184,7 @@ def gather_elements(x: Tensor, indices: Indices, *, axis: int = -1, out: Array |
     return context.forward(x, indices, out=out)
 
 
-@reused
+@lru_cache(maxsize=64)
 def _gatherer(shape: Shape, count: int, axis: int, element: Element, index: Element, isa: Any) -> GatherElements:
     """One for each instruction set, too: a context keeps the one it was created with."""
     return GatherElements(shape, count, axis=axis, dtype=element.name, index_dtype=index.name)

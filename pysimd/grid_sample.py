@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal
 
 from pysimd._arrays import UINT8, floats, output, plain, tensor
 from pysimd._geometry import pair, shape_of
 from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats, Pair, Shape
-from pysimd.calls import call, create, reused
+from pysimd.calls import call, create
 from pysimd.context import ShapedContext
 from pysimd.errors import shown
 
@@ -142,7 +143,7 @@ def grid_sample(
     return sampler.forward(input, grid, out=out)
 
 
-@reused
+@lru_cache(maxsize=64)
 def _sampler(
     shape: Shape, size: tuple[int, int], mode: GridMode, padding_mode: GridPadding, align_corners: bool, isa: Any
 ) -> GridSample2d:

@@ -146,7 +146,7 @@ class MergedConvolution32f(ConvolutionContext):
             arrays[1].append(coefficients_or_null(term, f"bias[{i}]", shape[-1]))
             arrays[2].append(params_of(numbers, kind, shape[-1], f"params[{i}]"))
         weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
-        calls.set_params(self._functions.set_params, handle, weights, ffi.NULL, terms, numbers, held=arrays)
+        calls.set_params(self._functions.set_params, handle, weights, ffi.NULL, terms, numbers)
         self._given = lists[0], lists[1], lists[2]
 
 

@@ -5,6 +5,7 @@ Shapes are (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from pysimd._geometry import NHWC, extent, images_of, is_signal, layout_of, name
 from pysimd._library import ffi, lib
 from pysimd._pixels import Image, forward, has_gaps
 from pysimd.annotations import Array, Layout, Pair, Shape, Tensor
-from pysimd.calls import call, create, reused
+from pysimd.calls import call, create
 from pysimd.context import ShapedContext
 from pysimd.errors import StateError, shown
 
@@ -246,7 +247,7 @@ def resize(
     return context.forward(x, out=out)
 
 
-@reused
+@lru_cache(maxsize=64, typed=True)  # typed, since the layouts "nwc" and "nhwc" are equal
 def _resizer(shape: Shape, size: Any, scale: Any, options: tuple[Any, ...], element: Element, isa: Any) -> Resize:
     """One for each instruction set, too: a context keeps the one it was created with."""
     names = ("mode", "coordinates", "rounding", "antialias", "exclude_outside", "cubic", "layout")

@@ -169,17 +169,6 @@ def test_parameters_that_the_library_refuses_raise() -> None:
         calls.set_params(lowlevel.lib.SimdnetRecurrentSetParams, context._handle, w, r, lowlevel.ffi.NULL, peephole)
 
 
-@pytest.mark.parametrize("name", ["add", "gather_elements", "grid_sample", "resize"])
-def test_a_context_that_is_used_again_is_recorded(name: str, rng: np.random.Generator) -> None:
-    """A program in C has to create what the functions of this process have created before."""
-    function, args, kwargs = samples.calls(rng)[name]
-    function(*args, **kwargs)
-    for _ in range(2):
-        with calls.taped() as tape:
-            function(*args, **kwargs)
-        assert len(tape) == 1
-
-
 def test_attributes_are_read_only(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
     context, arrays = case
     expected, before = context.forward(*arrays).tobytes(), attributes(context)
