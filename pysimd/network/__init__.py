@@ -16,11 +16,15 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``passes``: graph to graph. Patterns become one node each, neighbours are joined into what one call computes.
 * ``layouts``: the order in which the dimensions of each tensor are stored.
 * ``memory``: a place for each tensor in one block.
-* ``lower``: the prepared calls of each node. Their weights are packed, and ``mapped`` gives the pages of the file back.
-* ``ranks``: merges dimensions where a call has too many. ``check``: what the library refuses, before anything is packed.
+* ``lower``: the calls of each node, whose arguments are numbers and ``views`` of tensors without an address (``calls``);
+  ``layers`` those of operators with weights, ``products`` those of matrices, ``functions`` what they share. ``ranks`` merges
+  dimensions where a call has too many. ``check``: what the library refuses, before anything is packed.
+* ``program``: all calls of a graph. ``binding`` gives them addresses and numbers, ``contexts`` packs the weights, once, and
+  ``mapped`` gives the pages of the file back.
 * ``runner``: runs the calls. ``model``: all of this for users; ``runners``: what a model that is called has prepared.
-* ``sizes``: dimensions that are open, of which a plan knows formulas; ``open_plan`` binds it to a shape, ``open_runner``
+* ``sizes``: dimensions that are open, of which a program knows formulas; ``open_plan`` binds it to a shape, ``open_runner``
   runs a model for any.
+* ``c_program``, ``c_open``: a program in C of the same calls, for shapes or with open sizes.
 * ``images``: a model on the images of a folder.
 """
 

@@ -52,6 +52,14 @@ def add_to(commands: Any) -> None:
         const="numbers",
         help="the same as numbers in C, for other compilers",
     )
+    write.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        type=_size,
+        metavar="NAME=NUMBER",
+        help="the size of an open dimension for which the program is planned (default: 64)",
+    )
     write.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
     for command in (show, run, save, write):
         command.add_argument("model", help="an ONNX file, or a file that save has written")
@@ -60,10 +68,10 @@ def add_to(commands: Any) -> None:
             "--shape",
             action="append",
             default=[],
-            type=_shape,
+            type=_dims if command is write else _shape,
             metavar="NAME:N,C,H,W",
             help="the shape of an input, in the order of the file"
-            + ("; several of one input are several shapes of the program" * (command is write)),
+            + ("; several of one input are several shapes of the program; a name is an open size" * (command is write)),
         )
         command.add_argument(
             "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"
@@ -107,6 +115,22 @@ def _shape(text: str) -> tuple[str, Shape]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a name and shape, expected NAME:1,3,224,224") from None
 
 
+def _dims(text: str) -> tuple[str, tuple[Any, ...]]:
+    """A shape in which words are the names of open dimensions."""
+    name, _, sizes = text.rpartition(":")
+    dims = tuple(int(size) if size.isdecimal() else size for size in sizes.split(","))
+    if not all(isinstance(n, int) or n.isidentifier() for n in dims):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name and shape, expected NAME:1,3,224,224 or NAME:1,3,48,W")
+    return name, dims
+
+
+def _size(text: str) -> tuple[str, int]:
+    name, _, size = text.partition("=")
+    if not size.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size, expected NAME=NUMBER")
+    return name, int(size)
+
+
 def _threads(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of threads, expected at least 1")
@@ -127,7 +151,8 @@ def _save(given: argparse.Namespace) -> int:
 def _compile(given: argparse.Namespace) -> int:
     model = pysimd.load(given.model)
     shapes = [_named(model, each) for each in _several(given.shape)]
-    for path in model.compile(given.output, shapes, layout=given.layout, name=given.name, embed=given.embed):
+    options = {"layout": given.layout, "name": given.name, "embed": given.embed, "sizes": dict(given.size) or None}
+    for path in model.compile(given.output, shapes, **options):
         print(path)
     return 0
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import prod
+from math import gcd, prod
 from typing import Any, Union
 
 import numpy as np
@@ -120,7 +120,8 @@ class Sizes:
         return self._atoms[key]
 
     def _require(self, terms: Mapping[_Product, int], sign: str) -> None:
-        self._conditions.setdefault((_key(terms), sign))
+        common = gcd(*terms.values())
+        self._conditions.setdefault((_key({of: n // common for of, n in terms.items()}), sign))
 
     def _quotient(self, a: Size, b: _Operand) -> _Operand:
         """Rounded down; without a new atom where it is exact."""

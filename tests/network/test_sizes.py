@@ -37,7 +37,7 @@ def conditions_of(compute: Callable[[Any, Any], Any]) -> tuple[Any, list[str]]:
         (lambda n, w: n * w * 8 == 8 * w * n, True, []),
         (lambda n, w: w + 1 > w, True, []),
         (lambda n, w: (w + 3) // 4 == (w + 3) // 4, True, []),
-        (lambda n, w: n * w * 64 // (8 * w) == 8 * n, True, ["8*W != 0"]),
+        (lambda n, w: n * w * 64 // (8 * w) == 8 * n, True, ["W != 0"]),
         (lambda n, w: w == "W", False, []),
     ],
 )
