@@ -115,6 +115,9 @@ class Runner:
         self._binding = binding = Binding({**memory, **program.constants, "": block[self._size :]}, self._sizes)
         self.inputs: dict[str, Array] = {name: binding.array(view) for name, view in program.inputs.items()}
         self.outputs: dict[str, Array] = {name: binding.array(view) for name, view in program.outputs.items()}
+        for view in (*program.inputs.values(), *program.outputs.values()):
+            if view.root in self._offsets:
+                binding.array(view)[...] = 0  # until they are given and computed; others are written before they are read
         handles = [None if context is None else context.handle for context in self._contexts]
         self._steps = [[binding.call(call, own) for call in step.calls] for step, own in zip(program.steps, handles)]
         self._calls = [(call.function, call.arguments) for calls in self._steps for call in calls]
@@ -227,10 +230,8 @@ def _listed(arrays: Mapping[str, Array]) -> list[str]:
 
 
 def _allocated(size: int) -> Array:
-    """Bytes in memory of the library, which has large pages if it is large, set to zero."""
+    """Bytes in memory of the library, which has large pages if it is large. Their content is not defined."""
     block = lib.SimdAllocate(max(size, 1), _PAGE)
     if block == ffi.NULL:
         raise MemoryError(f"no memory for {size} bytes of a network")
-    array = np.frombuffer(ffi.buffer(ffi.gc(block, lib.SimdFree), max(size, 1)), np.uint8)
-    array[:] = 0
-    return array
+    return np.frombuffer(ffi.buffer(ffi.gc(block, lib.SimdFree), max(size, 1)), np.uint8)
