@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,16 @@ class Builder:
         types = {name: self._types[name] for node in nodes for name in (*node.given, *node.outputs)}
         constants = {name: self._constants[name] for name in types if name in self._constants}
         return Graph(self._name, nodes, (), outputs, types, constants)
+
+    def inputs_of(self, tensors: Collection[str], most: int) -> dict[str, tuple[str, ...]]:
+        """The inputs from which each of these tensors is computed; none if they are more than `most`."""
+        of, none = {name: frozenset([name]) for name in self._inputs}, frozenset[str]()
+        many = frozenset(self._inputs[: most + 1])  # stands for all that are more
+        for node in self._nodes:
+            found = none.union(*(of.get(name, none) for name in node.inputs))
+            of.update(dict.fromkeys(node.outputs, found if len(found) <= most else many))
+        few = {name: of.get(name, none) for name in tensors}
+        return {name: tuple(sorted(inputs)) if len(inputs) <= most else () for name, inputs in few.items()}
 
     def drop(self, first: int) -> None:
         """Removes the nodes from a number on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import statistics
 import time
@@ -63,6 +64,14 @@ def add_to(commands: Any) -> None:
     write.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
     for command in (show, run, save, write):
         command.add_argument("model", help="an ONNX file, or a file that save has written")
+        command.add_argument(
+            "--value",
+            action="append",
+            default=[],
+            type=_given_value,
+            metavar="NAME=VALUE",
+            help="makes an input a constant: a number, a list such as [1,2], or FILE.npy; in the order of the file",
+        )
     for command in (run, write):
         command.add_argument(
             "--shape",
@@ -131,6 +140,25 @@ def _size(text: str) -> tuple[str, int]:
     return name, int(size)
 
 
+def _given_value(text: str) -> tuple[str, Any]:
+    name, _, value = text.partition("=")
+    if name and value.endswith(".npy"):
+        return name, value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        found = None
+    if not name or not isinstance(found, (int, float, list)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name and value, expected NAME=1, NAME=[1,2] or NAME=FILE.npy")
+    return name, found
+
+
+def _model(given: argparse.Namespace) -> Model:
+    """The model, with constants in place of the inputs whose values are given."""
+    values = {name: _loaded(value) if isinstance(value, str) else value for name, value in given.value}
+    return pysimd.load(given.model).with_values(values)
+
+
 def _threads(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of threads, expected at least 1")
@@ -138,18 +166,18 @@ def _threads(text: str) -> int:
 
 
 def _show(given: argparse.Namespace) -> int:
-    print(pysimd.load(given.model))
+    print(_model(given))
     return 0
 
 
 def _save(given: argparse.Namespace) -> int:
-    pysimd.load(given.model).save(given.output)
+    _model(given).save(given.output)
     print(f"{given.output}: {Path(given.output).stat().st_size / 1e6:.1f} MB")
     return 0
 
 
 def _compile(given: argparse.Namespace) -> int:
-    model = pysimd.load(given.model)
+    model = _model(given)
     shapes = [_named(model, each) for each in _several(given.shape)]
     options = {"layout": given.layout, "name": given.name, "embed": given.embed, "sizes": dict(given.size) or None}
     for path in model.compile(given.output, shapes, **options):
@@ -192,7 +220,7 @@ def _several(given: Sequence[tuple[str, Shape]]) -> list[list[tuple[str, Shape]]
 
 def _run(given: argparse.Namespace) -> int:
     pysimd.set_num_threads(given.threads)
-    model = pysimd.load(given.model)
+    model = _model(given)
     if image_commands.wanted(given):
         return image_commands.run(model, given)
     files = _named(model, ((name, _loaded(file)) for name, _, file in (text.rpartition(":") for text in given.input)))
@@ -209,7 +237,7 @@ def _run(given: argparse.Namespace) -> int:
     report = None if given.report is None else Report(runner, _SECONDS)
     milliseconds = _milliseconds(runner.run) if report is None else report.whole * 1e3
     print(f"{milliseconds:.3f} ms ({MEDIAN_OF_RUNS}), {given.threads} threads, {pysimd.active_isa()}")
-    status = _checked(given, runner, inputs, outputs) if given.check else 0
+    status = _checked(given, model, inputs, outputs) if given.check else 0
     if report is not None:
         print(report)
         if given.report:
@@ -263,7 +291,7 @@ def _milliseconds(call: Callable[[], Any]) -> float:
     return statistics.median(times) * 1e3
 
 
-def _checked(given: argparse.Namespace, runner: Runner, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> int:
+def _checked(given: argparse.Namespace, model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> int:
     """The largest difference of each output from that of ONNX Runtime; the exit status is 1 if one is large."""
     try:
         import onnxruntime
@@ -274,7 +302,7 @@ def _checked(given: argparse.Namespace, runner: Runner, inputs: Mapping[str, Arr
     options.intra_op_num_threads = given.threads
     try:  # its exceptions have no class of their own in common
         session = onnxruntime.InferenceSession(given.model, options, providers=["CPUExecutionProvider"])
-        fed = {value.name: _fed(inputs[value.name], value.type, given.layout) for value in session.get_inputs()}
+        fed = _fed(session, inputs, given.layout) | _fed(session, model.values, "nchw")
         expected = dict(zip((value.name for value in session.get_outputs()), session.run(None, fed)))
     except Exception as error:
         print(f"onnxruntime {onnxruntime.__version__} cannot run the model: {error}")
@@ -295,11 +323,16 @@ def _checked(given: argparse.Namespace, runner: Runner, inputs: Mapping[str, Arr
 _HALF = ("tensor(float16)", "tensor(bfloat16)")
 
 
-def _fed(array: Array, kind: str, layout: str) -> Array:
-    """An input as ONNX Runtime takes it: we compute with float32 where the file has other types."""
-    name = kind[len("tensor(") : -1]
-    images = array.transpose(0, 3, 1, 2) if layout == "nhwc" and array.ndim == 4 else array
-    return np.ascontiguousarray(images, {"float": "float32", "double": "float64"}.get(name, name))
+def _fed(session: Any, arrays: Mapping[str, Array], layout: str) -> dict[str, Array]:
+    """Inputs as ONNX Runtime takes them: we compute with float32 where the file has other types."""
+    fed = {}
+    for value in (*session.get_inputs(), *session.get_overridable_initializers()):
+        if value.name in arrays:
+            array, name = arrays[value.name], value.type[len("tensor(") : -1]
+            images = array.transpose(0, 3, 1, 2) if layout == "nhwc" and array.ndim == 4 else array
+            dtype = {"float": "float32", "double": "float64"}.get(name, name)
+            fed[value.name] = np.asarray(images, dtype, order="C")
+    return fed
 
 
 def _difference(ours: Array, theirs: Array) -> float:

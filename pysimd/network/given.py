@@ -9,11 +9,13 @@ import numpy as np
 
 from pysimd._arrays import is_array, not_an_array, plain
 from pysimd.annotations import Array, ForeignArray, Shape
-from pysimd.errors import printable
+from pysimd.errors import printable, shown
 
 #: The inputs of a model, and their shapes: by name, or that of the only input.
 Inputs = Union[Mapping[str, Union[Array, ForeignArray]], Array, ForeignArray]
 Shapes = Union[Mapping[str, Shape], Shape]
+#: Values for inputs that become constants, by name: arrays, numbers, nested lists of numbers.
+Values = Mapping[str, Any]
 
 
 def by_name(given: Any, names: Collection[str], what: str) -> dict[str, Any]:
@@ -58,4 +60,36 @@ def fitting(value: Any, name: str, target: Array) -> Array:
         raise TypeError(f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype(np.{target.dtype})")
     if array.shape != target.shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {target.shape}")
+    return array
+
+
+def constant(value: Any, name: str, dtype: str) -> Array:
+    """A value for an input of this type, as an array that nobody else writes; numbers and lists are converted to the type.
+
+    Raises TypeError for an array of another type, ValueError for numbers that the type does not have.
+    """
+    name = printable(name)
+    array = plain(value, name) if is_array(value) else _of_numbers(value, name)
+    try:
+        target = np.dtype("float32" if dtype in ("float16", "bfloat16") else dtype)
+    except TypeError:
+        raise TypeError(f"{name} has the type {dtype}, of which no value can be given") from None
+    if is_array(value) and array.dtype != target and not (array.dtype == np.float16 and target == np.float32):
+        raise TypeError(f"{name} has dtype {array.dtype}, expected {target}: use {name}.astype(np.{target})")
+    with np.errstate(all="ignore"):
+        found = np.array(array, target, order="C")
+    kept = np.isinf(found) == np.isinf(array) if target.kind == "f" else found == array
+    if not np.all(kept):
+        raise ValueError(f"the value of {name} is {shown(value)}, which is not within {target}")
+    found.flags.writeable = False
+    return found
+
+
+def _of_numbers(value: Any, name: str) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # the rows of a list have several lengths
+        array = None
+    if array is None or array.dtype.kind not in "biuf":
+        raise TypeError(f"the value of {name} is {shown(value)}, expected numbers")
     return array

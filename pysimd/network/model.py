@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,7 +13,7 @@ from pysimd.network import saved
 from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
-from pysimd.network.given import Inputs, Shapes, array_of, by_name, refuse_others
+from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, refuse_others
 from pysimd.network.mapped import released
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
@@ -22,9 +22,11 @@ from pysimd.network.program import Program
 from pysimd.network.runner import Runner
 from pysimd.network.runners import Runners
 from pysimd.network.sizes import Sizes
-from pysimd.network.source import Dimension, Source, Value
+from pysimd.network.source import Dimension, Source, Value, with_values
 
 Fallback = Mapping[str, Callable[..., Any]]
+
+_PROBES = 64, 1024  # sizes of open dimensions, to look for what is not supported
 
 
 class OpenShape(ValueError):
@@ -49,6 +51,7 @@ class Model:
 
     inputs, outputs : names with their types and dimensions; a dimension is a number, or a name if the file leaves it open.
     overridable : likewise, the weights that the file lists as inputs too: those whose shapes are given are inputs.
+    values : the inputs of the file that :meth:`with_values` has made constants, with their arrays.
 
     ``print(model)`` shows inputs, outputs, operators, and what is not supported. A model can be pickled if its fallbacks
     can, and sent to other processes.
@@ -108,6 +111,37 @@ class Model:
         """The weights, by name, that are inputs if :meth:`prepare` is given their shapes."""
         return {value.name: value for value in self.source.overridable}
 
+    @property
+    def values(self) -> dict[str, Array]:
+        """The inputs of the file that are constants, by name."""
+        return {name: self.source.weights[name] for name in self.source.values}
+
+    def with_values(self, values: Values) -> Model:
+        """A model in which some inputs are constants: ``model.with_values({"sr": 16000})``.
+
+        values : by name, arrays in the types of the file, or numbers or nested lists, which are converted to these; in
+            shapes that fit the file. A number is also a tensor of one element. Those of :attr:`overridable` can be given.
+
+        What is computed from constants alone is computed by the preparation: an ``If`` takes one branch, and sizes, numbers
+        of repetitions and the like may be computed from them. The model has these inputs no more. It shares packed weights
+        with this one.
+
+        Raises TypeError and ValueError for unknown inputs, and values that do not fit.
+        """
+        given = by_name(values, self.inputs, "the value")
+        known = {**self.inputs, **self.overridable}
+        self._refuse_unknown(given, known)
+        arrays = {name: _constant(known[name], value) for name, value in given.items()}
+        model = Model(with_values(self.source, arrays), self._fallback, self._file)
+        model._contexts = self._contexts
+        return model
+
+    def _refuse_unknown(self, given: Iterable[str], known: Collection[str]) -> None:
+        for name in given:
+            if name not in known:
+                what = "is a constant already" if name in self.source.values else "is not an input"
+                raise ValueError(f"{name!r} {what}, expected {', '.join(map(repr, self.inputs)) or 'none'}")
+
     def shapes(self, shapes: Shapes | None = None) -> dict[str, Shape]:
         """The shapes of all inputs: those given, by name or alone for the only input, else those of the file.
 
@@ -118,9 +152,7 @@ class Model:
         """
         given = {} if shapes is None else by_name(shapes, self.inputs, "the shape")
         known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
-        unknown = [name for name in given if name not in known]
-        if unknown:
-            raise ValueError(f"{unknown[0]!r} is not an input, expected {', '.join(map(repr, self.inputs))}")
+        self._refuse_unknown(given, known)
         found = {name: _fitting(known[name], shape) for name, shape in given.items()}
         sizes: dict[str, set[int]] = {}  # names may stand for several
         for name, shape in found.items():
@@ -131,20 +163,42 @@ class Model:
 
     @overload
     def prepare(  # type: ignore[overload-overlap]  # names are no numbers
-        self, shapes: Shapes, *, layout: str = "nchw", progress: Callable[[float], Any] | None = None
+        self,
+        shapes: Shapes,
+        *,
+        layout: str = "nchw",
+        progress: Callable[[float], Any] | None = None,
+        values: Values | None = None,
     ) -> Runner: ...
 
     @overload
     def prepare(
-        self, shapes: OpenShapes, *, layout: str = "nchw", progress: Callable[[float], Any] | None = None
+        self,
+        shapes: OpenShapes,
+        *,
+        layout: str = "nchw",
+        progress: Callable[[float], Any] | None = None,
+        values: Values | None = None,
     ) -> OpenRunner: ...
 
     @overload
     def prepare(
-        self, shapes: None = None, *, layout: str = "nchw", progress: Callable[[float], Any] | None = None
+        self,
+        shapes: None = None,
+        *,
+        layout: str = "nchw",
+        progress: Callable[[float], Any] | None = None,
+        values: Values | None = None,
     ) -> Any: ...
 
-    def prepare(self, shapes: Any = None, *, layout: str = "nchw", progress: Callable[[float], Any] | None = None) -> Any:
+    def prepare(
+        self,
+        shapes: Any = None,
+        *,
+        layout: str = "nchw",
+        progress: Callable[[float], Any] | None = None,
+        values: Values | None = None,
+    ) -> Any:
         """Plans the model for these shapes of its inputs, and packs the weights.
 
         shapes : by name, or the shape of the only input; inputs that are not given have the dimensions of the file. A
@@ -153,6 +207,7 @@ class Model:
         layout : how inputs and outputs of four dimensions are stored: "nchw", as in the file, or "nhwc", with channels last,
             which avoids conversions.
         progress : a function that is called, several times, with the part of the weights that is packed: from 0 to 1.
+        values : inputs that become constants, as of :meth:`with_values`; they have no shapes then.
 
         Returns a :class:`~pysimd.network.Runner` for these shapes; if dimensions are open an
         :class:`~pysimd.network.OpenRunner`, whose calls take inputs of any sizes of these.
@@ -165,6 +220,8 @@ class Model:
         """
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
+        if values is not None:
+            return self.with_values(values).prepare(shapes, layout=layout, progress=progress)
         dims = open_dims(self.inputs, {} if shapes is None else by_name(shapes, self.inputs, "the shape"))
         if dims is not None:
             return self._open_runner(dims, layout)
@@ -225,6 +282,7 @@ class Model:
         name: str = "model",
         embed: bool | str = False,
         sizes: Mapping[str, int] | None = None,
+        values: Values | None = None,
     ) -> list[Path]:
         """Writes the model, prepared for these shapes, as a program in C that needs nothing but libsimdnet.
 
@@ -240,6 +298,7 @@ class Model:
             that this plan depends on. For others they return an error with the condition.
         embed : whether NAME_weights.c makes the weights a part of the program: True or "file" for the assembler of gcc and
             clang, which copies NAME.bin at once; "numbers" for numbers in C, which any compiler takes, but slowly.
+        values : inputs that become constants, as of :meth:`with_values`.
 
         The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
         processor on which both use the same instruction set. Returns the paths. Raises ValueError for another name or way
@@ -252,6 +311,8 @@ class Model:
         way = ("file" if embed else "") if isinstance(embed, bool) else embed
         if way not in c_program.EMBEDDINGS:
             raise ValueError(f"embed is {shown(embed)}, expected a bool, 'file' or 'numbers'")
+        if values is not None:
+            return self.with_values(values).compile(folder, shapes, layout=layout, name=name, embed=way, sizes=sizes)
         several: Sequence[Any] = shapes if isinstance(shapes, list) else [shapes]
         if not several:
             raise ValueError("shapes is empty, expected the shapes of the inputs")
@@ -293,31 +354,38 @@ class Model:
         size = sum(array.nbytes for array in self.source.weights.values())
         lines = [f"{printable(self.name) or 'model'}: {len(self.source.nodes)} nodes, {size / 1e6:.1f} MB of weights"]
         lines += [f"  input   {_described(value)}" for value in self.source.inputs]
+        lines += [f"  value   {printable(name)}: {_shown_value(array)}" for name, array in self.values.items()]
         lines += [f"  output  {_described(value)}" for value in self.source.outputs]
         most = sorted(counts, key=lambda op: (-counts[op], op))
         lines.append("  operators  " + printable(", ".join(f"{op} {counts[op]}" if counts[op] > 1 else op for op in most)))
         try:
-            found = self.unsupported(self._probe(by_name=False))
-            if found is not None and self.unsupported(self._probe(by_name=True)) is None:
-                found = None
+            found = self._unsupported_anyhow()
         except ValueError as error:
             return "\n".join([*lines, f"  support not known: {error.reason if isinstance(error, OpenShape) else error}"])
         lines.append("  all operators are supported" if found is None else "  " + str(found).replace("\n", "\n  "))
         return "\n".join(lines)
 
-    def _probe(self, by_name: bool) -> dict[str, Shape]:
+    def _unsupported_anyhow(self) -> UnsupportedModel | None:
+        """What is not supported with usual sizes of open dimensions; None if some are found with which everything is."""
+        probes = [self._probe(by_name, most) for most in _PROBES for by_name in (False, True)]
+        first, *others = (each for i, each in enumerate(probes) if each not in probes[:i])
+        found = self.unsupported(first)
+        return found if found and all(map(self.unsupported, others)) else None
+
+    def _probe(self, by_name: bool, most: int) -> dict[str, Shape]:
         """Shapes to look for unsupported operators with: 1 for what is open, in the first dimension, else 64.
 
         by_name : dimensions of one name have the size of the first of them.
+        most : the size of the last dimension of signals and rows, whose windows can be large.
         """
         sizes: dict[str, int] = {}
 
-        def size(i: int, n: Dimension) -> int:
-            usual = 1 if i == 0 else 64
+        def size(dims: Sequence[Dimension], i: int, n: Dimension) -> int:
+            usual = 1 if i == 0 else most if i == len(dims) - 1 < 3 else 64
             return n if isinstance(n, int) else sizes.setdefault(n, usual) if n and by_name else usual
 
         return {
-            value.name: tuple(size(i, n) for i, n in enumerate(value.dims))
+            value.name: tuple(size(value.dims, i, n) for i, n in enumerate(value.dims))
             for value in self.source.inputs
             if value.dims is not None
         }
@@ -334,6 +402,19 @@ class Model:
 def _described(value: Value) -> str:
     dims = "unknown shape" if value.dims is None else "(" + ", ".join("?" if n is None else str(n) for n in value.dims) + ")"
     return printable(f"{value.name}: {value.dtype} {dims}")
+
+
+def _shown_value(array: Array) -> str:
+    return f"{array.dtype} {array.shape}, {shown(array.tolist())}" if array.size <= 16 else f"{array.dtype} {array.shape}"
+
+
+def _constant(value: Value, given: Any) -> Array:
+    """The array of a value that is given for an input."""
+    array = constant(given, value.name, value.dtype)
+    if not array.ndim and value.dims is not None and all(n == 1 or not isinstance(n, int) for n in value.dims):
+        array = array.reshape((1,) * len(value.dims))
+    _fitting(value, array.shape)
+    return array
 
 
 def _fitting(value: Value, given: Shape) -> Shape:

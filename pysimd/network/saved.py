@@ -104,6 +104,7 @@ def _described(source: Source, arrays: _Arrays) -> dict[str, Any]:
         ],
         "weights": {name: arrays.add(array) for name, array in source.weights.items()},
         "overridable": [_value(value) for value in source.overridable],
+        "values": list(source.values),
     }
 
 
@@ -191,6 +192,7 @@ class _Parser:
             nodes,
             {_text(name): self._array(place) for name, place in given["weights"].items()},
             [_parsed_value(value) for value in _list(given.get("overridable", []))],  # which older files do not have
+            _names(given.get("values", [])),  # nor these
         )
 
     def _attribute(self, value: Any, depth: int) -> Any:

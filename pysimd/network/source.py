@@ -47,6 +47,7 @@ class Source:
     opset : the version of the operators of ONNX.
     weights : arrays by name, read from the file when they are used, where that is possible.
     overridable : the weights that can be given as inputs.
+    values : the weights that are inputs in the file the model comes from, see :func:`with_values`.
     file : the path that it was read from; "" if it was not read from a path.
     """
 
@@ -57,7 +58,17 @@ class Source:
     nodes: Sequence[SourceNode]
     weights: Mapping[str, Array]
     overridable: Sequence[Value] = ()
+    values: Sequence[str] = ()
     file: str = ""
+
+
+def with_values(source: Source, arrays: Mapping[str, Array]) -> Source:
+    """The same source, with these weights in place of some inputs, or of weights that can be given as inputs."""
+    inputs, overridable = (
+        [value for value in each if value.name not in arrays] for each in (source.inputs, source.overridable)
+    )
+    weights, values = {**source.weights, **arrays}, (*source.values, *arrays)
+    return replace(source, inputs=inputs, overridable=overridable, weights=weights, values=values)
 
 
 def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
@@ -95,7 +106,8 @@ def _needed(source: Source) -> Source:
             kept.append(replace(node, outputs=outputs))
             wanted |= _reads(node)
     weights = {name: array for name, array in source.weights.items() if name in wanted}
-    return replace(source, nodes=kept[::-1], weights=weights)
+    values = [name for name in source.values if name in weights]
+    return replace(source, nodes=kept[::-1], weights=weights, values=values)
 
 
 def _with_subgraphs_in_order(node: SourceNode, outer: AbstractSet[str]) -> SourceNode:

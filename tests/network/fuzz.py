@@ -37,7 +37,7 @@ def sample() -> Source:
     ]
     weights = {"k": np.arange(36, dtype=np.float32).reshape(2, 2, 3, 3), "flag": np.array(True)}
     inputs, given = [Value("x", "float32", (1, "n", None, 8))], [Value("flag", "bool", ())]
-    return Source("sample", 17, inputs, [Value("s", "float32", None)], nodes, weights, given)
+    return Source("sample", 17, inputs, [Value("s", "float32", None)], nodes, weights, given, ["k"])
 
 
 def mutated(data: bytes, random: Random) -> bytes:

@@ -58,7 +58,9 @@ Operators of other domains: {others}.
 
 Unknown operators: {missing}.
 
-A Python function can replace [an operator that is not supported](guides/models.md#an-operator-that-is-not-supported).
+`ConstantOfShape`, `If`, `NonZero` and `Range` are supported where these values are known: constants, what is computed from
+shapes, and [inputs whose values are given](guides/models.md#inputs-with-a-fixed-value). A Python function can replace
+[an operator that is not supported](guides/models.md#an-operator-that-is-not-supported).
 
 """
 #: Limits that no case of one node meets.

@@ -23,7 +23,7 @@ def assert_same(a: Any, b: Any) -> None:
         np.testing.assert_array_equal(a, b, strict=True)
     elif isinstance(a, Source):
         assert (a.name, a.opset, a.inputs, a.outputs) == (b.name, b.opset, b.inputs, b.outputs)
-        assert list(a.overridable) == list(b.overridable)
+        assert (list(a.overridable), list(a.values)) == (list(b.overridable), list(b.values))
         assert len(a.nodes) == len(b.nodes) and a.weights.keys() == b.weights.keys()
         for name, array in a.weights.items():
             assert_same(array, b.weights[name])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array
-from pysimd.network.convert.fold import evaluate
+from pysimd.network.convert.fold import FOLDS, evaluate
 from pysimd.network.source import SourceNode
 
 _OF_DATA = "the shape of its result depends on the values of its inputs"
@@ -24,6 +24,8 @@ REASONS = {
     "Loop": "loops are not supported",
     "Scan": "loops are not supported",
 }
+#: Those that are computed where all their inputs are known.
+OF_DATA = frozenset(name for name, reason in REASONS.items() if reason.startswith(_OF_DATA) and name in FOLDS)
 
 
 class HostFunction:

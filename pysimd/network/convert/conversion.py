@@ -10,7 +10,7 @@ Converters of operators are in the other files of this folder; each is a functio
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -22,7 +22,7 @@ from pysimd.annotations import Array, Shape
 from pysimd.cast import CASTS
 from pysimd.errors import printable
 from pysimd.network.build import Builder
-from pysimd.network.convert.at_run_time import REASONS, HostFunction
+from pysimd.network.convert.at_run_time import OF_DATA, REASONS, HostFunction
 from pysimd.network.convert.constants import computed
 from pysimd.network.convert.fold import BY_NUMPY, DTYPES, FLOATS, SHAPE_INPUTS, evaluate
 from pysimd.network.graph import Graph, Type
@@ -37,16 +37,27 @@ Converter = Callable[["Conversion", SourceNode], None]
 
 
 class Unsupported(Exception):
-    """Why a node cannot be converted."""
+    """Why a node cannot be converted.
+
+    tensors : those of the graph whose values would have to be known.
+    """
+
+    def __init__(self, reason: str, tensors: Iterable[str] = ()) -> None:
+        super().__init__(reason)
+        self.tensors = tuple(tensors)
 
 
 @dataclass(frozen=True)
 class UnsupportedNode:
-    """A node that cannot be converted, and why; name is "" if it has none; its outputs then identify it."""
+    """A node that cannot be converted, and why; name is "" if it has none; its outputs then identify it.
+
+    inputs : the inputs of the model whose values would have to be known, if they are few and small.
+    """
 
     name: str
     operator: str
     reason: str
+    inputs: tuple[str, ...] = ()
 
 
 class UnsupportedModel(ValueError):
@@ -62,7 +73,8 @@ class UnsupportedModel(ValueError):
     def _text(self) -> str:
         groups: dict[tuple[str, str], list[str]] = {}
         for node in self.nodes:
-            groups.setdefault((node.operator, node.reason), []).append(node.name)
+            source = f", from {' and '.join(map(repr, node.inputs))}" if node.inputs else ""
+            groups.setdefault((node.operator, node.reason + source), []).append(node.name)
         count = len(self.nodes)
         lines = [
             f"{count} {'nodes' if count > 1 else 'node'} of {self.name!r} {'are' if count > 1 else 'is'} not supported:"
@@ -71,6 +83,11 @@ class UnsupportedModel(ValueError):
             shown = ", ".join(repr(name) for name in names[:3])
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             lines.append(f"  {printable(operator)}: {printable(reason)} ({shown}{more})")
+        inputs = dict.fromkeys(name for node in self.nodes for name in node.inputs)
+        if inputs:
+            values = ", ".join(f"{name!r}: ..." for name in inputs)
+            options = " ".join(f"--value {name}=..." for name in inputs)
+            lines.append(printable(f"prepare(values={{{values}}}) makes constants of inputs; in a shell, {options}"))
         lines.append("pysimd.load(..., fallback={...}) takes Python functions for operators")
         return "\n".join(lines)
 
@@ -85,6 +102,7 @@ class _Entry(NamedTuple):
 
 _REGISTRY: dict[str, _Entry] = {}
 _MISSING: Any = object()
+_MOST_INPUTS, _MOST_NUMBERS = 3, 16  # of inputs whose values a message asks for
 
 INPUT_TYPES = (
     "float32", "float16", "bfloat16", "float64", "bool",
@@ -139,8 +157,8 @@ class Conversion:
         self._arrays: dict[str, Array] = {}  # of constants of the graph
         self._open_types: dict[str, str] = {}  # of arrays that contain sizes, which are arrays of objects
         self._failed: set[str] = set()
-        self._inputs: list[str] = []
-        self.problems: list[UnsupportedNode] = []
+        self._inputs: dict[str, str] = {}  # of the graph, with their names in the source
+        self.problems: list[UnsupportedNode] = []  # whose inputs are still tensors of the graph
 
     # ---- the inputs of a node
 
@@ -180,7 +198,7 @@ class Conversion:
     def _require_known(self, i: int, what: str) -> Array:
         value = self._given(i)
         if isinstance(value, str):
-            raise Unsupported(f"{what or f'input {i}'} is computed at run time")
+            raise Unsupported(f"{what or f'input {i}'} is computed at run time", [value])
         return value
 
     def numbers(self, i: int, what: str = "") -> list[Any]:
@@ -345,7 +363,7 @@ class Conversion:
             return
         half = dtype in ("float16", "bfloat16")
         self._values[name] = made = self.builder.input(shape, "float32" if half else dtype, f"@{len(self._inputs)}")
-        self._inputs.append(made)
+        self._inputs[made] = name
 
     def walk(self, nodes: Sequence[SourceNode]) -> None:
         """Converts nodes, and collects those that cannot be."""
@@ -359,16 +377,15 @@ class Conversion:
                 else:
                     self._convert(node)
             except (Unsupported, ValueError) as error:
-                self._refuse(node, str(error))
+                self._refuse(node, str(error), getattr(error, "tensors", ()))
             except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
                 self._refuse(node, f"its attributes or inputs do not fit: {type(error).__name__}: {error}")
         self._failed.discard("")
 
-    def _refuse(self, node: SourceNode, reason: str) -> None:
+    def _refuse(self, node: SourceNode, reason: str, tensors: tuple[str, ...] = ()) -> None:
         self._failed.update(node.outputs)
-        self.problems.append(
-            UnsupportedNode(node.name or next(iter(filter(None, node.outputs)), ""), full_name(node), reason)
-        )
+        name = node.name or next(iter(filter(None, node.outputs)), "")
+        self.problems.append(UnsupportedNode(name, full_name(node), reason, tensors))
 
     def _reads_failed(self, node: SourceNode) -> bool:
         return not self._failed.isdisjoint(name for name in node.inputs if name)
@@ -455,7 +472,7 @@ class Conversion:
         results = [output.name for output in source.outputs]
         inputs = {value.name for value in (*source.inputs, *source.overridable)}
         if not self._failed.isdisjoint({*results, *inputs}):
-            raise UnsupportedModel(source.name, self.problems)
+            raise UnsupportedModel(source.name, self._with_inputs())
         outputs: dict[str, str] = {}  # their names in the graph
         for name in dict.fromkeys(results):
             try:
@@ -465,6 +482,18 @@ class Conversion:
         names = {value: name for name, value in reversed(list(self._values.items())) if isinstance(value, str)}
         names.update((made, name) for name, made in outputs.items() if name not in inputs)
         return renamed(self.builder.graph(*outputs.values()), names)
+
+    def _with_inputs(self) -> list[UnsupportedNode]:
+        """The problems, with the inputs of the source that decide where these are a few numbers, which a caller can give."""
+        small = {made: name for made, name in self._inputs.items() if _is_small(self.builder.shape(made))}
+        of = self.builder.inputs_of({name for each in self.problems for name in each.inputs}, _MOST_INPUTS)
+
+        def told(tensors: Sequence[str]) -> tuple[str, ...]:
+            inputs = dict.fromkeys(made for name in tensors for made in of[name])
+            known = all(of[name] for name in tensors) and all(made in small for made in inputs)
+            return tuple(small[made] for made in inputs) if known else ()
+
+        return [replace(each, inputs=told(each.inputs)) for each in self.problems]
 
     def _output(self, value: Value, taken: Collection[str]) -> str:
         """A tensor that a node computes, and that is no other output."""
@@ -524,7 +553,8 @@ class Conversion:
         """The node is computed at run time by what folds constants."""
         node, name = self.node, full_name(self.node)
         if name not in BY_NUMPY and name not in _REGISTRY:
-            raise Unsupported(REASONS.get(name, "the operator is not known"))
+            computed = [value for value in map(self._open, range(len(node.inputs))) if isinstance(value, str)]
+            raise Unsupported(REASONS.get(name, "the operator is not known"), computed if name in OF_DATA else ())
         others = [self.dtype(i) for i in range(len(node.inputs)) if self.has(i) and not self._is_float(self.value(i))]
         if name not in BY_NUMPY or (name in FLOATS and set(others) - {"float64"}):
             supported = "are float32 and float64" if name in FLOATS else "is float32"
@@ -537,6 +567,10 @@ class Conversion:
         inputs = [self.tensor(i) for i in places]
         types = self._types_of_call(function, inputs)
         self.give(*self.builder.add_all("Host", inputs, function=function, types=tuple(types)))
+
+
+def _is_small(shape: Shape) -> bool:
+    return all(isinstance(n, int) for n in shape) and prod(shape) <= _MOST_NUMBERS
 
 
 def replaced_at(shape: Sequence[int], axis: int, size: int) -> Shape:
