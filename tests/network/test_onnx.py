@@ -39,7 +39,6 @@ REFUSED: Mapping[str, str] = {
     "BatchNormalization": "training_mode is 1",
     "Cast": r"the type \d+ of ONNX is not supported",
     "CastLike": "the type .* is not supported",
-    "Compress": _AT_RUN_TIME,
     "ConstantOfShape": _AT_RUN_TIME,
     "DequantizeLinear": f"block_size is 2|its input is {_TYPES}",
     "Dropout": "training_mode is true",
@@ -63,6 +62,7 @@ REFUSED: Mapping[str, str] = {
 #: Operators that are refused if an input that decides the shape or the algorithm is computed at run time, with that input.
 MUST_BE_KNOWN: Mapping[str, str] = {
     "AffineGrid": "input 1",
+    "Compress": "the condition",
     "CumSum": "input 1",
     "DequantizeLinear": "the scale",
     "Dropout": "training_mode",

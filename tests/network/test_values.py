@@ -159,6 +159,9 @@ SIZES = {
     "Range": ([node("Range", "o", "n", "t", gives="r"), node("Cast", "r", gives="f", to=1), node("Add", "x", "f")], 5),
     "NonZero": ([node("NonZero", "n", gives="i"), node("Squeeze", "i", "zero", gives="j"), node("Gather", "x", "j", axis=2)],
                 [3, 0, 1]),
+    "Compress": ([node("Cast", "n", gives="c", to=9), node("Compress", "x", "c", axis=-2)], [1, 0, 1, 1]),
+    "Compress all": ([node("Cast", "n", gives="c", to=9), node("Compress", "x", "c")], [0, 1, 0, 0, 1, 1, 0]),
+    "Compress none": ([node("Cast", "n", gives="c", to=9), node("Compress", "x", "c", axis=0)], [0, 0]),
     "computed": ([node("Mul", "n", "n", gives="m"), node("Concat", "m", "one", "one", axis=0, gives="s"),
                   node("Tile", "x", "s")], [2]),
 }  # fmt: skip

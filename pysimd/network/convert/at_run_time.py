@@ -14,7 +14,6 @@ from pysimd.network.source import SourceNode
 _OF_DATA = "the shape of its result depends on the values of its inputs"
 #: Why operators are not supported that are known.
 REASONS = {
-    "Compress": _OF_DATA,
     "NonZero": _OF_DATA,
     "Unique": _OF_DATA,
     "Range": f"{_OF_DATA}, which are computed at run time",

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from pysimd.annotations import Shape
+from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, Unsupported, converts
 from pysimd.network.convert.fold import DTYPES, Part, parts
 from pysimd.network.operators import axis_within
@@ -284,23 +284,35 @@ def _repeated(c: Conversion, x: str, times: Sequence[int]) -> str:
 
 @converts("Gather", any_type=True)
 def _gather(c: Conversion, node: SourceNode) -> None:
-    """Indices that are known and have the same distance are a slice."""
-    shape = c.shape(0)
-    axis = axis_within(int(c.attribute("axis", 0)), len(shape))
+    axis = axis_within(int(c.attribute("axis", 0)), len(c.shape(0)))
     if not c.is_known(1):
         return c.give(c.add("Gather", c.tensor(0), c.indices(1), axis=axis))
-    indices = c.known(1).astype(np.int64)
+    return c.give(_at(c, c.tensor(0), axis, c.known(1).astype(np.int64)))
+
+
+@converts("Compress", any_type=True)
+def _compress(c: Conversion, node: SourceNode) -> None:
+    """What a known condition takes; without an axis, of all elements. The condition may be shorter than the dimension."""
+    indices = np.flatnonzero(c.known(1, "the condition"))
+    x, axis = c.tensor(0), c.attribute("axis", None)
+    if axis is None:
+        x, axis = c.reshape(x, (prod(c.shape(0)),)), 0
+    c.give(_at(c, x, axis_within(int(axis), len(c.shape_of(x))), indices))
+
+
+def _at(c: Conversion, x: str, axis: int, indices: Array) -> str:
+    """The elements at known indices, which are a slice if they have the same distance."""
+    shape = c.shape_of(x)
     if indices.size and not (-shape[axis] <= indices.min() and indices.max() < shape[axis]):
         raise Unsupported(f"an index is not within a dimension of {shape[axis]}")
     if np.any(indices < 0):
         indices = array_of(n + shape[axis] if n < 0 else n for n in indices.reshape(-1).tolist()).reshape(indices.shape)
     steps = set(np.diff(indices.reshape(-1)).tolist())
     if len(steps) > 1 or 0 in steps or not indices.size:
-        return c.give(c.add("Gather", c.tensor(0), c.constant(indices), axis=axis))
+        return c.add("Gather", x, c.constant(indices), axis=axis)
     taken = [Part(0, 1, n) for n in shape]
     taken[axis] = Part(whole(indices.reshape(-1)[0]), steps.pop() if steps else 1, indices.size)
-    y = _sliced(c, c.tensor(0), taken)
-    return c.give(c.reshape(y, (*shape[:axis], *indices.shape, *shape[axis + 1 :])))
+    return c.reshape(_sliced(c, x, taken), (*shape[:axis], *indices.shape, *shape[axis + 1 :]))
 
 
 @converts("GatherElements", any_type=True)
