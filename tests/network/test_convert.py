@@ -288,6 +288,14 @@ def normalized(array: Any) -> Any:
     return (array - array.mean(-1, keepdims=True)) / np.sqrt(array.var(-1, keepdims=True) + 1e-5)
 
 
+def test_a_known_tensor_that_a_node_keeps_is_known() -> None:
+    """An image that is resized to its own size; numbers of which later nodes need the values."""
+    nodes = [node("Resize", "w", "", "", "size", gives="i"), node("Reshape", "i", "flat", gives="f"),
+             node("Cast", "f", gives="n", to=7), node("Reshape", "x", "n")]  # fmt: skip
+    w = np.array([2, 3], np.float32).reshape(1, 1, 1, 2)
+    assert Made(nodes, {"w": w, "size": [1, 1, 1, 2], "flat": [-1]}).graph(6).shape("y") == (2, 3)
+
+
 def test_what_the_library_computes_in_advance_is_known() -> None:
     """Also to operators that need known inputs."""
     nodes = [

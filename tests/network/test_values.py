@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import pysimd
+from network.random_models import random_model
 from network.test_models import _built
+from network.test_random import difference, random_inputs
 from pysimd.__main__ import main
 from pysimd.network import OpenRunner, saved
 from pysimd.network.build import Builder
@@ -219,6 +221,20 @@ def test_the_inputs_of_a_tensor() -> None:
     two, three = net.sum(b, a), net.sum(net.sum(a, c), net.relu(b))
     found = net.inputs_of([a, two, three, net.relu(three), net.constant(1)], 2)
     assert list(found.values()) == [("a",), ("a", "b"), (), (), ()]
+
+
+def test_random_models_with_constants() -> None:
+    """The first input, the last, all of them: what is folded has the values that are computed at run time."""
+    for seed in (*range(40), 123, 256):
+        message = random_model(seed)
+        inputs = random_inputs(message, seed)
+        loaded = pysimd.load(message)
+        right = loaded(inputs)
+        for names in ([min(inputs)], [max(inputs)], [*inputs]):
+            run = loaded.prepare(values={name: inputs[name] for name in names})
+            found = run({name: array for name, array in inputs.items() if name not in names})
+            for name, array in right.items():
+                assert difference(found[name], array) <= 2e-4, f"seed {seed}, {names}: {name}"
 
 
 # ---- values that are given

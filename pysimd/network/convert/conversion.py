@@ -347,6 +347,8 @@ class Conversion:
                 continue
             if value is None:
                 raise Unsupported(f"its output {i} is not supported")
+            if isinstance(value, str):  # a constant, such as an image that keeps its size, is known to later nodes
+                value = self._arrays.get(value, value)
             if isinstance(value, str) and prod(self.builder.shape(value)) == 0:  # nothing is to be computed
                 value = np.zeros(self.builder.shape(value), self.builder.type(value).dtype)
             self._values[name] = value
