@@ -15,9 +15,10 @@ import pytest
 import pysimd
 from bench import implementations, pages
 from bench.__main__ import main
-from bench.onnx_files import OURS, PEERS, Input, Loaded, first, pnnx, shapes, table, values_of, workers
+from bench.onnx_files import OURS, PEERS, Input, Loaded, first, pnnx, shapes, simdnet, table, values_of, workers
 from bench.whole.table import Time
 from network.test_models import _classifier as classifier
+from pysimd.network.convert import UnsupportedModel, UnsupportedNode
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
@@ -280,3 +281,15 @@ def test_installed_libraries_compute_the_same(name: str, path: Path, tmp_path: P
         loaded.call()
         assert implementations.error_of(loaded.result(), [right]) < 1e-3
         loaded.call()
+
+
+def test_a_refusal_is_one_line_of_nodes() -> None:
+    """Without the sentences that tell what to do."""
+    nodes = [
+        UnsupportedNode("n", "If", "the condition is computed at run time", ("sr",)),
+        UnsupportedNode("m", "Loop", "why"),
+    ]
+    told = str(simdnet._refusal(UnsupportedModel("net", nodes)))
+    assert told == (
+        "2 nodes of 'net' are not supported: If: the condition is computed at run time, from 'sr' ('n'); Loop: why ('m')"
+    )

@@ -17,7 +17,8 @@ def _refusal(error: UnsupportedModel) -> Exception:
     """What is not supported, in one line: no more than three of the nodes."""
     from bench.implementations import Unsupported  # which the process of a first answer does not need
 
-    head, *nodes, _ = str(error).splitlines()
+    head, *lines = str(error).splitlines()
+    nodes = [line for line in lines if line.startswith(" ")]  # what is below tells what to do
     more = f"; and {len(nodes) - 3} more" if len(nodes) > 3 else ""
     return Unsupported(f"{head} {'; '.join(node.strip() for node in nodes[:3])}{more}")
 
