@@ -14,6 +14,7 @@ import pytest
 import pysimd
 from network.random_models import random_model
 from network.test_models import _built
+from network.test_open_program import compare
 from network.test_random import difference, random_inputs
 from pysimd.__main__ import main
 from pysimd.network import OpenRunner, saved
@@ -127,6 +128,14 @@ def test_a_program_in_c_has_the_value(tmp_path: Path) -> None:
     subprocess.run([program, "net.bin", "x.raw", "state.raw"], cwd=tmp_path / "c", capture_output=True, check=True)
     run = loaded.prepare(shapes_of(given), values={"sr": 8000})
     np.testing.assert_array_equal(np.fromfile(tmp_path / "c" / "0.out", np.float32), run(given)["y"].ravel())
+
+
+def test_a_program_in_c_of_open_sizes_has_the_value(tmp_path: Path) -> None:
+    shapes: Any = {"x": ("N", "length"), "state": ("N", 8)}
+    loaded = pysimd.load(voices())
+    compare(loaded.with_values({"sr": 8000}), shapes, [(3, 96), (2, 200)], tmp_path)
+    files = loaded.compile(tmp_path / "again", shapes, values={"sr": 8000}, sizes={"N": 3, "length": 99}, name="net")
+    assert files[0].read_bytes() == (tmp_path / "net.c").read_bytes()
 
 
 def test_preparations_of_several_values_share_weights() -> None:
