@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -56,7 +57,7 @@ class Node:
         (name,) = self.outputs
         return name
 
-    @property
+    @cached_property
     def given(self) -> tuple[str, ...]:
         """The inputs that are not missing, each once."""
         return tuple(dict.fromkeys(name for name in self.inputs if name))
@@ -95,7 +96,7 @@ class Graph:
     def user(self, name: str) -> Node | None:
         """The only node that reads a tensor; None if there are several, or if it is an output of the graph."""
         users = self.users(name)
-        return users[0] if len(users) == 1 and name not in self.outputs else None
+        return users[0] if len(users) == 1 and name not in self._results else None
 
     def producer(self, name: str) -> Node | None:
         """The node that computes a tensor; None for inputs and constants."""
@@ -104,6 +105,10 @@ class Graph:
     def shape(self, name: str) -> Shape:
         """The shape of a tensor."""
         return self.types[name].shape
+
+    def is_output(self, name: str) -> bool:
+        """Whether a tensor is an output of the graph."""
+        return name in self._results
 
     def replaced(
         self,
@@ -145,6 +150,7 @@ class Graph:
         return made
 
     def _link(self) -> None:
+        self._results = frozenset(self.outputs)
         self._producers = {name: node for node in self.nodes for name in node.outputs}
         self._users: dict[str, list[Node]] = {}
         for node in self.nodes:

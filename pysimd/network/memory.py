@@ -7,6 +7,8 @@ Such nodes have nothing to do.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -213,18 +215,19 @@ class _Places:
         """Places the inputs of a Concat in its result, where those that write and read them can do so."""
         whole = self.found[node.output] if node.output in self.found else self._root(node.output)
         axis = node.attributes["axis"]
-        begin = 0
+        begin, times = 0, Counter(node.inputs)
         for name in node.inputs:
             shape = self._graph.shape(name)
             starts = [begin if i == axis else 0 for i in range(len(shape))]
             place = whole.part(starts, [1] * len(shape), shape)
             begin += shape[axis]
-            self._claim(node, name, place)
+            if times[name] == 1:
+                self._claim(node, name, place)
 
     def _claim(self, node: Node, name: str, place: Place) -> None:
         """Gives a tensor its place, or the one of which it is another view."""
         producer = self._graph.producer(name)
-        if self._is_taken(name) or producer is None or node.inputs.count(name) != 1 or not self._fits(name, place):
+        if self._is_taken(name) or producer is None or not self._fits(name, place):
             return
         while producer is not None and producer.operator == "Reshape" and place.is_dense:
             (source,) = producer.inputs
@@ -280,14 +283,89 @@ def _lives(graph: Graph, places: Mapping[str, Place]) -> dict[str, tuple[int, in
 
 def packed_roots(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
     """The offset of each root, and the total size: largest first, each at the lowest offset that is free meanwhile."""
-    spans: dict[str, tuple[int, int]] = {}
+    taken = _Taken(max((died for _, died in lives.values()), default=0))
+    offsets: dict[str, int] = {}
+    total = 0
     for name in sorted(lives, key=lambda name: -sizes[name]):
-        size, (born, died) = sizes[name] + GAP, lives[name]
-        together = [spans[other] for other in spans if lives[other][0] <= died and born <= lives[other][1]]
-        begin = 0
-        for low, high in sorted(together):
+        size, begin = sizes[name] + GAP, 0
+        for low, high in taken.during(*lives[name]):
             if begin + size <= low:
                 break
             begin = max(begin, high)
-        spans[name] = begin, -(begin + size) // LINE * -LINE
-    return {name: begin for name, (begin, _) in spans.items()}, max((high for _, high in spans.values()), default=0)
+        end = -(begin + size) // LINE * -LINE
+        taken.add(*lives[name], begin, end)
+        offsets[name], total = begin, max(total, end)
+    return offsets, total
+
+
+class _Taken:
+    """The bytes of the block that are taken, by time: two binary trees over the times, numbered as a heap, so that node 1 is
+    all times and a node i has the halves 2 i and 2 i + 1. What is in use during a life is what is in use at its begin, and
+    what comes into use until its end; of both, few nodes have it all.
+    """
+
+    def __init__(self, last: int) -> None:
+        self._leaves = 1 << last.bit_length()  # the number of the first one
+        self._used: dict[int, _Spans] = {}  # during all of a node's times
+        self._begun: dict[int, _Spans] = {}  # in use from one of a node's times on
+
+    def add(self, born: int, died: int, low: int, high: int) -> None:
+        """Takes bytes from a time to another one."""
+        for node in self._nodes(born, died):
+            _spans(self._used, node).add(low, high)
+        for node in self._above(born):
+            if not _spans(self._begun, node).add(low, high):
+                break  # what this node has, those above it have
+
+    def during(self, born: int, died: int) -> list[tuple[int, int]]:
+        """The spans of bytes, sorted, that are taken at some time between two."""
+        found: list[tuple[int, int]] = []
+        for nodes, tree in ((self._above(born), self._used), (self._nodes(born + 1, died), self._begun)):
+            for node in nodes:
+                if node in tree:
+                    found += zip(tree[node].lows, tree[node].highs)
+        return sorted(found)
+
+    def _above(self, time: int) -> list[int]:
+        """The nodes that include a time, the smallest first."""
+        leaf = self._leaves + time
+        return [leaf >> i for i in range(leaf.bit_length())]
+
+    def _nodes(self, first: int, last: int) -> list[int]:
+        """The fewest nodes that together are the times from the first to the last."""
+        left, right = self._leaves + first, self._leaves + last + 1
+        found: list[int] = []
+        while left < right:
+            if left & 1:
+                found.append(left)
+            if right & 1:
+                found.append(right - 1)
+            left, right = (left + 1) >> 1, right >> 1
+        return found
+
+
+class _Spans:
+    """Spans of bytes, those that touch as one, sorted."""
+
+    __slots__ = ("highs", "lows")
+
+    def __init__(self) -> None:
+        self.lows: list[int] = []
+        self.highs: list[int] = []
+
+    def add(self, low: int, high: int) -> bool:
+        """Adds a span; returns whether bytes of it are new."""
+        lows, highs = self.lows, self.highs
+        i, j = bisect_left(highs, low), bisect_right(lows, high)
+        if i < j:
+            if lows[i] <= low and high <= highs[i]:
+                return False
+            low, high = min(low, lows[i]), max(high, highs[j - 1])
+        lows[i:j], highs[i:j] = [low], [high]
+        return True
+
+
+def _spans(tree: dict[int, _Spans], node: int) -> _Spans:
+    if node not in tree:
+        tree[node] = _Spans()
+    return tree[node]

@@ -22,23 +22,40 @@ _LARGE = 16 << 20  # bytes of weights
 def shared(graph: Graph) -> Graph:
     """Without nodes that change nothing, and with one node in place of several that compute the same."""
     source: dict[str, str] = {}  # of tensors that are others
-    seen: dict[Any, Node] = {}
+    computed = _Computed()
     constants = _equal_constants(graph)
     nodes = []
     for node in graph.nodes:
         inputs = tuple(source.get(name, constants.get(name, name)) for name in node.inputs)
         node = node if inputs == node.inputs else replace(node, inputs=inputs)
-        if not set(graph.outputs).isdisjoint(node.outputs):
+        if any(map(graph.is_output, node.outputs)):
             nodes.append(node)
             continue
         if changes_nothing(graph, node):
             source[node.output] = _kept_operand(graph, node)
             continue
-        first = node if node.operator == "Host" else seen.setdefault((node.operator, inputs, _frozen(node.attributes)), node)
+        first = node if node.operator == "Host" else computed.first(node)
         if first is node:
             nodes.append(node)
         source.update((name, other) for name, other in zip(node.outputs, first.outputs) if name != other)
-    return graph.replaced(nodes)
+    return graph if tuple(nodes) == graph.nodes else graph.replaced(nodes)
+
+
+class _Computed:
+    """The nodes so far. Attributes are compared where operators and inputs are equal, which is rare."""
+
+    def __init__(self) -> None:
+        self._alike: dict[Any, Node] = {}  # by operator and inputs
+        self._equal: dict[Any, Node] = {}  # and by attributes, where several nodes are alike
+
+    def first(self, node: Node) -> Node:
+        """The first node that computes the same as this one."""
+        key = node.operator, node.inputs
+        alike = self._alike.setdefault(key, node)
+        if alike is node:
+            return node
+        self._equal.setdefault((key, _frozen(alike.attributes)), alike)
+        return self._equal.setdefault((key, _frozen(node.attributes)), node)
 
 
 def _equal_constants(graph: Graph) -> dict[str, str]:
