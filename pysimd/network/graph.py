@@ -87,7 +87,6 @@ class Graph:
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.types, self.constants = dict(types), dict(constants)
         self._link()
-        self._validate()
 
     def users(self, name: str) -> list[Node]:
         """The nodes that read a tensor, in execution order."""
@@ -110,6 +109,11 @@ class Graph:
         """Whether a tensor is an output of the graph."""
         return name in self._results
 
+    def nodes_of(self, operators: Sequence[str]) -> list[Node]:
+        """The nodes of some operators, in execution order."""
+        found = [place for operator in operators for place in self._places.get(operator, ())]
+        return [self.nodes[place] for place in (found if len(operators) == 1 else sorted(found))]
+
     def replaced(
         self,
         nodes: Iterable[Node],
@@ -122,7 +126,7 @@ class Graph:
         """
         needed, kept = set(self.outputs), []
         for node in reversed(tuple(nodes)):
-            if needed.intersection(node.outputs):
+            if not needed.isdisjoint(node.outputs):
                 needed.update(node.given)
                 kept.append(node)
         known = {*needed, *self.inputs, *(name for node in kept for name in node.outputs)}
@@ -146,29 +150,29 @@ class Graph:
     def with_constants(self, constants: Mapping[str, Array]) -> Graph:
         """The graph with other arrays of the same types."""
         made = object.__new__(Graph)
-        made.__dict__.update(self.__dict__, constants=dict(constants))
+        made.__dict__.update(self.__dict__, constants=dict(constants), settled=set())
         return made
 
     def _link(self) -> None:
         self._results = frozenset(self.outputs)
-        self._producers = {name: node for node in self.nodes for name in node.outputs}
+        self._producers: dict[str, Node] = {}
         self._users: dict[str, list[Node]] = {}
-        for node in self.nodes:
+        self._places: dict[str, list[int]] = {}  # of nodes, by operator
+        #: Passes, and patterns of them, that would change nothing.
+        self.settled: set[Any] = set()
+        producers, known = self._producers, {*self.inputs, *self.constants}
+        for place, node in enumerate(self.nodes):
+            self._places.setdefault(node.operator, []).append(place)
             for read in node.given:
-                self._users.setdefault(read, []).append(node)
-
-    def _validate(self) -> None:
-        known = {*self.inputs, *self.constants}
-        for node in self.nodes:
-            for read in node.given:
-                if read not in known:
+                if read not in producers and read not in known:
                     raise ValueError(f"{node.operator} reads {read!r}, which no earlier node produces")
+                self._users.setdefault(read, []).append(node)
             for made in node.outputs:
-                if made in known:
+                if made in producers or made in known:
                     raise ValueError(f"{node.operator} produces {made!r}, which already exists")
                 if made not in self.types:
                     raise ValueError(f"the type of {made!r} is not given")
-            known.update(node.outputs)
+                producers[made] = node
         for name in self.outputs:
-            if name not in known:
+            if name not in producers and name not in known:
                 raise ValueError(f"no node produces the output {name!r}")

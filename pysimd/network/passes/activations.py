@@ -7,7 +7,7 @@ from typing import Any
 from pysimd.network.graph import Graph, Node
 from pysimd.network.operators import ACTIVATIONS, Activation
 from pysimd.network.passes.patterns import input_at, is_plain, parameter, replacement
-from pysimd.network.passes.rewrite import Change
+from pysimd.network.passes.rewrite import Change, starts_from
 
 _TAKES = ("Binary", "Conv", "ConvTranspose", "Linear")
 
@@ -18,9 +18,10 @@ _FEW = 12
 _SMALL = 1024  # outputs for which a separate step is slower
 
 
+@starts_from(*_TAKES)
 def activated(graph: Graph, node: Node) -> Change | None:
     """A node whose only user is an activation."""
-    user = graph.user(node.output) if node.operator in _TAKES and is_plain(node) else None
+    user = graph.user(node.output) if is_plain(node) else None
     if user is None or (input_at(node, 3) and node.attributes["order"] != "add"):
         return None
     found = _activation(graph, node, user)

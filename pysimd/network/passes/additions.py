@@ -19,14 +19,15 @@ from pysimd.network.passes.patterns import (
     origins,
     replacement,
 )
-from pysimd.network.passes.rewrite import Change
+from pysimd.network.passes.rewrite import Change, starts_from
 
 _SMALLER = 8  # times, that a gate is smaller than the image
 
 
+@starts_from("Binary")
 def added(graph: Graph, node: Node) -> Change | None:
     """The addition of a tensor to the result of a layer, before the layer's activation or after it."""
-    if node.operator != "Binary" or node.attributes["function"] != "add":
+    if node.attributes["function"] != "add":
         return None
     if graph.shape(node.inputs[0]) != graph.shape(node.inputs[1]):
         return None
@@ -41,9 +42,10 @@ def added(graph: Graph, node: Node) -> Change | None:
     return replacement([node, layer], layer.operator, inputs, attributes)
 
 
+@starts_from("Binary")
 def gated(graph: Graph, node: Node) -> Change | None:
     """x + x * g, where g has one value for each channel: x * (g + 1), which reads and writes one image less."""
-    if node.operator != "Binary" or node.attributes["function"] != "add":
+    if node.attributes["function"] != "add":
         return None
     for x, name in (node.inputs, node.inputs[::-1]):
         product = made(graph, name, "Binary", "multiply")

@@ -22,7 +22,7 @@ from pysimd.network.passes.patterns import (
     parameter,
     replacement,
 )
-from pysimd.network.passes.rewrite import Change
+from pysimd.network.passes.rewrite import Change, starts_from
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,7 @@ def _line_of_binary(graph: Graph, node: Node) -> tuple[str, Line] | None:
     return x, Line(long[0] if long else None, scale, bias)
 
 
+@starts_from("Binary", "Scale", "Unary")
 def folded(graph: Graph, node: Node) -> Change | None:
     """All steps that end with a node, in the node before them, in the one after them, or as one Scale."""
     found = line_of(graph, node)
@@ -260,9 +261,10 @@ def _axis(shape: Shape) -> int:
 # ---- products with constants, and padding
 
 
+@starts_from("MatMul")
 def linear(graph: Graph, node: Node) -> Change | None:
     """A product with a constant matrix."""
-    if node.operator != "MatMul" or node.inputs[0] in graph.constants:
+    if node.inputs[0] in graph.constants:
         return None
     x, weight = node.inputs[0], parameter(graph, node, 1)
     if weight is None or any(n != 1 for n in weight.shape[:-2]) or weight.ndim > len(graph.shape(x)):
@@ -272,9 +274,10 @@ def linear(graph: Graph, node: Node) -> Change | None:
     return replacement([node], "Linear", (x, name), {"activation": IDENTITY, "order": "add"}, parameters)
 
 
+@starts_from("AveragePool", "Conv", "MaxPool")
 def padded(graph: Graph, node: Node) -> Change | None:
     """A Pad before a convolution or a pooling, as its padding."""
-    pad = made(graph, node.inputs[0], "Pad") if node.operator in ("Conv", "MaxPool", "AveragePool") else None
+    pad = made(graph, node.inputs[0], "Pad")
     if pad is None or pad.attributes["mode"] != "constant" or not _pads_like(graph, node, pad):
         return None
     n, c, *sides = (tuple(map(int, both)) for both in pad.attributes["pads"])

@@ -6,13 +6,12 @@ from typing import Any
 
 from pysimd.network.graph import Graph, Node
 from pysimd.network.passes.patterns import activation, input_at, is_plain, replacement
-from pysimd.network.passes.rewrite import Change
+from pysimd.network.passes.rewrite import Change, starts_from
 
 
+@starts_from("Conv")
 def merged(graph: Graph, node: Node) -> Change | None:
     """An expansion, a depthwise convolution and a projection, without the first one or without the last one."""
-    if node.operator != "Conv":
-        return None
     chain: list[Node] = []
     now: Node | None = node
     for stage in (0, 1, 2) if _fits(graph, node, 0) else (1, 2):

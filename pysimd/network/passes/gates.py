@@ -21,12 +21,13 @@ from pysimd.network.passes.patterns import (
     unary,
     with_number,
 )
-from pysimd.network.passes.rewrite import Change
+from pysimd.network.passes.rewrite import Change, starts_from
 
 _Function = tuple[str, tuple[float, ...]]
 _Product = tuple[float, tuple[str, ...]]
 
 
+@starts_from("Binary", "Unary")
 def clipped(graph: Graph, node: Node) -> Change | None:
     """Maximum and minimum with numbers, also in sequence, as one function that clips."""
     outer = clip_of(graph, node)
@@ -41,6 +42,7 @@ def clipped(graph: Graph, node: Node) -> Change | None:
     return as_unary(node, x, "relu") if (low, high) == (0, inf) else as_unary(node, x, "restrict_range", low, high)
 
 
+@starts_from("Binary", "Unary")
 def hard_sigmoid(graph: Graph, node: Node) -> Change | None:
     """clip(a * x + b, 0, h) / h"""
     bounds, factor = clip_of(graph, node), 1.0
@@ -58,6 +60,7 @@ def hard_sigmoid(graph: Graph, node: Node) -> Change | None:
     return as_unary(node, x, "hard_sigmoid", a * factor, b * factor)
 
 
+@starts_from("Binary")
 def gate(graph: Graph, node: Node) -> Change | None:
     """x * f(x): hard-swish, swish, mish and GELU, with their factors in any order."""
     if made(graph, node.output, "Binary", "multiply", "divide") is None:
@@ -130,6 +133,7 @@ def _gelu(graph: Graph, x: str, of: str, factor: float) -> _Function | None:
     return ("gelu", ()) if right and near(inner[1], 0.5**0.5) and inner[2] == 0 else None
 
 
+@starts_from("Binary")
 def leaky_relu(graph: Graph, node: Node) -> Change | None:
     """max(x, a * x), but for a = 0, with which it is NaN for infinities"""
     if made(graph, node.output, "Binary", "maximum") is None:
@@ -141,6 +145,7 @@ def leaky_relu(graph: Graph, node: Node) -> Change | None:
     return None
 
 
+@starts_from("Unary")
 def logarithm(graph: Graph, node: Node) -> Change | None:
     """log(1 + exp(x)): softplus"""
     found = unary(graph, node.output, "log")
@@ -149,6 +154,7 @@ def logarithm(graph: Graph, node: Node) -> Change | None:
     return None if power is None else as_unary(node, power[0], "softplus", 1.0, 20.0)
 
 
+@starts_from("Binary", "Unary")
 def inverse(graph: Graph, node: Node) -> Change | None:
     """1 / y; of 1 + exp(-x) a sigmoid, of a square root its own function."""
     found = unary(graph, node.output, "reciprocal")

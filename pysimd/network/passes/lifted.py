@@ -9,11 +9,12 @@ from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.operators import ACTIVATIONS, IDENTITY
 from pysimd.network.passes.affine import line_of
 from pysimd.network.passes.patterns import Parameters, free_name, input_at, is_plain, made, origins, same_axis
-from pysimd.network.passes.rewrite import Change
+from pysimd.network.passes.rewrite import Change, starts_from
 
 _LAYERS = ("ChannelNorm", "Conv", "ConvTranspose", "LayerNorm", "Linear")
 
 
+@starts_from("Binary", "Prelu", "Scale", "Unary")
 def lifted(graph: Graph, node: Node) -> Change | None:
     """One element-wise function, or a scale along an axis."""
     x = node.inputs[0] if node.inputs else ""
@@ -98,10 +99,9 @@ def _before(graph: Graph, node: Node, moves: list[Node], axis: int | None) -> Ch
     return Change([node, *moves], nodes, types, parameters.arrays)
 
 
+@starts_from("Binary")
 def lifted_pair(graph: Graph, node: Node) -> Change | None:
     """A function of two tensors of equal shapes that are moved in the same way."""
-    if node.operator != "Binary":
-        return None
     a, b = node.inputs
     for operator in ("Reshape", "Transpose"):
         first, second = made(graph, a, operator), made(graph, b, operator)

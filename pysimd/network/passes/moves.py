@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -12,22 +11,26 @@ import numpy as np
 from pysimd.annotations import Shape
 from pysimd.network.graph import Graph, Node
 from pysimd.network.passes.patterns import Parameters, clip, is_plain, linear_step, made, parameter, replacement
-from pysimd.network.passes.rewrite import Change
+from pysimd.network.passes.rewrite import Change, starts_from
 from pysimd.network.sizes import Size, broadcast_shapes
 
 _SMALL = 64  # elements of constants that are compared
 _LARGE = 16 << 20  # bytes of weights
+_MAY_CHANGE_NOTHING = {"Binary", "Concat", "Expand", "Pad", "Reduce", "Reshape", "Slice", "Transpose", "Unary"}
 
 
 def shared(graph: Graph) -> Graph:
     """Without nodes that change nothing, and with one node in place of several that compute the same."""
+    if shared in graph.settled:
+        return graph
     source: dict[str, str] = {}  # of tensors that are others
     computed = _Computed()
     constants = _equal_constants(graph)
     nodes = []
     for node in graph.nodes:
         inputs = tuple(source.get(name, constants.get(name, name)) for name in node.inputs)
-        node = node if inputs == node.inputs else replace(node, inputs=inputs)
+        if inputs != node.inputs:
+            node = Node(node.operator, inputs, node.outputs, node.attributes, node.origin)
         if any(map(graph.is_output, node.outputs)):
             nodes.append(node)
             continue
@@ -38,7 +41,10 @@ def shared(graph: Graph) -> Graph:
         if first is node:
             nodes.append(node)
         source.update((name, other) for name, other in zip(node.outputs, first.outputs) if name != other)
-    return graph if tuple(nodes) == graph.nodes else graph.replaced(nodes)
+    if tuple(nodes) != graph.nodes:
+        return graph.replaced(nodes)
+    graph.settled.add(shared)
+    return graph
 
 
 class _Computed:
@@ -88,7 +94,7 @@ def _kept_operand(graph: Graph, node: Node) -> str:
 
 def changes_nothing(graph: Graph, node: Node) -> bool:
     """Whether the output of a node is one of its inputs."""
-    if len(node.outputs) != 1 or all(name in graph.constants for name in node.given):
+    if node.operator not in _MAY_CHANGE_NOTHING or all(name in graph.constants for name in node.given):
         return False
     before, after = graph.types[_kept_operand(graph, node)], graph.types[node.output]
     if before != after or not is_plain(node):
@@ -118,10 +124,9 @@ def _order(perm: Sequence[int], shape: Shape) -> list[int]:
 # ---- two nodes as one
 
 
+@starts_from("Reshape", "Transpose")
 def joined(graph: Graph, node: Node) -> Change | None:
     """Transposes in sequence, Reshapes in sequence, and a Transpose that only a Reshape can be, too."""
-    if node.operator not in ("Reshape", "Transpose"):
-        return None
     inner = made(graph, node.inputs[0], node.operator)
     if inner is not None:
         attributes = dict(node.attributes)
@@ -135,10 +140,9 @@ def joined(graph: Graph, node: Node) -> Change | None:
     return None
 
 
+@starts_from("Slice")
 def part_of_parts(graph: Graph, node: Node) -> Change | None:
     """A Slice of a Concat reads the inputs that it needs."""
-    if node.operator != "Slice":
-        return None
     whole, a = made(graph, node.inputs[0], "Concat"), node.attributes
     inner = made(graph, node.inputs[0], "Slice")
     if inner is not None:
@@ -168,10 +172,9 @@ def _part_of_part(node: Node, inner: Node) -> Change:
     return replacement([node], "Slice", inner.inputs, {**b, "starts": starts, "steps": steps}, also=(inner,))
 
 
+@starts_from("Concat")
 def whole_of_parts(graph: Graph, node: Node) -> Change | None:
     """A Concat of what only it concatenates; one of neighbouring Slices as one Slice."""
-    if node.operator != "Concat":
-        return None
     axis = node.attributes["axis"] % len(graph.shape(node.output))
     names: list[str] = []
     inner: list[Node] = []
@@ -206,10 +209,9 @@ def _follows(first: Node, second: Node, axis: int) -> bool:
     return same and first.inputs == second.inputs and a["steps"][axis] == b["steps"][axis] == 1 and b["starts"][axis] == end
 
 
+@starts_from("Binary")
 def broadcast(graph: Graph, node: Node) -> Change | None:
     """Functions of two tensors broadcast by themselves: an Expand before them has nothing to do."""
-    if node.operator != "Binary":
-        return None
     for place, name in enumerate(node.inputs):
         expand = made(graph, name, "Expand")
         if expand is not None and len(graph.shape(expand.inputs[0])) == len(graph.shape(name)):
@@ -219,9 +221,10 @@ def broadcast(graph: Graph, node: Node) -> Change | None:
     return None
 
 
+@starts_from("AveragePool", "MaxPool")
 def global_pooling(graph: Graph, node: Node) -> Change | None:
     """A pooling whose window is the whole image."""
-    if node.operator not in ("AveragePool", "MaxPool") or any(node.attributes["pads"]):
+    if any(node.attributes["pads"]):
         return None
     size = graph.shape(node.inputs[0])[2:]
     if tuple(node.attributes["kernel"]) != size or graph.shape(node.output)[2:] != (1, 1):
@@ -232,13 +235,14 @@ def global_pooling(graph: Graph, node: Node) -> Change | None:
     return replacement([node], "Reduce", node.inputs, {"function": function, "axes": (2, 3), "keepdims": True})
 
 
+@starts_from("Linear")
 def contracted(graph: Graph, node: Node) -> Change | None:
     """A Linear of a Reshape that joins dimensions, with weights for each of these: images need not be in NCHW for it.
 
     Where the image is stored in another order, the weights are. For very large ones this needs more memory and time than it
     saves in all runs: the image of VGG-16 has 0.1 MB, its weights have 411.
     """
-    flat = made(graph, node.inputs[0], "Reshape") if node.operator == "Linear" else None
+    flat = made(graph, node.inputs[0], "Reshape")
     weight = parameter(graph, node, 1)
     if flat is None or weight is None or weight.ndim != 2:
         return None

@@ -21,9 +21,10 @@ from pysimd.network.passes.patterns import (
     replacement,
     unary,
 )
-from pysimd.network.passes.rewrite import Change
+from pysimd.network.passes.rewrite import Change, starts_from
 
 
+@starts_from("Reduce", "Unary")
 def length(graph: Graph, node: Node) -> Change | None:
     """Sums of squares as one reduction, and their roots as lengths."""
     found = unary(graph, node.output, "sqrt") if node.operator == "Unary" else None
@@ -45,6 +46,7 @@ def _squared(graph: Graph, name: str) -> str | None:
     return x if (x == other if node.attributes["function"] == "multiply" else number(graph, other) == 2) else None
 
 
+@starts_from("Binary")
 def l2_norm(graph: Graph, node: Node) -> Change | None:
     """x / max(length of x, eps)"""
     if made(graph, node.output, "Binary", "divide") is None:
@@ -62,6 +64,7 @@ def l2_norm(graph: Graph, node: Node) -> Change | None:
     return replacement([node], "L2Norm", (x,), {"axis": axis, "eps": bounds[1]})
 
 
+@starts_from("Binary")
 def layer_norm(graph: Graph, node: Node) -> Change | None:
     """(x - mean) / sqrt(mean of (x - mean) ** 2 + eps)"""
     found = _deviation(graph, node)
@@ -126,9 +129,10 @@ def _across(graph: Graph, node: Node, x: str, axis: int, eps: float) -> Change:
     return Change([node], nodes, {before: moved, after: moved})
 
 
+@starts_from("Reshape")
 def group_norm(graph: Graph, node: Node) -> Change | None:
     """Groups as channels of another shape, which are normalized each by itself."""
-    inner = made(graph, node.inputs[0], "ChannelNorm") if node.operator == "Reshape" else None
+    inner = made(graph, node.inputs[0], "ChannelNorm")
     outer = made(graph, inner.inputs[0], "Reshape") if inner is not None else None
     if inner is None or outer is None or inner.attributes["groups"] != 0:
         return None

@@ -24,6 +24,17 @@ class Change:
 
 
 Match = Callable[[Graph, Node], "Change | None"]
+_STARTS: dict[Match, tuple[str, ...]] = {}
+
+
+def starts_from(*operators: str) -> Callable[[Match], Match]:
+    """Says from which nodes a pattern starts; a pattern without it is tried from each node."""
+
+    def register(match: Match) -> Match:
+        _STARTS[match] = operators
+        return match
+
+    return register
 
 
 def rewritten(graph: Graph, match: Match) -> Graph:
@@ -32,25 +43,30 @@ def rewritten(graph: Graph, match: Match) -> Graph:
     In one walk over the graph, a node is part of one change at most, and no change reads what another one has made
     superfluous; walks are repeated.
     """
-    while True:
+    while match not in graph.settled:
         changed = _walk(graph, match)
         if changed is None:
-            return graph
-        graph = changed
+            graph.settled.add(match)
+        else:
+            graph = changed
+    return graph
 
 
 def _walk(graph: Graph, match: Match) -> Graph | None:
-    place = {node: number for number, node in enumerate(graph.nodes)}
+    nodes = graph.nodes_of(_STARTS[match]) if match in _STARTS else graph.nodes
+    place: dict[Node, int] = {}
     gone: set[Node] = set()
     lost: set[str] = set()  # tensors that no node gives any more
     read: set[str] = set()  # by new nodes
     added: dict[int, list[Node]] = {}
     types: dict[str, Type] = {}
     constants: dict[str, Array] = {}
-    for node in graph.nodes:
+    for node in nodes:
         change = None if node in gone or len(node.outputs) > 1 else match(graph, node)
         if change is None or gone.intersection(change.removed):
             continue
+        if not place:
+            place = {each: number for number, each in enumerate(graph.nodes)}
         made = {name for each in change.added for name in each.outputs}
         reads = {name for each in change.added for name in each.given} - made
         loses = {name for each in change.removed for name in each.outputs} - made
@@ -64,5 +80,9 @@ def _walk(graph: Graph, match: Match) -> Graph | None:
         constants.update(change.constants)
     if not gone:
         return None
-    nodes = [each for node in graph.nodes for each in (*([] if node in gone else [node]), *added.get(place[node], ()))]
-    return graph.replaced(nodes, types, constants)
+    left: list[Node] = []
+    for number, node in enumerate(graph.nodes):
+        if node not in gone:
+            left.append(node)
+        left += added.get(number, ())
+    return graph.replaced(left, types, constants)

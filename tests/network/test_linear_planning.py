@@ -1,0 +1,146 @@
+"""Planning takes time in proportion to the nodes.
+
+Nothing is timed: lines that run are counted, for n and for 2 n parts of a model, in each function by itself. So a loop over
+all nodes for each node is seen where it is still a small part of the whole.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pysimd.network
+from pysimd.annotations import Array, Shape
+from pysimd.network.convert import graph_of
+from pysimd.network.layouts import placed
+from pysimd.network.memory import plan_of
+from pysimd.network.passes import simplified
+from pysimd.network.source import Source, SourceNode, Value, in_order
+
+_FOLDER = str(Path(pysimd.network.__file__).parent)
+_MOST = 3.0  # times the lines for twice the parts, 4 where they grow with the square; trees have one more level
+_FEW = 400  # lines of a function that may run for any reason
+
+
+class _Sample:
+    """A model of equal parts."""
+
+    def __init__(self, **shapes: Shape) -> None:
+        self.shapes = shapes
+        self.nodes: list[SourceNode] = []
+        self.weights: dict[str, Array] = {}
+        self.outputs: list[str] = []
+
+    def weight(self, *shape: int) -> str:
+        """Weights of a new name."""
+        name = f"w{len(self.weights)}"
+        self.weights[name] = np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+        return name
+
+    def whole(self, *numbers: int) -> str:
+        """A constant of integers."""
+        name = f"i{len(self.weights)}"
+        self.weights[name] = np.array(numbers)
+        return name
+
+    def add(self, op: str, *inputs: str, **attributes: Any) -> str:
+        """A node."""
+        self.nodes.append(SourceNode(op, inputs, (f"t{len(self.nodes)}",), attributes))
+        return self.nodes[-1].outputs[0]
+
+    def plan(self) -> None:
+        """All that is done before contexts are made."""
+        inputs = [Value(name, "float32", shape) for name, shape in self.shapes.items()]
+        outputs = [Value(name, "float32", None) for name in self.outputs]
+        source = in_order(Source("sample", 17, inputs, outputs, self.nodes, self.weights))
+        plan_of(placed(simplified(graph_of(source, self.shapes))))
+
+
+def _chain(n: int) -> _Sample:
+    """Functions of all kinds in sequence."""
+    model = _Sample(x=(8, 8))
+    bound, factors, x = model.weight(1), model.weight(8), "x"
+    for _ in range(n):
+        x = model.add("Add", model.add("Exp", x), factors)
+        x = model.add("Transpose", model.add("Transpose", x, perm=[1, 0]), perm=[1, 0])
+        x = model.add("Max", model.add("Min", x, bound), model.add("Sub", x, "x"))
+        x = model.add("Softmax", model.add("Transpose", x, perm=[1, 0]), axis=-1)
+    model.outputs = [x]
+    return model
+
+
+def _residual(n: int) -> _Sample:
+    """Residual blocks of two convolutions, with normalizations as exporters write them."""
+    model, x = _Sample(x=(1, 4, 6, 6)), "x"
+    for _ in range(n):
+        y = model.add("Conv", x, model.weight(4, 4, 3, 3), pads=[1] * 4)
+        y = model.add("Relu", model.add("Mul", y, model.weight(1, 4, 1, 1)))
+        y = model.add("Conv", y, model.weight(4, 4, 3, 3), model.weight(4), pads=[1] * 4)
+        x = model.add("Relu", model.add("Add", y, x))
+    model.outputs = [x]
+    return model
+
+
+def _unrolled(n: int) -> _Sample:
+    """Steps with common weights, each of one row of x; their results are joined, and read again in reverse order."""
+    model, state, rows = _Sample(x=(n, 4), h=(1, 4)), "h", []
+    step, own, axis = model.weight(4, 4), model.weight(4, 4), model.whole(0)
+    for i in range(n):
+        row = model.add("Slice", "x", model.whole(i), model.whole(i + 1), axis)
+        both = model.add("Add", model.add("MatMul", row, step), model.add("MatMul", state, own))
+        state = model.add("Mul", model.add("Sigmoid", both), model.add("Tanh", both))
+        rows.append(state)
+    joined = model.add("Concat", *rows, axis=0)
+    last = rows[0]
+    for row in rows[::-1]:  # so that all of them are in use at the same time
+        last = model.add("Max", last, model.add("Exp", row))
+    model.outputs = [joined, last]
+    return model
+
+
+def _outputs(n: int) -> _Sample:
+    """A tree whose leaves are outputs, and inputs of one Concat."""
+    model = _Sample(x=(1, 4))
+    model.outputs = [model.add("Sin", model.add("Exp", "x" if i < 2 else f"t{2 * (i // 2) - 1}")) for i in range(n)]
+    model.outputs.append(model.add("Concat", *model.outputs, axis=1))
+    return model
+
+
+def _lines(function: Callable[[], Any]) -> Counter[str]:
+    """The lines of the network package that run, by function; of a comprehension, each round is one."""
+    counts: Counter[CodeType] = Counter()
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        counts[frame.f_code] += event == "line"
+        return trace
+
+    def enter(frame: FrameType, event: str, argument: Any) -> Any:
+        return trace if frame.f_code.co_filename.startswith(_FOLDER) else None
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        function()
+    finally:
+        sys.settrace(before)
+    found: Counter[str] = Counter()
+    for code, count in counts.items():
+        found[f"{Path(code.co_filename).name}:{code.co_firstlineno} {code.co_name}"] += count
+    return found
+
+
+@pytest.mark.parametrize("sample", [_chain, _residual, _unrolled, _outputs])
+def test_planning_is_linear(sample: Callable[[int], _Sample]) -> None:
+    n = 24
+    sample(2).plan()
+    small, large = (_lines(sample(count).plan) for count in (n, 2 * n))
+    assert sum(large.values()) > 10_000
+    more = {name: (small[name], count) for name, count in large.items() if count > max(_MOST * small[name], _FEW)}
+    assert not more, f"lines for {n} parts, and for twice as many: {more}"
