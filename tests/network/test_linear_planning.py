@@ -19,14 +19,15 @@ import pytest
 import pysimd.network
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert import graph_of
+from pysimd.network.graph import Graph
 from pysimd.network.layouts import placed
 from pysimd.network.memory import plan_of
-from pysimd.network.passes import simplified
+from pysimd.network.passes import rewrite, simplified
 from pysimd.network.source import Source, SourceNode, Value, in_order
 
 _FOLDER = str(Path(pysimd.network.__file__).parent)
 _MOST = 3.0  # times the lines for twice the parts, 4 where they grow with the square; trees have one more level
-_FEW = 400  # lines of a function that may run for any reason
+_FEW = 2_000  # lines of a function that may run for any reason: names of many nodes that one node computes, for example
 
 
 class _Sample:
@@ -55,12 +56,16 @@ class _Sample:
         self.nodes.append(SourceNode(op, inputs, (f"t{len(self.nodes)}",), attributes))
         return self.nodes[-1].outputs[0]
 
-    def plan(self) -> None:
-        """All that is done before contexts are made."""
+    def graph(self) -> Graph:
+        """The graph as it is converted."""
         inputs = [Value(name, "float32", shape) for name, shape in self.shapes.items()]
         outputs = [Value(name, "float32", None) for name in self.outputs]
         source = in_order(Source("sample", 17, inputs, outputs, self.nodes, self.weights))
-        plan_of(placed(simplified(graph_of(source, self.shapes))))
+        return graph_of(source, self.shapes)
+
+    def plan(self) -> None:
+        """All that is done before contexts are made."""
+        plan_of(placed(simplified(self.graph())))
 
 
 def _chain(n: int) -> _Sample:
@@ -113,6 +118,22 @@ def _outputs(n: int) -> _Sample:
     return model
 
 
+def _lifted(n: int) -> _Sample:
+    """Sums of tensors of another shape, and functions after them: each change of a pass makes the next one possible."""
+    model = _Sample(x=(1, 4, 4, 4))
+    shape, bound = model.whole(4, 16), model.weight(1)
+    total = model.add("Reshape", model.add("Conv", "x", model.weight(4, 4, 1, 1)), shape)
+    part = model.add("Exp", "x")
+    for _ in range(n):
+        part = model.add("Sin", part)
+        total = model.add("Add", total, model.add("Reshape", part, shape))
+    for i in range(n):
+        total = model.add("Transpose", total, perm=[1, 0])
+        total = model.add("Max" if i % 2 else "Min", total, bound)
+    model.outputs = [total]
+    return model
+
+
 def _lines(function: Callable[[], Any]) -> Counter[str]:
     """The lines of the network package that run, by function; of a comprehension, each round is one."""
     counts: Counter[CodeType] = Counter()
@@ -136,7 +157,7 @@ def _lines(function: Callable[[], Any]) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("sample", [_chain, _residual, _unrolled, _outputs])
+@pytest.mark.parametrize("sample", [_chain, _residual, _unrolled, _outputs, _lifted])
 def test_planning_is_linear(sample: Callable[[int], _Sample]) -> None:
     n = 24
     sample(2).plan()
@@ -144,3 +165,17 @@ def test_planning_is_linear(sample: Callable[[int], _Sample]) -> None:
     assert sum(large.values()) > 10_000
     more = {name: (small[name], count) for name, count in large.items() if count > max(_MOST * small[name], _FEW)}
     assert not more, f"lines for {n} parts, and for twice as many: {more}"
+
+
+@pytest.mark.parametrize("sample", [_chain, _residual, _lifted])
+def test_few_changes_are_those_of_walks_over_all_nodes(
+    sample: Callable[[int], _Sample], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, found = sample(9).graph(), []
+    for many in (0, 1 << 40):  # never a walk over all nodes after a change, and always one
+        monkeypatch.setattr(rewrite, "_MANY", many)
+        graph.settled.clear()
+        after = simplified(graph)
+        nodes = [(node.operator, node.inputs, node.outputs, str(node.attributes), node.origin) for node in after.nodes]
+        found.append((nodes, after.types, list(after.constants)))
+    assert found[0] == found[1]
