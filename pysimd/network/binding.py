@@ -14,6 +14,7 @@ from pysimd.annotations import Array
 from pysimd.errors import check, errno
 from pysimd.network.calls import OWN, Call, PythonCall, Struct, Structs
 from pysimd.network.host import HostCall
+from pysimd.network.open_arrays import OpenArray
 from pysimd.network.sizes import Size
 from pysimd.network.views import Constant, View
 
@@ -36,16 +37,27 @@ class Bound:
             check()
 
 
+class BoundSizes(NamedTuple):
+    """What a shape has in place of what is open.
+
+    numbers : by the identity of sizes; arrays by that of arrays that depend on sizes.
+    constants : those that depend on sizes, by name.
+    """
+
+    numbers: Mapping[int, Any] = {}
+    constants: Mapping[str, Array] = {}
+
+
 class Binding:
     """Memory and sizes for calls.
 
     memory : an array over the memory of each root, of bytes; of a constant, the array.
-    sizes : the numbers in place of open sizes, by the identity of these.
+    sizes : as the numbers of :class:`BoundSizes`.
 
     held : what calls point to, besides the roots; it must live as long as they do.
     """
 
-    def __init__(self, memory: Mapping[str, Array], sizes: Mapping[int, int]) -> None:
+    def __init__(self, memory: Mapping[str, Array], sizes: Mapping[int, Any]) -> None:
         self._memory, self._sizes = memory, sizes
         self._addresses = {root: address_of(data) for root, data in memory.items()}
         self.held: list[Any] = []
@@ -64,17 +76,19 @@ class Binding:
     def array(self, view: View | None) -> Any:
         """The NumPy array of a view."""
         if view is None or isinstance(view, Constant):
-            return view and view.values
+            return view and self._memory[view.root]
         shape, strides = (tuple(map(self._number, each)) for each in (view.shape, view.strides))
         return View(view.root, view.dtype, shape, strides, self._number(view.offset)).array(self._memory[view.root])
 
     def _number(self, value: Any) -> Any:
-        return self._sizes[id(value)] if type(value) is Size else value
+        if type(value) is Size:
+            return self._sizes[id(value)]
+        return self._sizes[id(value)].item() if type(value) is OpenArray else value
 
     def _value(self, value: Any, kind: Any, own: Any) -> Any:
         """A number; a pointer if `kind`, the type of the parameter, is that of pointers."""
         if kind is None:
-            return self._sizes[id(value)] if type(value) is Size else value
+            return self._number(value)
         if isinstance(value, View):
             return _cast(kind, self._addresses[value.root] + self._number(value.offset))
         if value is None:
@@ -93,6 +107,8 @@ class Binding:
         if isinstance(value, Structs):
             of = _struct(value.kind)
             return _new(of.array, [self._members(each, of) for each in value.each])
+        if isinstance(value, OpenArray):
+            value = self._sizes[id(value)]
         if isinstance(value, np.ndarray):
             dense = np.ascontiguousarray(value)
             self.held.append(dense)

@@ -10,6 +10,7 @@ import numpy as np
 from pysimd._geometry import pair, sides
 from pysimd.annotations import Array, Padding, Pair, Shape
 from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import IDENTITY, types_of
 
 
@@ -77,7 +78,7 @@ class Builder:
 
     def constant(self, value: Any, name: str | None = None) -> str:
         """A constant tensor."""
-        array = np.asarray(value)
+        array = value if is_array(value) else np.asarray(value)
         name = name or f"#{len(self._constants)}"
         self._constants[name] = array
         self._types[name] = Type(array.shape, array.dtype.name)

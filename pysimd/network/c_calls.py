@@ -14,6 +14,7 @@ from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import quoted
 from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs
 from pysimd.network.graph import Node
+from pysimd.network.open_arrays import is_array
 from pysimd.network.sizes import Size, in_c
 from pysimd.network.views import Constant, View
 
@@ -69,13 +70,16 @@ class Calls:
         """
         lines = [f"    /* {quoted(node.operator + ' ' + ', '.join(node.origin))} */"]
         for each in steps.calls:
+            what = node.origin[0] if node.origin else node.outputs[0]
             if isinstance(each, PythonCall):
-                what = node.origin[0] if node.origin else node.output
                 by = getattr(each.function, "__name__", type(each.function).__name__)
                 raise ValueError(
                     f"{node.operator} {shown(what)} cannot be written as C: it is computed by Python, by {by}()"
                 )
-            before, call = self._call(each, number)
+            try:
+                before, call = self._call(each, number)
+            except ValueError as error:
+                raise ValueError(f"{node.operator} {shown(what)} cannot be written as C: {error}") from None
             lines += _block(before, f"CHECK({call});")
         return lines
 
@@ -87,6 +91,8 @@ class Calls:
         return variables.lines, f"{call.function}({', '.join(words)})"
 
     def _argument(self, value: Any, kind: Any, own: int, variables: _Variables) -> str:
+        if is_array(value) or (isinstance(value, Constant) and is_array(value.values)):
+            raise ValueError("it reads an array that depends on open sizes")
         if kind.kind not in ("pointer", "function"):
             return number(value, kind)
         if value is None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pysimd.network.sizes import Size
+from pysimd.network.sizes import Computed, Size
 from pysimd.network.views import View
 
 
@@ -95,9 +95,18 @@ def parts_of(value: Any) -> Iterator[Any]:
         yield value.offset if isinstance(value, View) else value
 
 
-def open_numbers(value: Any) -> list[Size]:
-    """The sizes in calls."""
-    return [part for part in parts_of(value) if isinstance(part, Size)]
+def open_numbers(value: Any) -> list[Size | Computed]:
+    """The sizes in calls, and numbers that are computed from sizes."""
+    return [part for part in parts_of(value) if isinstance(part, (Size, Computed))]
+
+
+def with_arrays(value: Any, arrays: Mapping[int, Any]) -> Any:
+    """Arguments with arrays in place of those that depend on sizes, by the identity of these."""
+    if isinstance(value, Call):
+        return Call(value.function, with_arrays(value.arguments, arrays))
+    if isinstance(value, (tuple, list)):
+        return type(value)(with_arrays(each, arrays) for each in value)
+    return arrays[id(value)] if isinstance(value, Computed) else value
 
 
 def constants_in(value: Any) -> list[np.ndarray[Any, Any]]:

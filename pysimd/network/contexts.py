@@ -75,7 +75,7 @@ class Contexts:
         """What is equal for contexts of the same weights."""
         return None if made.params is None else (made.params.function, self._identity(made.params.arguments))
 
-    def created(self, made: Made, key: Any, sizes: Mapping[int, int]) -> Context:
+    def created(self, made: Made, key: Any, sizes: Mapping[int, Any]) -> Context:
         """A context, which shares the packed weights of one with the same key, if it can.
 
         sizes : the numbers in place of open sizes, by the identity of these.

@@ -17,6 +17,7 @@ from pysimd.annotations import Array, Shape
 from pysimd.copy import TYPES
 from pysimd.enums import Activation, BinaryOperation
 from pysimd.network.calls import Call, Struct
+from pysimd.network.open_arrays import is_array
 from pysimd.network.ranks import MOST, packed
 from pysimd.network.views import View
 from pysimd.reduce import OPERATIONS
@@ -123,6 +124,8 @@ def per_channel(values: Array | None, channels: int, default: float | None = Non
     """A number for each channel, of an array with one for each or for all of them; None of nothing without a default."""
     if values is None:
         return None if default is None else np.full(int(channels), default, np.float32)
+    if is_array(values) and values.size == channels:
+        return values.reshape(-1)
     flat = np.ascontiguousarray(values.reshape(-1))
     return flat if flat.size != 1 or channels == 1 else np.full(int(channels), flat[0])
 

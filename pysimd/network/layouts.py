@@ -15,10 +15,9 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Callable
 
-import numpy as np
-
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.open_arrays import dense
 
 Order = tuple[int, ...]
 
@@ -153,9 +152,7 @@ class _Placement:
             name if order == tuple(range(len(shape))) and name not in self._types else f"{name}@{''.join(map(str, order))}"
         )
         if name in self._graph.constants:
-            self._constants[made] = np.ascontiguousarray(self._graph.constants[name].transpose(order)).reshape(
-                _of(order, shape)
-            )
+            self._constants[made] = dense(self._graph.constants[name].transpose(order)).reshape(_of(order, shape))
             self._names[name, order] = made
             self._types[made] = Type(_of(order, shape), self._graph.types[name].dtype)
             return made

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.binding import BoundSizes
 from pysimd.network.calls import open_numbers
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.memory import Arrangement, Place, Plan, packed, packed_roots
+from pysimd.network.open_arrays import OpenArray, is_array, release
 from pysimd.network.program import Program, without_packed
 from pysimd.network.runner import Runner
 from pysimd.network.sizes import Sizes, sizes_in
@@ -34,15 +40,22 @@ class OpenPlan:
     ) -> None:
         self.sizes, self._operators, self._file = sizes, operators, file
         self._program = program = Program(graph, layout, contexts, outputs)
-        contexts.remember(program.stored.constants.values())
+        constants = program.stored.constants
+        contexts.remember(array for array in constants.values() if not is_array(array))
+        self._computed: list[tuple[str, Any]] = [each for each in program.constants.items() if is_array(each[1])]
+        self._shapes = sizes.resolver([array.shape for _, array in self._computed])
         views = [(view.shape, view.strides, view.offset) for view in (*program.inputs.values(), *program.outputs.values())]
-        self._numbers = list({id(size): size for size in open_numbers((program.steps, views))}.values())
-        self._resolve = sizes.resolver(self._numbers)
+        found = {id(part): part for part in open_numbers((program.steps, views))}
+        self._arrays = {key: part for key, part in found.items() if isinstance(part, OpenArray)}
+        self._numbers = [key for key in found if key not in self._arrays]
+        self._resolve = sizes.resolver([found[key] for key in self._numbers])
+        self._found = found  # whose identities are these
         lives, types = program.arrangement.lives, program.arrangement.types
         self._roots = tuple(lives)
         self._bytes = sizes.resolver([types[name].nbytes for name in lives])
         self._described = _Described(sizes, without_packed(graph), without_packed(program.stored), program.arrangement)
         self._hold = sizes.conditions_hold()  # last: what is above adds conditions
+        release((*sizes.computed, *constants.values(), *self._arrays.values()))
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -51,14 +64,22 @@ class OpenPlan:
 
     def holds(self, values: Sequence[int]) -> bool:
         """Whether the plan serves these sizes of the open dimensions, in their order."""
-        return bool(self._hold(*values))
+        holds = bool(self._hold(*values))
+        if not holds:
+            self.sizes.forget()
+        return holds
 
     def bound(self, values: Sequence[int]) -> Runner:
         """A runner for these sizes, for which the conditions must hold."""
-        numbers = dict(zip(map(id, self._numbers), self._resolve(*values)))
+        numbers: dict[int, Any] = dict(zip(self._numbers, self._resolve(*values)))
+        numbers.update((key, np.asarray(array.at(values))) for key, array in self._arrays.items())
         lives = self._program.arrangement.lives
         offsets, size = packed_roots(lives, dict(zip(self._roots, self._bytes(*values))))
-        runner = Runner.of_program(self._program, numbers, offsets, size, lambda: self._described.resolved(values))
+        shapes = zip(self._computed, self._shapes(*values))
+        computed = {name: _at(array, values, Type(shape, array.dtype.name)) for (name, array), shape in shapes}
+        self.sizes.forget()
+        sizes = BoundSizes(numbers, computed)
+        runner = Runner.of_program(self._program, sizes, offsets, size, lambda: self._described.resolved(values))
         runner.operators, runner.file = self._operators, self._file
         return runner
 
@@ -67,7 +88,7 @@ class _Described:
     """What reports of a runner show, for open sizes."""
 
     def __init__(self, sizes: Sizes, graph: Graph, stored: Graph, arrangement: Arrangement) -> None:
-        self._arrangement, self._graphs = arrangement, (_Open(sizes, graph), _Open(sizes, stored))
+        self._sizes, self._arrangement, self._graphs = sizes, arrangement, (_Open(sizes, graph), _Open(sizes, stored))
         places = arrangement.places.values()
         self._places = sizes.resolver([(place.offset, place.shape, place.strides) for place in places])
         self._idle = [i for i, node in enumerate(stored.nodes) if node in arrangement.idle]
@@ -75,6 +96,7 @@ class _Described:
     def resolved(self, values: Sequence[int]) -> tuple[Graph, Graph, Plan]:
         """The graph, the graph of stored tensors, and the plan for these sizes."""
         graph, stored = (each.resolved(*values) for each in self._graphs)
+        self._sizes.forget()
         a = self._arrangement
         places = {
             name: Place(of.root, offset, shape, strides, of.itemsize)
@@ -91,6 +113,7 @@ class _Open:
         self._graph = graph
         self._types = [name for name, of in graph.types.items() if sizes_in(of.shape)]
         self._nodes = [i for i, node in enumerate(graph.nodes) if sizes_in(dict(node.attributes))]
+        self._arrays: dict[str, Any] = {name: array for name, array in graph.constants.items() if is_array(array)}
         self._shapes = sizes.resolver([graph.types[name].shape for name in self._types])
         self._attributes = sizes.resolver([dict(graph.nodes[i].attributes) for i in self._nodes])
 
@@ -102,4 +125,13 @@ class _Open:
         for i, attributes in zip(self._nodes, self._attributes(*values)):
             old = nodes[i]
             nodes[i] = Node(old.operator, old.inputs, old.outputs, attributes, old.origin)
-        return self._graph.like(nodes, types)
+        arrays = {name: _at(array, values, types[name]) for name, array in self._arrays.items()}
+        return self._graph.like(nodes, types).with_constants({**self._graph.constants, **arrays})
+
+
+def _at(array: OpenArray, values: Sequence[int], of: Type) -> Array:
+    """A constant for these sizes of the open dimensions."""
+    found = np.asarray(array.at(values), order="C")
+    if found.shape != of.shape or found.dtype != of.dtype:
+        raise ValueError(f"a constant is {found.dtype} {found.shape}, expected {of}")
+    return found

@@ -397,7 +397,7 @@ _RULES: dict[str, _Rule] = {
     "GatherElements": _gather_elements,
     "GridSample": _grid_sample,
     "Gru": lambda inputs, attributes: _recurrent(inputs, attributes)[:2],
-    "Host": lambda inputs, attributes: attributes["types"],
+    "Host": lambda inputs, attributes: [of if isinstance(of, Type) else Type(*of) for of in attributes["types"]],
     "L2Norm": _along_axis,
     "LayerNorm": _along_axis,
     "Linear": _linear,

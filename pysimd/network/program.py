@@ -10,11 +10,13 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.errors import shown
 from pysimd.network.binding import Binding
+from pysimd.network.calls import parts_of, with_arrays
 from pysimd.network.contexts import Context, Contexts, created
-from pysimd.network.graph import Graph
+from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
 from pysimd.network.lower import lowered, named, read_by_calls
 from pysimd.network.memory import arranged
+from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import refuse_computed_weights
 from pysimd.network.views import Views
 
@@ -46,31 +48,43 @@ class Program:
         self.nodes = [stored.nodes[i] for i in self.numbers]
         views = Views(stored, arrangement.places)
         self.steps = [lowered(node, views) for node in self.nodes]
-        self._keys = [step.made and contexts.key(step.made) for step in self.steps]
+        open_weights = [any(map(is_array, parts_of(step.made))) for step in self.steps]
+        self._keys = [
+            None if step.made is None or is_open else contexts.key(step.made)
+            for step, is_open in zip(self.steps, open_weights)
+        ]
+        self._open_weights = open_weights
         read = {*stored.outputs, *(name for node in self.nodes for name in read_by_calls(node))}
         self.constants: dict[str, Array] = {name: array for name, array in stored.constants.items() if name in read}
         names = graph.outputs if outputs is None else outputs
         self.inputs = {name: views[of] for name, of in zip(graph.inputs, stored.inputs)}
         self.outputs = {name: views[of] for name, of in zip(names, stored.outputs)}
 
-    def contexts(self, sizes: Mapping[int, int], progress: Callable[[float], Any] | None = None) -> Iterator[Context | None]:
+    def contexts(self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None) -> Iterator[Context | None]:
         """Creates the contexts of all steps, None for those without one.
 
-        sizes : the numbers in place of open sizes, by the identity of these.
+        sizes : what is in place of open sizes, and of arrays that depend on them, by the identity of these.
         progress : is called with the part of the weights that is packed, from 0 to 1.
 
         Raises ValueError, with the node, for what the library refuses.
         """
-        constants = self.stored.constants
-        weights = [sum(constants[name].nbytes for name in node.inputs if name in constants) for node in self.nodes]
-        done, total = 0, max(sum(weights), 1)
-        for node, step, key, nbytes in zip(self.nodes, self.steps, self._keys, weights):
+        done, total = 0, 0 if progress is None else max(sum(map(self._weight, self.nodes)), 1)
+        for node, step, key, is_open in zip(self.nodes, self.steps, self._keys, self._open_weights):
+            made = step.made
+            if made is not None and is_open:
+                made = made._replace(params=with_arrays(made.params, sizes))
+                key = self._contexts.key(made)
             with named(node):
-                context = step.made and self._contexts.created(step.made, key, sizes)
+                context = made and self._contexts.created(made, key, sizes)
             yield context
-            done += nbytes
             if progress is not None:
+                done += self._weight(node)
                 progress(done / total)
+
+    def _weight(self, node: Node) -> int:
+        """The bytes of the constants of a node."""
+        constants = self.stored.constants
+        return sum(constants[name].nbytes for name in node.inputs if name in constants)
 
     def refuse_contexts(self) -> None:
         """Raises ValueError, with the node, if the library refuses a context; no weights are packed."""

@@ -12,7 +12,7 @@ import numpy as np
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import check, errno, printable
-from pysimd.network.binding import Binding, Bound
+from pysimd.network.binding import Binding, Bound, BoundSizes
 from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting, refuse_others
 from pysimd.network.graph import Graph, Node
@@ -66,7 +66,7 @@ class Runner:
     ) -> None:
         program = Program(graph, layout, Contexts() if contexts is None else contexts, outputs)
         stored, plan = program.stored, packed(program.arrangement)
-        self._start(program, {}, plan.offsets, plan.size, progress)
+        self._start(program, BoundSizes(), plan.offsets, plan.size, progress)
         light = without_packed(graph), without_packed(stored), plan
         self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
         program.forget_weights()
@@ -75,14 +75,14 @@ class Runner:
     def of_program(
         cls: type[Self],
         program: Program,
-        sizes: Mapping[int, int],
+        sizes: BoundSizes,
         offsets: Mapping[str, int],
         size: int,
         described: Callable[[], tuple[Graph, Graph, Plan]],
     ) -> Self:
         """A runner of a program with open sizes.
 
-        sizes : the numbers in place of these, by their identity.
+        sizes : what is in place of these.
         offsets, size : of the roots in the block, and its bytes.
         described : makes the graph, the graph of stored tensors, and the plan, for reports.
         """
@@ -94,7 +94,7 @@ class Runner:
     def _start(
         self,
         program: Program,
-        sizes: Mapping[int, int],
+        sizes: BoundSizes,
         offsets: Mapping[str, int],
         size: int,
         progress: Callable[[float], Any] | None = None,
@@ -103,16 +103,19 @@ class Runner:
         self.layout = program.layout
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.file = ""  # the path of the model, if it has one, for reports
-        self._contexts = list(program.contexts(sizes, progress))
+        self._contexts = list(program.contexts(sizes.numbers, progress))
         self._bind()
 
     def _bind(self) -> None:
         """Allocates the block, and gives calls their arguments in it."""
         program = self._program
-        scratch = max((self._sizes.get(id(step.scratch), step.scratch) for step in program.steps), default=0)
+        numbers = self._sizes.numbers
+        scratch = max((numbers.get(id(step.scratch), step.scratch) for step in program.steps), default=0)
         self.block = block = _allocated(self._size + scratch)
         memory: dict[str, Array] = {root: block[offset:] for root, offset in self._offsets.items()}
-        self._binding = binding = Binding({**memory, **program.constants, "": block[self._size :]}, self._sizes)
+        self._binding = binding = Binding(
+            {**program.constants, **self._sizes.constants, **memory, "": block[self._size :]}, numbers
+        )
         self.inputs: dict[str, Array] = {name: binding.array(view) for name, view in program.inputs.items()}
         self.outputs: dict[str, Array] = {name: binding.array(view) for name, view in program.outputs.items()}
         for view in (*program.inputs.values(), *program.outputs.values()):

@@ -11,6 +11,7 @@ fewer shapes, never compute wrong ones.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import gcd, prod
 from typing import Any, Union
@@ -33,6 +34,7 @@ class Sizes:
     """The open dimensions of one plan, and the conditions on which it holds.
 
     examples : the names of the dimensions, with the sizes for which the plan is made.
+    computed : the arrays of which elements are sizes, or attributes.
     """
 
     def __init__(self, examples: Mapping[str, int]) -> None:
@@ -42,6 +44,8 @@ class Sizes:
         self._atoms: dict[Any, int] = {}
         self._conditions: dict[tuple[_Formula, str], None] = {}
         self._of: dict[str, Size] = {}
+        self.computed: list[Computed] = []
+        self._found: tuple[tuple[int, ...], dict[Any, Any]] = ((), {})
         for name, value in examples.items():
             self._of[name] = Size(self, {(self._atom(name, name, value),): 1})
 
@@ -57,7 +61,39 @@ class Sizes:
         """A function of the dimensions, in their order: whether all conditions hold."""
         tests = [f"{_expression(dict(formula))} {sign} 0" for formula, sign in self._conditions]
         lines = [f" if not {test}: return False" for test in tests]
-        return self._compiled([*lines, " return True"])
+        hold = self._compiled([*lines, " return True"])
+
+        def hold_where_computed(*values: int) -> bool:
+            try:
+                return bool(hold(*values))
+            except MemoryError:
+                raise
+            except Exception:  # of a function of the user, or of an array that these sizes do not have
+                return False
+
+        return hold_where_computed
+
+    def element(self, array: Computed, place: int, value: int) -> Size:
+        """An element of an array of integers that is computed from the sizes, with its number in the example."""
+        text = f"int({self._call_of(array)}.flat[{place}])"
+        return Size(self, {(self._atom(("element", id(array), place), text, value),): 1})
+
+    def found(self, values: Sequence[int]) -> dict[Any, Any]:
+        """What is computed already for these sizes of the open dimensions, in their order; nothing for others is kept."""
+        if self._found[0] != tuple(values):
+            self._found = tuple(values), {}
+        return self._found[1]
+
+    def forget(self) -> None:
+        """Releases what :meth:`found` returns."""
+        self._found = (), {}
+
+    def _call_of(self, array: Computed) -> str:
+        """What computes an array, as an expression of Python."""
+        if not any(each is array for each in self.computed):
+            self.computed.append(array)
+        number = next(i for i, each in enumerate(self.computed) if each is array)
+        return f"computed[{number}].at(({''.join(f'a{i}, ' for i in range(len(self.names)))}))"
 
     def resolver(self, values: Sequence[Any]) -> Callable[..., list[Any]]:
         """A function of the dimensions, in their order: these shapes or attributes, with numbers in place of sizes."""
@@ -68,6 +104,8 @@ class Sizes:
                 if value.owner is not self:
                     raise ValueError("a size is that of another plan")
                 return _expression(value.terms)
+            if isinstance(value, Computed):
+                return f"{self._call_of(value)}.item()"
             if not sizes_in(value):
                 kept.append(value)
                 return f"kept[{len(kept) - 1}]"
@@ -88,6 +126,8 @@ class Sizes:
         lines = [f"const {kind} {letter}{i} = ({kind})m->sizes[{i}];" for i in range(len(self.names))]
         for key, i in self._atoms.items():
             if isinstance(key, tuple):
+                if key[0] == "element":
+                    raise ValueError("sizes that are computed from an array cannot be written as C")
                 dividend, divisor = (in_c(dict(formula), letter) for formula in key[1:])
                 lines.append(f"const {kind} {letter}{i} = {quotient}({dividend}, {divisor});")
         return lines + [f"(void){letter}{i};" for i in range(len(self._texts))]
@@ -104,11 +144,16 @@ class Sizes:
         ]
 
     def _compiled(self, lines: Sequence[str], kept: Sequence[Any] = ()) -> Callable[..., Any]:
-        """A function of the dimensions, after the definitions of all atoms. Its text has no words but ours: dimensions and
-        attributes have numbers in it, and names of attributes are those of our operators."""
-        definitions = [f" a{i} = {text}" for i, text in enumerate(self._texts) if i >= len(self.names)]
+        """A function of the dimensions, after the definitions of the atoms in it. Its text has no words but ours: dimensions
+        and attributes have numbers in it, and names of attributes are those of our operators."""
+        definitions: list[str] = []
+        needed = _atoms_in(*lines)
+        for i, text in reversed([*enumerate(self._texts)][len(self.names) :]):  # which use earlier ones
+            if i in needed:
+                definitions.insert(0, f" a{i} = {text}")
+                needed |= _atoms_in(text)
         arguments = ", ".join(f"a{i}" for i in range(len(self.names)))
-        names: dict[str, Any] = {"kept": tuple(kept)}
+        names: dict[str, Any] = {"kept": tuple(kept), "computed": self.computed}
         exec("\n".join([f"def function({arguments}):", *definitions, *lines]), names)
         return names["function"]  # type: ignore[no-any-return]
 
@@ -145,10 +190,25 @@ class Sizes:
         def of_atom(i: int) -> str:
             if i < len(self.names):
                 return self.names[i]
-            _, a, b = next(key for key, number in self._atoms.items() if number == i)
+            kind, a, b = next(key for key, number in self._atoms.items() if number == i)
+            if kind == "element":
+                return f"array{i}[{b}]"
             return f"(({self._shown(dict(a))}) // ({self._shown(dict(b))}))"
 
         return _expression(terms, of_atom)
+
+
+class Computed:
+    """What is computed from the open dimensions of a plan: an array of :mod:`pysimd.network.open_arrays`.
+
+    An attribute may be one that has one element.
+    """
+
+    owner: Sizes
+
+    def at(self, values: Sequence[int]) -> Array:
+        """The array for these sizes of the open dimensions, in their order."""
+        raise NotImplementedError
 
 
 class Size:
@@ -330,6 +390,10 @@ def _without(product: _Product, divisor: _Product) -> _Product | None:
     return tuple(left)
 
 
+def _atoms_in(*texts: str) -> set[int]:
+    return {int(number) for text in texts for number in re.findall(r"\ba(\d+)\b", text)}
+
+
 def _key(terms: Mapping[_Product, int]) -> _Formula:
     return tuple(sorted(terms.items()))
 
@@ -385,9 +449,9 @@ def broadcast_shapes(*shapes: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def sizes_in(value: Any) -> list[Size]:
-    """The sizes in a shape, an attribute, or attributes."""
-    if isinstance(value, Size):
+def sizes_in(value: Any) -> list[Any]:
+    """The sizes in a shape, an attribute, or attributes, and what is computed from sizes."""
+    if isinstance(value, (Size, Computed)):
         return [value]
     if isinstance(value, Mapping):
         return sizes_in(list(value.values()))

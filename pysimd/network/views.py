@@ -11,6 +11,7 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph
 from pysimd.network.memory import Place
+from pysimd.network.open_arrays import is_array
 
 
 class View:
@@ -122,13 +123,13 @@ class View:
 class Constant(View):
     """The view of an array of constants.
 
-    values : the array.
+    values : the array; it may be one that depends on sizes, see :mod:`pysimd.network.open_arrays`.
     """
 
     __slots__ = ("values",)
 
     def __init__(self, name: str, values: Array) -> None:
-        super().__init__(name, values.dtype, values.shape, values.strides)
+        super().__init__(name, values.dtype, values.shape, None if is_array(values) else values.strides)
         self.values = values
 
 

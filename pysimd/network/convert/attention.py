@@ -10,6 +10,7 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
 from pysimd.network.convert.layers import product
+from pysimd.network.open_arrays import later
 from pysimd.network.source import SourceNode
 
 _LEAST = -3e38  # of scores where a mask may exclude a whole row, whose softmax would be NaN
@@ -75,8 +76,8 @@ def attended(c: Conversion, given: _Heads, scale: float) -> tuple[str, dict[int,
 def _biased(c: Conversion, scores: str, bias: Value, stages: dict[int, str]) -> tuple[str, Value | None]:
     """Scores with a bias, and 0 for rows that it excludes as a whole, else 1; None if there are none."""
     stages[2] = total = c.binary("add", scores, bias)
-    if isinstance(bias, np.ndarray):
-        keep = (bias.max(-1, keepdims=True) > -np.inf).astype(np.float32)
+    if not isinstance(bias, str):
+        keep = later(_is_seen, (*bias.shape[:-1], 1), bias)
         if keep.all():
             return total, None
         return c.binary("maximum", total, _LEAST), keep
@@ -85,18 +86,23 @@ def _biased(c: Conversion, scores: str, bias: Value, stages: dict[int, str]) -> 
     return c.binary("maximum", total, _LEAST), c.unary(most, "hard_sigmoid", 1e-37, 1.0)
 
 
+def _is_seen(bias: Array) -> Array:
+    """1 for each row that sees something, else 0."""
+    return np.asarray(bias.max(-1, keepdims=True) > -np.inf, np.float32)
+
+
 # ---- masks
 
 
 def as_bias(c: Conversion, i: int, columns: int) -> Value | None:
     """The mask that is input i, as numbers to add; one that has fewer columns excludes the others."""
-    mask = c.value(i)
+    mask = c.operand(i)
     if mask is None:
         return None
-    if isinstance(mask, np.ndarray):
-        mask = excluded(mask) if mask.dtype == np.bool_ else float32_of(mask)
+    if not isinstance(mask, str):
+        mask = later(excluded, mask.shape, mask) if mask.dtype == np.bool_ else float32_of(mask)
         more = columns - mask.shape[-1]
-        return np.pad(mask, [*[(0, 0)] * (mask.ndim - 1), (0, int(more))], constant_values=-np.inf) if more > 0 else mask
+        return later(_with_columns, (*mask.shape[:-1], columns), mask, more) if more > 0 else mask
     if c.dtype(i) == "bool":
         mask = c.host(excluded, mask)
     shape = c.builder.shape(mask)
@@ -104,6 +110,11 @@ def as_bias(c: Conversion, i: int, columns: int) -> Value | None:
         pads = tuple((0, columns - n if j == len(shape) - 1 else 0) for j, n in enumerate(shape))
         mask = c.add("Pad", mask, pads=pads, mode="constant", value=-np.inf)
     return mask
+
+
+def _with_columns(mask: Array, more: int) -> Array:
+    """A bias that excludes more columns."""
+    return np.pad(mask, [*[(0, 0)] * (mask.ndim - 1), (0, int(more))], constant_values=-np.inf)
 
 
 def excluded(mask: Array) -> Array:
@@ -115,6 +126,10 @@ def window_bias(rows: int, columns: int, before: int, left: int, right: int) -> 
     """The bias that lets each row see `left` columns before its own one and `right` after it; -1 for all."""
     if rows * columns > _MOST_SCORES:
         raise Unsupported(f"a mask of {rows}x{columns} is too large")
+    return later(partial(_window_bias, left=left, right=right), (rows, columns), rows, columns, before)  # type: ignore[no-any-return]
+
+
+def _window_bias(rows: int, columns: int, before: int, left: int, right: int) -> Array:
     distance = np.arange(columns) - (np.arange(rows)[:, None] + before)
     return excluded(((distance >= -left) | (left < 0)) & ((distance <= right) | (right < 0)))
 
@@ -122,8 +137,8 @@ def window_bias(rows: int, columns: int, before: int, left: int, right: int) -> 
 def _sum(c: Conversion, a: Value | None, b: Value | None) -> Value | None:
     if a is None or b is None:
         return b if a is None else a
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return np.asarray(a + b, np.float32)
+    if not isinstance(a, str) and not isinstance(b, str):
+        return (a + b).astype(np.float32)
     return c.binary("add", a, b)
 
 

@@ -24,9 +24,11 @@ from pysimd.errors import printable
 from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import OF_DATA, REASONS, HostFunction
 from pysimd.network.convert.constants import computed
-from pysimd.network.convert.fold import BY_NUMPY, DTYPES, FLOATS, SHAPE_INPUTS, evaluate
+from pysimd.network.convert.fold import BY_NUMPY, DTYPES, FLOATS, FOLDS, SHAPE_INPUTS, evaluate, takes_sizes
+from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.graph import Graph, Type
 from pysimd.network.host import results_of
+from pysimd.network.open_arrays import called, full, is_array, numbered, opened
 from pysimd.network.operators import IDENTITY
 from pysimd.network.sizes import fixed, is_open, whole
 from pysimd.network.source import Source, SourceNode
@@ -165,7 +167,14 @@ class Conversion:
     def value(self, i: int) -> Value | None:
         """An input; None for one that is missing. Sizes that are open are fixed: see :mod:`pysimd.network.sizes`."""
         value = self._open(i)
+        if is_array(value):
+            return np.asarray(value)
         return fixed(value, self.dtype(i)) if isinstance(value, np.ndarray) else value
+
+    def operand(self, i: int) -> Any:
+        """An input as :meth:`value`, for converters that take arrays which depend on sizes, too."""
+        value: Any = self._open(i)
+        return opened(value, self.dtype(i)) if is_open(value) else value
 
     def _open(self, i: int) -> Value | None:
         """An input; of one that is known, elements may be sizes that are open."""
@@ -188,7 +197,7 @@ class Conversion:
 
     def is_known(self, i: int) -> bool:
         """Whether an input is given and known."""
-        return isinstance(self._open(i), np.ndarray)
+        return self.has(i) and not isinstance(self._open(i), str)
 
     def known(self, i: int, what: str = "") -> Array:
         """An input that must be known; what says what it is."""
@@ -212,7 +221,7 @@ class Conversion:
             return value
         name = self.node.inputs[i]
         if name not in self._constants:
-            self._constants[name] = self.constant(self.value(i))
+            self._constants[name] = self.constant(self.operand(i))
         return self._constants[name]
 
     def _given(self, i: int) -> Value:
@@ -266,8 +275,10 @@ class Conversion:
     # ---- nodes of the graph
 
     def constant(self, value: Any) -> str:
-        """A constant, of float32 if it has floats. Sizes that are open are fixed."""
-        return self._constant(float32_of(fixed(np.asarray(value))))
+        """A constant, of float32 if it has floats. One that depends on sizes has its numbers when the plan is bound."""
+        array: Any = value if is_array(value) else np.asarray(value)
+        array = opened(array) if is_open(array) else array
+        return self._constant(float32_of(array))
 
     def _constant(self, array: Array) -> str:
         name = self.builder.constant(array)
@@ -292,7 +303,8 @@ class Conversion:
 
     def binary(self, function: str, a: Value | float, b: Value | float) -> str:
         """A function of two tensors, which are broadcast; one may be known, or a number."""
-        pair = [x if isinstance(x, str) else np.asarray(x, np.float32) for x in (a, b)]
+        pair: list[Any] = [x if isinstance(x, str) or is_array(x) else np.asarray(x) for x in (a, b)]
+        pair = [x if isinstance(x, str) else x.astype(np.float32, copy=False) for x in pair]
         rank = max(len(self.shape_of(x)) for x in pair)
         return self.add("Binary", *(self._of_rank(x, rank) for x in pair), function=function, activation=IDENTITY)
 
@@ -335,7 +347,7 @@ class Conversion:
     def indices(self, i: int) -> str:
         """An input of integers, as int64, which is what functions of the library take."""
         value = self._given(i)
-        return self.cast(value, "int64") if isinstance(value, str) else self.constant(value.astype(np.int64))  # also sizes
+        return self.cast(value, "int64") if isinstance(value, str) else self.constant(self.operand(i).astype(np.int64))
 
     # ---- its outputs
 
@@ -350,7 +362,7 @@ class Conversion:
             if isinstance(value, str):  # a constant, such as an image that keeps its size, is known to later nodes
                 value = self._arrays.get(value, value)
             if isinstance(value, str) and prod(self.builder.shape(value)) == 0:  # nothing is to be computed
-                value = np.zeros(self.builder.shape(value), self.builder.type(value).dtype)
+                value = full(self.builder.shape(value), 0, self.builder.type(value).dtype)
             self._values[name] = value
 
     # ---- the walk
@@ -407,7 +419,7 @@ class Conversion:
             self.give(*self._host(function, node))
         elif node.op == "If" and node.domain in ("", "ai.onnx"):
             self._branch(node)
-        elif not any(isinstance(value, str) for value in given) and self._fold(node, given):
+        elif not any(isinstance(value, str) for value in given) and (self._fold_open(node, given) or self._fold(node)):
             pass
         elif entry is not None and (entry.any_type or all(self._is_float(value) for value in given)):
             self._by_library(entry, node, all(not isinstance(value, str) for value in given))
@@ -429,8 +441,30 @@ class Conversion:
     def _is_float(self, value: Value | None) -> bool:
         return not isinstance(value, str) or self.builder.type(value).dtype == "float32"
 
-    def _fold(self, node: SourceNode, given: Sequence[Any]) -> bool:
+    def _fold_open(self, node: SourceNode, given: Sequence[Any]) -> bool:
+        """Whether it will be computed when the plan is bound."""
+        if takes_sizes(node, given) or not any(is_array(value) or is_open(value) for value in given):
+            return False
+        if node.op not in FOLDS or node.domain not in ("", "ai.onnx"):
+            self._values.update((name, self.value(i)) for i, name in enumerate(node.inputs) if name)  # type: ignore[misc]
+            return False
+        function = HostFunction(node, {i: None for i, value in enumerate(given) if value is None}, self.opset)
+        arrays = [self.operand(i) for i, value in enumerate(given) if value is not None]
+        results = called(function, arrays, self._result_shapes())
+        self.give(*map(numbered, results))
+        self._open_types.update(zip(node.outputs, (array.dtype.name for array in results)))
+        return True
+
+    def _result_shapes(self) -> list[Shape] | None:
+        """The shapes of the outputs of what NumPy computes, if they are known."""
+        shapes = [self.shape(i) if self.has(i) else None for i in range(len(self.node.inputs))]
+        return result_shapes(
+            self.node, shapes, {i: partial(self.numbers, i) for i in range(len(shapes)) if self.is_known(i)}
+        )
+
+    def _fold(self, node: SourceNode) -> bool:
         """Whether it could be computed."""
+        given = [self._lookup(name) if name else None for name in node.inputs]
         with np.errstate(all="ignore"):
             results = evaluate(node, given, self.opset)
         if results is None:
@@ -478,7 +512,9 @@ class Conversion:
         outputs: dict[str, str] = {}  # their names in the graph
         for name in dict.fromkeys(results):
             try:
-                outputs[name] = self._output(self._lookup(name), outputs.values())
+                value: Any = self._lookup(name)
+                value = opened(value, self._open_types.get(name, "int64")) if is_open(value) else value
+                outputs[name] = self._output(value, outputs.values())
             except Unsupported:
                 raise ValueError(f"no node produces the output {name!r}") from None
         names = {value: name for name, value in reversed(list(self._values.items())) if isinstance(value, str)}
@@ -518,38 +554,41 @@ class Conversion:
         if shapes is None:
             types = self._types_of_call(function, inputs)
         else:
-            types = [each if isinstance(each, Type) else Type(*each) for each in shapes]
+            types = tuple((each.shape, each.dtype) if isinstance(each, Type) else tuple(each) for each in shapes)
         count = max((i for i, name in enumerate(node.outputs, 1) if name), default=0)
         if len(types) < count:
             raise Unsupported(f"its function has {len(types)} results, expected {count}")
-        return self.builder.add_all("Host", inputs, function=function, types=tuple(types))
+        return self.builder.add_all("Host", inputs, function=function, types=types)
 
     def _host_input(self, i: int) -> str:
         value = self._given(i)
         if isinstance(value, str):
             return value
-        return self._constant(self.known(i))  # with its type
+        return self._constant(self.operand(i))  # with its type
 
-    def _types_of_call(self, function: Any, inputs: Sequence[str]) -> list[Type]:
-        """Those of its results for zeros, or for ones if zeros are refused."""
+    def _types_of_call(
+        self, function: Any, inputs: Sequence[str], shapes: Sequence[Shape] | None = None
+    ) -> tuple[tuple[Shape, str], ...]:
+        """Those of its results for zeros, or for ones if zeros are refused; shapes are given if they are known."""
         types = [self.builder.type(name) for name in inputs]
         reason: Exception | None = None
         for fill in (0, 1):
-            arrays = [self._arrays.get(name, np.full(of.shape, fill, of.dtype)) for name, of in zip(inputs, types)]
             try:
+                arrays = [self._arrays.get(name, full(of.shape, fill, of.dtype)) for name, of in zip(inputs, types)]
                 with np.errstate(all="ignore"):
-                    results = results_of(function, arrays)
+                    results = _results(function, arrays, shapes)
             except MemoryError:
                 raise
             except Exception as error:  # of a function of the user
                 reason = error
                 continue
-            return [Type(result.shape, result.dtype.name) for result in results]
+            return tuple((result.shape, result.dtype.name) for result in results)
         raise Unsupported(f"its function cannot compute these shapes: {reason!r}") from reason
 
-    def host(self, function: Any, *inputs: str) -> str:
-        """A Python function for tensors, with one result."""
-        return self.add("Host", *inputs, function=function, types=tuple(self._types_of_call(function, inputs)))
+    def host(self, function: Any, x: str) -> str:
+        """An element-wise Python function of a tensor."""
+        dtype = function(np.zeros(1, self.builder.type(x).dtype)).dtype.name
+        return self.add("Host", x, function=function, types=((self.builder.shape(x), dtype),))
 
     def by_numpy(self) -> None:
         """The node is computed at run time by what folds constants."""
@@ -557,18 +596,25 @@ class Conversion:
         if name not in BY_NUMPY and name not in _REGISTRY:
             computed = [value for value in map(self._open, range(len(node.inputs))) if isinstance(value, str)]
             raise Unsupported(REASONS.get(name, "the operator is not known"), computed if name in OF_DATA else ())
-        others = [self.dtype(i) for i in range(len(node.inputs)) if self.has(i) and not self._is_float(self.value(i))]
+        others = [self.dtype(i) for i in range(len(node.inputs)) if self.has(i) and not self._is_float(self._open(i))]
         if name not in BY_NUMPY or (name in FLOATS and set(others) - {"float64"}):
             supported = "are float32 and float64" if name in FLOATS else "is float32"
             raise Unsupported(f"its inputs are {' and '.join(dict.fromkeys(others))}, supported {supported}")
         for i in SHAPE_INPUTS.get(name, ()):
             if self.has(i):
-                self.known(i)
-        places = [i for i in range(len(node.inputs)) if isinstance(self.value(i), str)]
-        function = HostFunction(node, {i: self.value(i) for i in range(len(node.inputs)) if i not in places}, self.opset)
-        inputs = [self.tensor(i) for i in places]
-        types = self._types_of_call(function, inputs)
-        self.give(*self.builder.add_all("Host", inputs, function=function, types=tuple(types)))
+                self._require_known(i, "")
+        places = [i for i in range(len(node.inputs)) if self.has(i)]
+        function = HostFunction(node, {i: None for i in range(len(node.inputs)) if i not in places}, self.opset)
+        inputs = [self._host_input(i) for i in places]
+        types = self._types_of_call(function, inputs, self._result_shapes())
+        self.give(*self.builder.add_all("Host", inputs, function=function, types=types))
+
+
+def _results(function: Any, arrays: Sequence[Any], shapes: Sequence[Shape] | None) -> Sequence[Any]:
+    """The results of a Python function, of arrays that may depend on sizes."""
+    if any(map(is_array, arrays)):
+        return called(lambda *each: results_of(function, each), arrays, shapes)
+    return results_of(function, arrays)
 
 
 def _is_small(shape: Shape) -> bool:

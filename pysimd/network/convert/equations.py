@@ -35,11 +35,13 @@ def indices_of(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str, 
 
 def _sizes(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int]:
     """The size of each index; 1 is broadcast."""
-    found: dict[str, set[int]] = {}
+    found: dict[str, list[int]] = {}
     for term, shape in zip(terms, shapes):
         for letter, n in zip(term, shape):
-            found.setdefault(letter, set()).add(n)
+            several = found.setdefault(letter, [])
+            if n not in several:  # by comparison: sizes may be open
+                several.append(n)
     for letter, several in found.items():
-        if len(several - {1}) > 1:
+        if len([n for n in several if n != 1]) > 1:
             raise ValueError(f"the index {letter!r} has the sizes {' and '.join(map(str, sorted(several)))}")
-    return {letter: next(iter(several - {1}), 1) for letter, several in found.items()}
+    return {letter: next((n for n in several if n != 1), 1) for letter, several in found.items()}

@@ -15,10 +15,12 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
 from pysimd.network.convert.windows import affine_grid, max_pool, max_unpool
+from pysimd.network.open_arrays import is_array
 from pysimd.network.sizes import array_of, broadcast_shapes, fixed, is_open, whole
 from pysimd.network.source import SourceNode
 
 _MOST_BYTES = 1 << 31
+_MOST_SIZES = 64  # elements of arrays that are computed one by one
 
 #: The types of ONNX by their numbers.
 DTYPES = {
@@ -74,7 +76,7 @@ def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array
     if node.domain not in ("", "ai.onnx") or node.op not in FOLDS:
         return None
     has_sizes = any(map(is_open, inputs))
-    if has_sizes and not _takes_sizes(node):
+    if has_sizes and not takes_sizes(node, inputs):
         inputs = [fixed(each) if is_open(each) else each for each in inputs]
     try:
         with np.errstate(all="ignore"):
@@ -143,10 +145,16 @@ def _bfloat16() -> Any:
     return np.dtype(np.float32)
 
 
-def _takes_sizes(node: SourceNode) -> bool:
-    """Whether the function of an operator computes sizes that are open as it computes int64."""
+def takes_sizes(node: SourceNode, inputs: Sequence[Any]) -> bool:
+    """Whether the function of an operator computes sizes that are open, in these known inputs, as it computes int64."""
+    if node.op in ("Shape", "Size"):
+        return True
+    if any(map(is_array, inputs)) or any(each is not None and each.size > _MOST_SIZES for each in inputs):
+        return False
     if node.op == "Cast":
         return DTYPES.get(node.attributes.get("to", 0)) in ("int32", "int64")
+    if node.op in _OF_FIRST and any(map(is_open, inputs[1:])):
+        return False
     return node.op in _OF_SIZES
 
 
@@ -393,6 +401,8 @@ def _divide(node: _Node, a: Array, b: Array) -> Any:
 def _mod(node: _Node, a: Array, b: Array) -> Any:
     _bounded_broadcast((a, b))
     if a.dtype.kind in "iu" and np.any(b == 0):
+        raise ValueError("an integer is divided by 0")
+    if object in (a.dtype, b.dtype) and np.any(b == 0):
         raise ValueError("an integer is divided by 0")
     return np.fmod(a, b) if node.get("fmod", 0) else np.mod(a, b)
 
@@ -771,10 +781,14 @@ FOLDS: dict[str, Callable[..., Any]] = {
 _OF_SIZES = frozenset(
     (
         "Add", "Concat", "Div", "Equal", "Gather", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max",
-        "Min", "Mul", "Neg", "ReduceProd", "ReduceSum", "Reshape", "Shape", "Size", "Slice", "Split", "Squeeze", "Sub",
-        "Transpose", "Unsqueeze", "Where",
+        "Min", "Mod", "Mul", "Neg", "ReduceProd", "ReduceSum", "Reshape", "Shape", "Size", "Slice", "Split", "Squeeze",
+        "Sub", "Transpose", "Unsqueeze", "Where",
     )
 )  # fmt: skip
+
+_OF_FIRST = frozenset(
+    ["Gather", "ReduceProd", "ReduceSum", "Reshape", "Slice", "Split", "Squeeze", "Unsqueeze"]
+)  # others are numbers
 
 #: What converters compute of all types of elements, and what has outputs whose shapes are in the values of inputs.
 _IN_ADVANCE = """

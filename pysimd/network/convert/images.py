@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +17,9 @@ from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of, replaced_at
 from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import grid_positions, same_padding
+from pysimd.network.open_arrays import is_array, later
 from pysimd.network.operators import IDENTITY, windows_along
-from pysimd.network.sizes import whole
+from pysimd.network.sizes import Size, whole
 from pysimd.network.source import SourceNode
 from pysimd.resize import scaled
 
@@ -427,26 +430,48 @@ def _factors(c: Conversion, node: SourceNode, corners: bool) -> dict[int, tuple[
     if len(scales or sizes) != len(axes):
         raise Unsupported(f"{len(scales or sizes)} scales or sizes are given, expected {len(axes)}")
     if scales:
-        if not all(scale > 0 and n * scale < _MOST_ROWS for n, scale in zip(before, scales)):
+        if not all(later(_is_below_2_31, (), n, scale) for n, scale in zip(before, scales)):
             raise Unsupported(f"the scales are {scales}, supported are positive ones that give sizes below 2^31")
-        sizes = [scaled(n, scale) for n, scale in zip(before, scales)]
+        sizes = [_scaled(n, scale) for n, scale in zip(before, scales)]
         for n, scale, size in zip(before, scales, sizes):
-            if corners and scale != 1 and abs(scale * n - size) > 1e-3:
-                raise Unsupported(f"align_corners of a size of {scale * n:g} is not supported, only of whole sizes")
+            if corners and scale != 1 and later(lambda *each: abs(each[0] * each[1] - each[2]) > 1e-3, (), n, scale, size):
+                raise Unsupported(f"align_corners of {n} * {scale:g} is not supported, only of whole sizes")
     else:
         if not all(size >= 0 and (n or not size) for n, size in zip(before, sizes)):
             raise Unsupported(f"the sizes are {sizes} for {before}, supported are those of at least 0, 0 for 0")
-        scales = [float(np.float32(max(size, 1)) / np.float32(max(n, 1))) for n, size in zip(before, sizes)]
+        scales = [later(_quotient, (), size, n) for n, size in zip(before, sizes)]
         policy = c.option("keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
         if policy != "stretch":
             scales = [(min if policy == "not_larger" else max)(scales)] * len(axes)
-            sizes = [scaled(n, scale, 0.5) for n, scale in zip(before, scales)]
+            sizes = [_number(later(partial(scaled, rounding=0.5), (), n, scale)) for n, scale in zip(before, scales)]
     if sizes == before:
         return {}
     return {axis: (whole(size), scale) for axis, size, scale in zip(axes, sizes, scales) if scale != 1}
 
 
-_MOST_ROWS = 1 << 31
+_MOST_ROWS, _MOST_EXACT = 1 << 31, 1 << 24
+
+
+def _is_below_2_31(n: int, scale: float) -> bool:
+    return bool(scale > 0 and n * scale < _MOST_ROWS)
+
+
+def _quotient(size: int, n: int) -> float:
+    return float(np.float32(max(size, 1)) / np.float32(max(n, 1)))
+
+
+def _scaled(n: Any, scale: Any) -> Any:
+    """The size of an output, by whole numbers where float32 is exact."""
+    if isinstance(n, Size) and not is_array(scale):
+        times, parts = float(np.float32(scale)).as_integer_ratio()
+        if n * times < _MOST_EXACT:
+            return n * times // parts
+    return _number(later(scaled, (), n, scale))
+
+
+def _number(value: Any) -> Any:
+    """An integer that depends on sizes as a size."""
+    return value.reshape(1).tolist()[0] if is_array(value) else value
 
 
 def _scales_or_sizes(c: Conversion, node: SourceNode) -> tuple[list[float], list[int]]:

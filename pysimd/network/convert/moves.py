@@ -11,6 +11,7 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, Unsupported, converts
 from pysimd.network.convert.fold import DTYPES, Part, parts
+from pysimd.network.open_arrays import full
 from pysimd.network.operators import axis_within
 from pysimd.network.ranks import MOST
 from pysimd.network.sizes import array_of, broadcast_shapes, whole
@@ -84,7 +85,7 @@ def _has_element(c: Conversion, node: SourceNode) -> None:
 def _dropout(c: Conversion, node: SourceNode) -> None:
     if c.has(2) and c.known(2, "training_mode").any():
         raise Unsupported("training_mode is true")
-    c.give(c.tensor(0), np.broadcast_to(np.True_, c.shape(0)))
+    c.give(c.tensor(0), full(c.shape(0), True, bool) if len(node.outputs) > 1 else None)
 
 
 @converts("Cast", "CastLike", any_type=True)
@@ -218,7 +219,7 @@ def _split(c: Conversion, node: SourceNode) -> None:
 def _pad(c: Conversion, node: SourceNode) -> None:
     """Negative widths take elements away."""
     shape = c.shape(0)
-    pads = [int(n) for n in (c.numbers(1, "the padding") if c.has(1) else c.attribute("pads"))]
+    pads = [whole(n) for n in (c.numbers(1, "the padding") if c.has(1) else c.attribute("pads"))]
     axes = _axes(c, 3, len(shape)) if c.has(3) else None
     axes = list(range(len(shape))) if axes is None else axes
     mode = c.option("mode", "constant", ("constant", "reflect", "edge", "wrap"))
@@ -258,7 +259,7 @@ def _expand(c: Conversion, node: SourceNode) -> None:
 @converts("Tile", any_type=True)
 def _tile(c: Conversion, node: SourceNode) -> None:
     """With a dimension of its own for each number of repetitions; one by one if these are too many for the library."""
-    shape, times = c.shape(0), [int(n) for n in c.numbers(1, "the number of repetitions")]
+    shape, times = c.shape(0), [whole(n) for n in c.numbers(1, "the number of repetitions")]
     if len(times) != len(shape) or min(times, default=0) < 0:
         raise Unsupported(f"repeats is {times}, the shape {shape}")
     x, every = c.tensor(0), range(len(shape))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial, reduce
 from math import inf, isnan, nan, pi
+from typing import Any
 
 import numpy as np
 
-from pysimd.annotations import Array
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
+from pysimd.network.open_arrays import later
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
 
@@ -56,9 +57,9 @@ def _binary(c: Conversion, node: SourceNode) -> None:
     c.give(c.binary(_BINARY[node.op], *_operands(c)))
 
 
-def _operands(c: Conversion) -> tuple[Value, Value]:
+def _operands(c: Conversion) -> tuple[Any, Any]:
     """Two inputs, of which one may be known."""
-    a, b = (c.value(i) for i in (0, 1))
+    a, b = (c.operand(i) for i in (0, 1))
     if a is None or b is None:
         raise Unsupported("an input is missing")
     return a, b
@@ -67,7 +68,7 @@ def _operands(c: Conversion) -> tuple[Value, Value]:
 @converts("Pow")
 def _power(c: Conversion, node: SourceNode) -> None:
     x, exponent = _operands(c)
-    if isinstance(x, str) and isinstance(exponent, np.ndarray) and exponent.size == 1 and exponent.ndim <= len(c.shape(0)):
+    if isinstance(x, str) and not isinstance(exponent, str) and exponent.size == 1 and exponent.ndim <= len(c.shape(0)):
         number = float(exponent.reshape(-1)[0])
         if number == 1:
             return c.give(x)
@@ -82,7 +83,7 @@ def _several(c: Conversion, node: SourceNode) -> None:
 
 
 def _joined(c: Conversion, function: str) -> str:
-    values = [c.value(i) for i in range(len(c.node.inputs))]
+    values = [c.operand(i) for i in range(len(c.node.inputs))]
     given = [value for value in values if value is not None]
     if not given:
         raise Unsupported("it has no inputs")
@@ -190,18 +191,17 @@ def _softsign(c: Conversion, node: SourceNode) -> None:
 @converts("Where", any_type=True)
 def _where(c: Conversion, node: SourceNode) -> None:
     """With a known condition and one side that is known: the other one, replaced where it is not taken."""
-    condition, sides = c.value(0), [c.value(1), c.value(2)]
+    condition, sides = c.operand(0), [c.operand(1), c.operand(2)]
     runtime = [side for side in sides if isinstance(side, str)]
-    if not isinstance(condition, np.ndarray) or len(runtime) != 1 or c.builder.type(runtime[0]).dtype != "float32":
+    if isinstance(condition, str) or len(runtime) != 1 or c.builder.type(runtime[0]).dtype != "float32":
         return c.by_numpy()
     x = runtime[0]
     take = condition if x is sides[0] else ~condition
     other = sides[1] if x is sides[0] else sides[0]
-    assert isinstance(other, np.ndarray)
     return c.give(_replaced(c, x, take.astype(bool), float32_of(other)))
 
 
-def _replaced(c: Conversion, x: str, take: Array, other: Array) -> str:
+def _replaced(c: Conversion, x: str, take: Any, other: Any) -> str:
     """x where it is taken, else the other side, in which NaN stands for x.
 
     If NaN is chosen, it is added afterwards, and -0, which changes nothing, to all other elements.
@@ -211,9 +211,9 @@ def _replaced(c: Conversion, x: str, take: Array, other: Array) -> str:
         from pysimd.network.convert.moves import expanded
 
         return expanded(c, x, broadcast_shapes(shape, c.builder.shape(x)))
-    y = c.binary("replace", x, np.where(take, np.float32(nan), other))
+    y = c.binary("replace", x, later(np.where, shape, take, np.float32(nan), other))
     chosen = ~take & np.isnan(other)
-    return c.binary("add", y, np.where(chosen, np.float32(nan), np.float32(-0.0))) if chosen.any() else y
+    return c.binary("add", y, later(np.where, shape, chosen, np.float32(nan), np.float32(-0.0))) if chosen.any() else y
 
 
 # ---- for other converters: activations by their names in ONNX

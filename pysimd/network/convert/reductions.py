@@ -8,6 +8,7 @@ import numpy as np
 
 from pysimd.network.convert.conversion import Conversion, Unsupported, converts, float32_of
 from pysimd.network.operators import axis_within
+from pysimd.network.sizes import whole
 from pysimd.network.source import SourceNode
 
 _REDUCE = {
@@ -67,7 +68,7 @@ def _top_k(c: Conversion, node: SourceNode) -> None:
     numbers = c.numbers(1, "k") if c.has(1) else [c.attribute("k")]
     if len(numbers) != 1:
         raise Unsupported(f"k has {len(numbers)} elements, expected 1")
-    k, largest, ordered = int(numbers[0]), c.flag("largest", 1), c.flag("sorted", 1)
+    k, largest, ordered = whole(numbers[0]), c.flag("largest", 1), c.flag("sorted", 1)
     c.give(*c.add_all("TopK", c.tensor(0), k=k, axis=axis, largest=largest, sorted=ordered))
 
 

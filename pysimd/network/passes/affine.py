@@ -12,6 +12,7 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node
+from pysimd.network.open_arrays import full, later
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes.patterns import (
     Parameters,
@@ -49,7 +50,8 @@ class Line:
 
     def along(self, count: int) -> tuple[Array, Array]:
         """Factors and terms, one for each coordinate."""
-        return np.broadcast_to(self.scale, count), np.broadcast_to(self.bias, count)
+        scale, bias = (later(np.broadcast_to, (count,), each, count) for each in (self.scale, self.bias))
+        return scale, bias
 
 
 def line_of(graph: Graph, node: Node) -> tuple[str, Line] | None:
@@ -60,7 +62,7 @@ def line_of(graph: Graph, node: Node) -> tuple[str, Line] | None:
         scale, bias = parameter(graph, node, 1), parameter(graph, node, 2)
         if scale is None:
             return None
-        terms = np.zeros(scale.size) if bias is None else bias.astype(np.float64)
+        terms = full((scale.size,), 0, np.float64) if bias is None else bias.astype(np.float64)
         return node.inputs[0], Line(node.attributes["axis"] % len(graph.shape(node.output)), scale.astype(np.float64), terms)
     if node.operator == "Unary":
         step = linear_step(graph, node.output)
@@ -79,7 +81,7 @@ def _line_of_binary(graph: Graph, node: Node) -> tuple[str, Line] | None:
     if array.dtype != np.float32 or len(long) > 1 or graph.shape(x) != graph.shape(node.output):
         return None
     value = array.reshape(-1).astype(np.float64) if long else array.reshape(()).astype(np.float64)
-    one, zero = np.ones_like(value), np.zeros_like(value)
+    one, zero = (full(value.shape, number, np.float64) for number in (1, 0))
     if function == "divide":
         if first or not value.all():
             return None
@@ -248,7 +250,7 @@ def _as_scale(graph: Graph, steps: list[Node], x: str, line: Line) -> Change | N
         name = parameters.add("B", value.astype(np.float32).reshape((1,) * len(shape)))
         return replacement(steps, "Binary", (x, name), {"function": function, "activation": IDENTITY}, parameters)
     axis = _axis(shape) if line.axis is None else line.axis
-    scale, bias = (np.array(each, np.float32) for each in line.along(shape[axis]))
+    scale, bias = (each.astype(np.float32) for each in line.along(shape[axis]))
     inputs = [x, parameters.add("S", scale), *([parameters.add("B", bias)] if bias.any() else [])]
     return replacement(steps, "Scale", inputs, {"axis": axis, "activation": IDENTITY}, parameters)
 

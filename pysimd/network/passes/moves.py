@@ -10,6 +10,7 @@ import numpy as np
 
 from pysimd.annotations import Shape
 from pysimd.network.graph import Graph, Node
+from pysimd.network.open_arrays import is_array
 from pysimd.network.passes.patterns import Parameters, clip, is_plain, linear_step, made, parameter, replacement
 from pysimd.network.passes.rewrite import Change, starts_from
 from pysimd.network.sizes import Size, broadcast_shapes
@@ -70,7 +71,7 @@ def _equal_constants(graph: Graph) -> dict[str, str]:
     return {
         name: first.setdefault((array.dtype.str, array.shape, array.tobytes()), name)
         for name, array in graph.constants.items()
-        if array.size <= _SMALL and array.dtype.kind != "O"
+        if not is_array(array) and array.size <= _SMALL
     }
 
 
@@ -84,6 +85,8 @@ def _frozen(value: Any) -> Any:
         return tuple(map(_frozen, value))
     if isinstance(value, Size):
         return value.formula
+    if is_array(value):
+        return id(value)
     return type(value).__name__, value
 
 

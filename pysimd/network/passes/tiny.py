@@ -15,6 +15,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.graph import Graph
 from pysimd.network.mapped import release
+from pysimd.network.open_arrays import later
 
 _LAYERS = ("Conv", "ConvTranspose", "Linear", "MergedConvolution")
 _RATIO = 1e-30
@@ -24,8 +25,8 @@ _PART = 1 << 20  # elements that are looked at together: weights may be larger t
 def flushed(graph: Graph) -> Graph:
     """The graph with 0 in place of tiny weights of layers."""
     names = {name for node in graph.nodes if node.operator in _LAYERS for name in node.inputs[1:] if name in graph.constants}
-    limits = {name: _limit(graph.constants[name]) for name in names}
-    arrays = {name: _without(graph.constants[name], limit) for name, limit in limits.items() if limit > 0}
+    flushed = {name: later(_flushed, graph.shape(name), graph.constants[name]) for name in names}
+    arrays = {name: array for name, array in flushed.items() if array is not graph.constants[name]}
     return graph.replaced(graph.nodes, constants=arrays) if arrays else graph
 
 
@@ -44,5 +45,7 @@ def _limit(array: Array) -> float:
     return limit if found else 0.0
 
 
-def _without(array: Array, limit: float) -> Array:
-    return np.where(np.abs(array) < limit, np.float32(0), array)
+def _flushed(array: Array) -> Array:
+    """The array with 0 in place of tiny numbers; itself if it has none."""
+    limit = _limit(array)
+    return np.where(np.abs(array) < limit, np.float32(0), array) if limit > 0 else array
