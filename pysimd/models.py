@@ -30,7 +30,7 @@ def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None 
         the bytes of an ONNX file, or an ``onnx.ModelProto``.
     fallback : Python functions for operators that are not supported, by "Operator" or "domain.Operator". One is called
         with a read-only array for each input and with the attributes as keywords; it returns an array, or a tuple or a list
-        of them, whose shapes depend only on those of the inputs.
+        of them, whose shapes depend only on those of the inputs: it is called with zeros for each new shape, too.
 
     Raises ValueError for a file that is not such a model, ImportError without ``onnx``, OSError if it cannot be read.
     ``print(model)`` lists operators that are not supported, as does the error of ``prepare()``.

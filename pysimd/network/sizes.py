@@ -60,18 +60,21 @@ class Sizes:
     def conditions_hold(self) -> Callable[..., bool]:
         """A function of the dimensions, in their order: whether all conditions hold."""
         tests = [f"{_expression(dict(formula))} {sign} 0" for formula, sign in self._conditions]
-        lines = [f" if not {test}: return False" for test in tests]
-        hold = self._compiled([*lines, " return True"])
+        plain = [text for text in tests if not any("computed" in self._texts[i] for i in self._needed(text))]
+        of_formulas, of_arrays = (
+            self._compiled([*(f" if not {test}: return False" for test in some), " return True"])
+            for some in (plain, [test for test in tests if test not in plain])
+        )
 
-        def hold_where_computed(*values: int) -> bool:
+        def hold(*values: int) -> bool:
             try:
-                return bool(hold(*values))
+                return bool(of_formulas(*values) and of_arrays(*values))
             except MemoryError:
                 raise
             except Exception:  # of a function of the user, or of an array that these sizes do not have
                 return False
 
-        return hold_where_computed
+        return hold
 
     def element(self, array: Computed, place: int, value: int) -> Size:
         """An element of an array of integers that is computed from the sizes, with its number in the example."""
@@ -146,16 +149,21 @@ class Sizes:
     def _compiled(self, lines: Sequence[str], kept: Sequence[Any] = ()) -> Callable[..., Any]:
         """A function of the dimensions, after the definitions of the atoms in it. Its text has no words but ours: dimensions
         and attributes have numbers in it, and names of attributes are those of our operators."""
-        definitions: list[str] = []
-        needed = _atoms_in(*lines)
-        for i, text in reversed([*enumerate(self._texts)][len(self.names) :]):  # which use earlier ones
-            if i in needed:
-                definitions.insert(0, f" a{i} = {text}")
-                needed |= _atoms_in(text)
+        definitions = [f" a{i} = {self._texts[i]}" for i in sorted(self._needed(*lines)) if i >= len(self.names)]
         arguments = ", ".join(f"a{i}" for i in range(len(self.names)))
         names: dict[str, Any] = {"kept": tuple(kept), "computed": self.computed}
         exec("\n".join([f"def function({arguments}):", *definitions, *lines]), names)
         return names["function"]  # type: ignore[no-any-return]
+
+    def _needed(self, *lines: str) -> set[int]:
+        """The atoms in some text, and those in their definitions."""
+        needed: set[int] = set()
+        left = [*lines]
+        while left:
+            found = {int(number) for number in re.findall(r"\ba(\d+)\b", left.pop())} - needed
+            needed |= found
+            left += [self._texts[i] for i in found if i >= len(self.names)]
+        return needed
 
     def _atom(self, key: Any, text: str, value: int) -> int:
         if key not in self._atoms:
@@ -388,10 +396,6 @@ def _without(product: _Product, divisor: _Product) -> _Product | None:
             return None
         left.remove(atom)
     return tuple(left)
-
-
-def _atoms_in(*texts: str) -> set[int]:
-    return {int(number) for text in texts for number in re.findall(r"\ba(\d+)\b", text)}
 
 
 def _key(terms: Mapping[_Product, int]) -> _Formula:

@@ -43,6 +43,16 @@ KEPT = {
     "Slice and Gather, as embeddings of positions": """
         n = Shape <start = 0, end = 1> (x)  zero = Constant <value_ints = [0]> ()
         places = Slice (numbers, zero, n)  rows = Gather (table, places)  y = Add (x, rows)""",
+    "Gather of the last row": """
+        n = Shape <start = 0, end = 1> (x)  one = Constant <value_ints = [1]> ()  last = Sub (n, one)
+        y = Gather (x, last)""",
+    "Gather of every second row": """
+        n = Shape <start = 0, end = 1> (x)  one = Constant <value_int = 1> ()  two = Constant <value_int = 2> ()
+        count = Squeeze (n)  rows = Range (one, count, two)  y = Gather (x, rows)""",
+    "Gather of any rows": """
+        n = Shape <start = 0, end = 1> (x)  one = Constant <value_int = 1> ()  zero = Constant <value_int = 0> ()
+        count = Squeeze (n)  rows = Range (zero, count, one)  squares = Mul (rows, rows)  some = Mod (squares, n)
+        y = Gather (x, some)""",
     "Expand to a computed shape": """
         sizes = Shape (x)  two = Constant <value_ints = [2]> ()  shape = Concat <axis = 0> (two, sizes)
         y = Expand (x, shape)""",
@@ -91,6 +101,9 @@ KEPT = {
     "a scale that is given": """
         axes = Constant <value_ints = [0, 1]> ()  image = Unsqueeze (x, axes)
         scales = Constant <value_floats = [1.0, 1.0, 2.0, 1.3]> ()  y = Resize <mode = "nearest"> (image, , scales)""",
+    "means of windows with gaps": """
+        axes = Constant <value_ints = [0, 1]> ()  image = Unsqueeze (x, axes)
+        y = AveragePool <kernel_shape = [3, 2], dilations = [2, 1], pads = [1, 0, 1, 0]> (image)""",
     "a factor of weights": """
         n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  four = Constant <value_ints = [4]> ()
         factors = Expand (many, four)  z = MatMul (x, matrix)  y = Mul (z, factors)""",

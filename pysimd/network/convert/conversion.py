@@ -24,8 +24,9 @@ from pysimd.errors import printable
 from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import OF_DATA, REASONS, HostFunction
 from pysimd.network.convert.constants import computed
-from pysimd.network.convert.fold import BY_NUMPY, DTYPES, FLOATS, FOLDS, SHAPE_INPUTS, evaluate, takes_sizes
+from pysimd.network.convert.fold import BY_NUMPY, DTYPES, FLOATS, FOLDS, SHAPE_INPUTS, evaluate
 from pysimd.network.convert.result_shapes import result_shapes
+from pysimd.network.convert.shape_arithmetic import takes_sizes
 from pysimd.network.graph import Graph, Type
 from pysimd.network.host import results_of
 from pysimd.network.open_arrays import called, full, is_array, numbered, opened

@@ -14,13 +14,12 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
+from pysimd.network.convert.shape_arithmetic import plain, takes_sizes
 from pysimd.network.convert.windows import affine_grid, max_pool, max_unpool
-from pysimd.network.open_arrays import is_array
 from pysimd.network.sizes import array_of, broadcast_shapes, fixed, is_open, whole
 from pysimd.network.source import SourceNode
 
 _MOST_BYTES = 1 << 31
-_MOST_SIZES = 64  # elements of arrays that are computed one by one
 
 #: The types of ONNX by their numbers.
 DTYPES = {
@@ -85,14 +84,7 @@ def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array
         raise ValueError(f"{node.op} cannot be computed: {type(error).__name__}: {error}") from None
     results = found if isinstance(found, tuple) else (found,)
     arrays = map(np.asarray, results)
-    return tuple(map(_plain, arrays) if has_sizes else arrays)
-
-
-def _plain(result: Array) -> Array:
-    """Numbers as int64 if no size is left among them; booleans that were computed from sizes."""
-    if result.dtype != object or is_open(result):
-        return result
-    return result.astype(bool if all(isinstance(each, (bool, np.bool_)) for each in result.flat) else np.int64)
+    return tuple(map(plain, arrays) if has_sizes else arrays)
 
 
 def _bounded(shape: Iterable[Any], dtype: Any) -> tuple[int, ...]:
@@ -143,19 +135,6 @@ def _dtype(number: Any) -> Any:
 def _bfloat16() -> Any:
     """bfloat16 is computed as float32."""
     return np.dtype(np.float32)
-
-
-def takes_sizes(node: SourceNode, inputs: Sequence[Any]) -> bool:
-    """Whether the function of an operator computes sizes that are open, in these known inputs, as it computes int64."""
-    if node.op in ("Shape", "Size"):
-        return True
-    if any(map(is_array, inputs)) or any(each is not None and each.size > _MOST_SIZES for each in inputs):
-        return False
-    if node.op == "Cast":
-        return DTYPES.get(node.attributes.get("to", 0)) in ("int32", "int64")
-    if node.op in _OF_FIRST and any(map(is_open, inputs[1:])):
-        return False
-    return node.op in _OF_SIZES
 
 
 def _cast_to(x: Array, dtype: Any) -> Array:
@@ -776,19 +755,6 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Where": _logical(np.where),
     "Xor": _logical(np.logical_xor),
 }
-
-#: Those whose functions take sizes that are open, see :mod:`pysimd.network.sizes`, in arrays of objects.
-_OF_SIZES = frozenset(
-    (
-        "Add", "Concat", "Div", "Equal", "Gather", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max",
-        "Min", "Mod", "Mul", "Neg", "ReduceProd", "ReduceSum", "Reshape", "Shape", "Size", "Slice", "Split", "Squeeze",
-        "Sub", "Transpose", "Unsqueeze", "Where",
-    )
-)  # fmt: skip
-
-_OF_FIRST = frozenset(
-    ["Gather", "ReduceProd", "ReduceSum", "Reshape", "Slice", "Split", "Squeeze", "Unsqueeze"]
-)  # others are numbers
 
 #: What converters compute of all types of elements, and what has outputs whose shapes are in the values of inputs.
 _IN_ADVANCE = """

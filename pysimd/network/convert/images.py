@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pysimd.annotations import Shape
+from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of, replaced_at
 from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import grid_positions, same_padding
@@ -342,12 +342,17 @@ def _dilated(c: Conversion, x: str, window: Window, ceil: bool, function: str, i
             part = c.add("Slice", x, starts=starts, steps=strides, sizes=sizes)
             y = c.binary(function, y, part) if y else part
         if function == "add":
-            places = np.arange(count)[:, None] * stride + np.arange(k) * dilation - before
-            inside = (places >= -before * include) & (places < n + after * include)
-            share = 1 / inside.sum(1).astype(np.float32)
-            y = c.binary("multiply", y, share.reshape(replaced_at((1,) * len(shape), axis, -1)))
+            first, end = -before * include, n + after * include
+            share = later(partial(_shares, stride, dilation, k), (count,), count, before, first, end)
+            y = c.binary("multiply", y, share.reshape(replaced_at((1,) * len(shape), axis, count)))
         x = y
     return x
+
+
+def _shares(stride: int, dilation: int, k: int, count: int, before: int, first: int, end: int) -> Array:
+    """For each window, 1 divided by the number of its elements at places from the first to the end."""
+    places = np.arange(count)[:, None] * stride + np.arange(k) * dilation - before
+    return np.asarray(1 / ((places >= first) & (places < end)).sum(1).astype(np.float32))
 
 
 @converts("LpPool")

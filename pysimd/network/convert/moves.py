@@ -11,7 +11,7 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, Unsupported, converts
 from pysimd.network.convert.fold import DTYPES, Part, parts
-from pysimd.network.open_arrays import full
+from pysimd.network.open_arrays import full, is_array, later
 from pysimd.network.operators import axis_within
 from pysimd.network.ranks import MOST
 from pysimd.network.sizes import array_of, broadcast_shapes, whole
@@ -288,6 +288,8 @@ def _gather(c: Conversion, node: SourceNode) -> None:
     axis = axis_within(int(c.attribute("axis", 0)), len(c.shape(0)))
     if not c.is_known(1):
         return c.give(c.add("Gather", c.tensor(0), c.indices(1), axis=axis))
+    if is_array(c.operand(1)):
+        return _gather_open(c, axis)
     return c.give(_at(c, c.tensor(0), axis, c.known(1).astype(np.int64)))
 
 
@@ -314,6 +316,36 @@ def _at(c: Conversion, x: str, axis: int, indices: Array) -> str:
     taken = [Part(0, 1, n) for n in shape]
     taken[axis] = Part(whole(indices.reshape(-1)[0]), steps.pop() if steps else 1, indices.size)
     return c.reshape(_sliced(c, x, taken), (*shape[:axis], *indices.shape, *shape[axis + 1 :]))
+
+
+def _gather_open(c: Conversion, axis: int) -> None:
+    """Indices that depend on sizes."""
+    shape, indices = c.shape(0), c.operand(1).astype(np.int64)
+    n = shape[axis]
+    if later(_is_outside, (), indices, n):
+        raise Unsupported(f"an index is not within a dimension of {n}")
+    indices = later(_from_first, indices.shape, indices, n)
+    start, step = later(_progression, (2,), indices).tolist()
+    if int(step) == 0:
+        return c.give(c.add("Gather", c.tensor(0), c.constant(indices), axis=axis))
+    taken = [Part(0, 1, n) for n in shape]
+    taken[axis] = Part(start, int(step), indices.size)
+    return c.give(c.reshape(_sliced(c, c.tensor(0), taken), (*shape[:axis], *indices.shape, *shape[axis + 1 :])))
+
+
+def _is_outside(indices: Array, n: int) -> bool:
+    return bool(indices.size and not (-n <= indices.min() and indices.max() < n))
+
+
+def _from_first(indices: Array, n: int) -> Array:
+    return np.where(indices < 0, indices + n, indices)
+
+
+def _progression(indices: Array) -> Array:
+    """The first index and the distance of all; 0 for different ones, and for none."""
+    flat = indices.reshape(-1)
+    steps = set(np.diff(flat).tolist()) or {1}
+    return np.array([flat[0] if flat.size else 0, steps.pop() if flat.size and len(steps) == 1 else 0], np.int64)
 
 
 @converts("GatherElements", any_type=True)
