@@ -53,7 +53,7 @@ class _Numbers(_Call):
 
     def results(self, values: Sequence[int], found: dict[Any, Any]) -> tuple[Array, ...]:
         self._resolve = self._resolve or self._owner.resolver([self._numbers])
-        return (np.array(self._resolve(*values)[0], np.int64).astype(self._dtype).reshape(self._shape),)
+        return (_integers(self._resolve(*values)[0]).astype(self._dtype).reshape(self._shape),)
 
     def sizes(self, seen: set[_Call]) -> Iterator[Size]:
         yield from sizes_in(self._numbers)
@@ -179,10 +179,13 @@ def is_array(value: Any) -> bool:
 def opened(array: Array, dtype: Any = np.int64) -> OpenArray:
     """An array of sizes as integers of this type."""
     owner = next(n.owner for n in array.flat if isinstance(n, Size))
-    example = array.astype(object)
-    for i, n in enumerate(array.flat):
-        example.flat[i] = n.value if isinstance(n, Size) else n
-    return OpenArray(owner, _Numbers(owner, array, np.dtype(dtype)), 0, array.shape, example.astype(dtype))
+    example = _integers([n.value if isinstance(n, Size) else n for n in array.flat]).astype(dtype)
+    return OpenArray(owner, _Numbers(owner, array, np.dtype(dtype)), 0, array.shape, example.reshape(array.shape))
+
+
+def _integers(numbers: Sequence[int]) -> Array:
+    """Numbers as int64, in which sums and products overflow."""
+    return np.array([(int(n) + (1 << 63)) % (1 << 64) - (1 << 63) for n in numbers], np.int64)
 
 
 def called(

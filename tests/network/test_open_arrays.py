@@ -53,6 +53,10 @@ KEPT = {
         n = Shape <start = 0, end = 1> (x)  one = Constant <value_int = 1> ()  zero = Constant <value_int = 0> ()
         count = Squeeze (n)  rows = Range (zero, count, one)  squares = Mul (rows, rows)  some = Mod (squares, n)
         y = Gather (x, some)""",
+    "a number without a size": """
+        n = Shape <start = 0, end = 1> (x)  many = Constant <value_ints = [100]> ()  left = Sub (many, n)
+        four = Constant <value_ints = [4]> ()  shape = Concat <axis = 0> (left, four)
+        row = Constant <value_floats = [1.0, 2.0, 3.0, 4.0]> ()  y = Expand (row, shape)""",
     "Expand to a computed shape": """
         sizes = Shape (x)  two = Constant <value_ints = [2]> ()  shape = Concat <axis = 0> (two, sizes)
         y = Expand (x, shape)""",
@@ -138,6 +142,75 @@ def test_sizes_stay_open(what: str) -> None:
         assert described(found) == described(expected)
         np.testing.assert_array_equal(found(x)["y"], expected(x)["y"])
     assert len(run.plans) == 1, run.report()
+
+
+_ONE, _TWO = ("Abs", "Neg", "Sign"), ("Add", "Sub", "Mul", "Div", "Mod", "Max", "Min")
+
+
+def random_arithmetic(seed: int) -> Model:
+    """Integers that are computed from the shape of x in random ways: vectors, of which some are of open sizes."""
+    random, helper = np.random.default_rng(seed), onnx.helper
+    nodes = [helper.make_node("Shape", ["x"], ["v0"])]
+    numbers = {
+        "zero": np.int64(0),
+        "one": np.int64(1),
+        "three": np.array([3]),
+        "last": np.array([-1]),
+        "first": np.array([0]),
+    }
+    names = ["v0", "three", "last"]
+
+    def add(op: str, *inputs: str, **attributes: Any) -> str:
+        nodes.append(helper.make_node(op, inputs, [f"v{len(nodes)}"], **attributes))
+        return f"v{len(nodes) - 1}"
+
+    for _ in range(12):
+        a, b = (names[i] for i in random.integers(0, len(names), 2))
+        size, other = (add("ReduceMax", each, keepdims=1) for each in (a, b))
+        some = add("Add", add("Mod", add("Abs", size), "three"), "three")  # 3, 4 or 5
+        kinds: list[Any] = [
+            lambda a=a: add(str(random.choice(_ONE)), a),
+            lambda a=a, o=other: add(str(random.choice(_TWO[:3])), a, o),
+            lambda a=a: add(str(random.choice(_TWO[3:])), a, "three"),
+            lambda a=a, b=b: add("Concat", a, b, axis=0),
+            lambda s=some: add("Range", "zero", add("Squeeze", s, "first"), "one"),
+            lambda a=a, s=some: add("Expand", add("ReduceSum", a, keepdims=1), s),
+            lambda a=a, s=some: add("Tile", a, add("Sub", s, "three")),
+            lambda a=a, s=some: add("Slice", a, "first", s),
+            lambda a=a: add("Gather", a, "last", axis=0),
+            lambda a=a, o=other: add("Where", add("Greater", a, o), a, "three"),
+            lambda a=a: add("CumSum", a, "zero"),
+            lambda a=a, o=other: add("Squeeze", add("NonZero", add("Less", a, o)), "first"),
+            lambda a=a: add("Cast", add("Floor", add("Sqrt", add("Cast", add("Abs", a), to=1))), to=7),
+            lambda s=some: add("ConstantOfShape", s, value=helper.make_tensor("", 7, [1], [2])),
+        ]
+        names.append(kinds[random.integers(len(kinds))]())
+    ends = [helper.make_tensor_value_info("x", 1, ("n", 4, "m"))]
+    results = [helper.make_tensor_value_info(name, 7, None) for name in names if name[0] == "v"]
+    weights = [onnx.numpy_helper.from_array(np.asarray(array), name) for name, array in numbers.items()]
+    graph = helper.make_graph(nodes, "arithmetic", ends, results, weights)
+    return pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+
+
+def test_random_arithmetic_of_sizes() -> None:
+    """Its results are those of a preparation; plans serve several shapes."""
+    plans = shapes = 0
+    for seed in range(40):
+        model = random_arithmetic(seed)
+        run = model.prepare()
+        for n, m in ((5, 7), (6, 7), (9, 2), (40, 3), (2, 11)):
+            x = np.zeros((n, 4, m), np.float32)
+            try:
+                expected = model.prepare(x.shape)(x)
+            except ValueError:  # as for the largest element of none
+                with pytest.raises(ValueError):
+                    run(x)
+                continue
+            for name, array in run(x).items():
+                np.testing.assert_array_equal(array, expected[name])
+            shapes += 1
+        plans += len(run.plans)
+    assert shapes > 150 and plans < shapes / 2
 
 
 def test_shapes_of_python_functions_stay_open() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
-from pysimd.network.convert.shape_arithmetic import plain, takes_sizes
+from pysimd.network.convert.shape_arithmetic import is_small, plain, takes_sizes
 from pysimd.network.convert.windows import affine_grid, max_pool, max_unpool
 from pysimd.network.sizes import array_of, broadcast_shapes, fixed, is_open, whole
 from pysimd.network.source import SourceNode
@@ -83,8 +83,10 @@ def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array
     except (IndexError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"{node.op} cannot be computed: {type(error).__name__}: {error}") from None
     results = found if isinstance(found, tuple) else (found,)
-    arrays = map(np.asarray, results)
-    return tuple(map(plain, arrays) if has_sizes else arrays)
+    arrays = tuple(map(np.asarray, results))
+    if not all(map(is_small, arrays)):
+        return evaluate(node, [fixed(each) if is_open(each) else each for each in inputs], opset)
+    return tuple(map(plain, arrays)) if has_sizes else arrays
 
 
 def _bounded(shape: Iterable[Any], dtype: Any) -> tuple[int, ...]:
@@ -478,7 +480,8 @@ def _unary(function: Callable[[Array], Any]) -> Callable[..., Any]:
 def _binary(function: Callable[[Array, Array], Any]) -> Callable[..., Any]:
     def computed(node: _Node, a: Array, b: Array) -> Any:
         _bounded_broadcast((a, b))
-        return np.asarray(function(a, b)).astype(a.dtype)
+        found = np.asarray(function(a, b))
+        return found if found.dtype == object else found.astype(a.dtype)  # of sizes, in one of them
 
     return computed
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.open_arrays import is_array
-from pysimd.network.sizes import is_open
+from pysimd.network.sizes import Size, is_open
 from pysimd.network.source import SourceNode
 
-_MOST = 64  # elements
+_MOST, _LARGE = 64, 1 << 40  # elements; sizes
 _OF_SIZES = frozenset(
     (
         "Add", "Concat", "Div", "Equal", "Gather", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max",
@@ -36,6 +36,15 @@ def takes_sizes(node: SourceNode, inputs: Sequence[Any]) -> bool:
     if node.op in _OF_FIRST and any(map(is_open, inputs[1:])):
         return False
     return node.op in _OF_SIZES
+
+
+def is_small(result: Array) -> bool:
+    """Whether all sizes in an array, and their factors, are small: int64 would not represent some others, as Python does."""
+    return not is_open(result) or all(
+        abs(size.value) < _LARGE and all(abs(factor) < _LARGE for factor in size.terms.values())
+        for size in result.flat
+        if isinstance(size, Size)
+    )
 
 
 def plain(result: Array) -> Array:
