@@ -68,7 +68,8 @@ class OpenArray(Computed, np.lib.mixins.NDArrayOperatorsMixin):
 
     def __init__(self, owner: Sizes, call: _Call, place: int, shape: Shape, example: Array) -> None:
         self.owner, self.call, self.place = owner, call, place
-        self.shape, self.dtype, self.example = tuple(shape), example.dtype, example
+        self.shape, self.dtype = tuple(shape), example.dtype
+        self.example: Any = example
 
     def at(self, values: Sequence[int]) -> Array:
         """The array for these sizes of the open dimensions."""
@@ -149,7 +150,9 @@ class OpenArray(Computed, np.lib.mixins.NDArrayOperatorsMixin):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         for size in self.call.sizes(set()):
             int(size)
-        return self.example if dtype is None else self.example.astype(dtype)
+        if self.example is None:
+            raise TypeError("an array that depends on sizes has no numbers before the plan is bound")
+        return np.asarray(self.example, dtype)
 
     def __getitem__(self, key: Any) -> Any:
         return np.asarray(self)[key]
@@ -244,7 +247,7 @@ def release(arrays: Iterable[Any]) -> None:
     left, seen = [each for each in arrays if is_array(each)], set()
     while left:
         array = left.pop()
-        array.example = np.empty(0, array.dtype)
+        array.example = None
         if array.call not in seen:
             seen.add(array.call)
             left += [each for each in array.call.inputs if is_array(each)]

@@ -9,7 +9,7 @@ import pytest
 
 import pysimd
 from pysimd.network.model import Model
-from pysimd.network.open_arrays import called, full, later, numbered, opened
+from pysimd.network.open_arrays import called, full, later, numbered, opened, release
 from pysimd.network.sizes import Sizes, array_of
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
@@ -108,6 +108,11 @@ KEPT = {
     "means of windows with gaps": """
         axes = Constant <value_ints = [0, 1]> ()  image = Unsqueeze (x, axes)
         y = AveragePool <kernel_shape = [3, 2], dilations = [2, 1], pads = [1, 0, 1, 0]> (image)""",
+    "If": """
+        n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  most = Constant <value_float = 99.5> ()
+        few = Less (many, most)
+        y = If (few) <then_branch = a () => (float[n, 4] p) { p = Neg (x) }, else_branch = b () => (float[n, 4] q) {
+        q = Abs (x) }>""",
     "a factor of weights": """
         n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  four = Constant <value_ints = [4]> ()
         factors = Expand (many, four)  z = MatMul (x, matrix)  y = Mul (z, factors)""",
@@ -280,6 +285,9 @@ def test_lost_arrays_are_those_of_the_example() -> None:
         array = later(np.arange, (sizes["n"],), sizes["n"])
         use(array)
         assert sizes.conditions == ["-4 + n == 0"]
+        release([array.reshape(-1)])
+        with pytest.raises(TypeError):
+            use(array)
 
 
 def test_decisions_are_conditions() -> None:

@@ -482,10 +482,10 @@ class Conversion:
 
     def _branch(self, node: SourceNode) -> None:
         """The branch of an If that is taken."""
-        condition = self.known(0, "the condition").reshape(-1)
+        condition = self._require_known(0, "the condition")
         if condition.size != 1:
             raise Unsupported(f"the condition has {condition.size} elements, expected 1")
-        branch: Source = self.attribute("then_branch" if condition[0] else "else_branch")
+        branch: Source = self.attribute("then_branch" if condition.reshape(()) else "else_branch")
         values, weights = self._values, self._weights
         self._values, self._weights = values.new_child(), weights.new_child(branch.weights)  # type: ignore[arg-type]
         try:
