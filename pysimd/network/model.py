@@ -20,7 +20,7 @@ from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
 from pysimd.network.passes import simplified
 from pysimd.network.program import Program
 from pysimd.network.runner import Runner
-from pysimd.network.runners import Runners
+from pysimd.network.runners import KeepsRunners, Runners
 from pysimd.network.sizes import Sizes
 from pysimd.network.source import Dimension, Source, Value, with_values
 
@@ -45,7 +45,7 @@ class OpenShape(ValueError):
 _EXAMPLE = 64  # the size of an open dimension for which a program in C is planned
 
 
-class Model:
+class Model(KeepsRunners):
     """A model as its file describes it; :func:`pysimd.load` returns it. :meth:`prepare` makes it ready to run for some
     shapes of its inputs, a call also runs it: ``model({"x": image})``, or ``model(image)`` where there is one input.
 
@@ -68,7 +68,8 @@ class Model:
         inputs : by name, or an array for the only input, in the types and layouts of the file.
 
         The first call with inputs of some shapes prepares the model for them, and the model keeps that for later calls: for
-        the 8 combinations of shapes that were used last. Where the file leaves dimensions open, the model is planned once,
+        the combinations of shapes that were used last, within the limits :attr:`most_shapes` and :attr:`most_bytes`, which
+        can be set; :meth:`trim` releases all but the last. Where the file leaves dimensions open, the model is planned once,
         and that plan serves other sizes in a small part of the time, see :meth:`prepare`. Several threads may call a model
         at once; while they run, each has tensors of its own, and the memory for them is kept too. A runner of
         :meth:`prepare` is for other layouts, and for calls without copies.
@@ -391,12 +392,15 @@ class Model:
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"source": self.source, "_fallback": self._fallback, "_file": self._file}
+        state = {"source": self.source, "_fallback": self._fallback, "_file": self._file}
+        return {**state, "limits": (self.most_shapes, self.most_bytes)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        limits = state.pop("limits")
         self.__dict__.update(state)
         self._contexts, self._runners = Contexts(), Runners()
         self._open = None
+        self.most_shapes, self.most_bytes = limits
 
 
 def _described(value: Value) -> str:

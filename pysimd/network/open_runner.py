@@ -12,7 +12,7 @@ from pysimd.errors import printable, shown
 from pysimd.network.given import Inputs, array_of, by_name, refuse_others
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.runner import Runner
-from pysimd.network.runners import MOST_SHAPES, Runners
+from pysimd.network.runners import KeepsRunners, Runners
 from pysimd.network.sizes import Sizes
 from pysimd.network.source import Value
 
@@ -21,10 +21,9 @@ Dims = Mapping[str, tuple[Union[int, str], ...]]
 OpenShapes = Union[Mapping[str, tuple[Union[int, str, None], ...]], tuple[Union[int, str, None], ...]]
 
 _PLANS = 16  # a model of which each shape needs a plan of its own would else fill the memory
-_MOST_BYTES = 1 << 30
 
 
-class OpenRunner:
+class OpenRunner(KeepsRunners):
     """Runs a model for inputs whose open dimensions have any size; :meth:`pysimd.Model.prepare` returns it.
 
     ``runner({"x": image})`` computes the outputs and returns them as new arrays, by name; with one input,
@@ -32,27 +31,19 @@ class OpenRunner:
     them, which takes a small part of the time; if the plan does not serve these sizes, another one is made. The results
     have the bits of a preparation for these shapes alone. Several threads may call a runner at once.
 
-    ``print(runner)`` shows the inputs, and how many plans and shapes it has.
+    Tensors are kept for the shapes that were used last, within the limits :attr:`most_shapes` and :attr:`most_bytes`, which
+    can be set; :meth:`trim` releases all but the last. ``print(runner)`` shows the inputs and what is kept.
 
     inputs : those of the model.
     dims : their dimensions, numbers and the names of open ones.
     plan : makes a plan, for an example of these.
-    most_shapes, most_bytes : the runners that are kept for the next calls: those of so many shapes that were used last, with
-        tensors of so many bytes in all. The last one is kept in any case.
     """
 
-    def __init__(
-        self,
-        inputs: Mapping[str, Value],
-        dims: Dims,
-        plan: Callable[[Sizes], OpenPlan],
-        most_shapes: int = MOST_SHAPES,
-        most_bytes: float = _MOST_BYTES,
-    ) -> None:
+    def __init__(self, inputs: Mapping[str, Value], dims: Dims, plan: Callable[[Sizes], OpenPlan]) -> None:
         self._inputs, self.dims, self._plan = dict(inputs), {name: tuple(each) for name, each in dims.items()}, plan
         self.names = tuple(dict.fromkeys(n for each in self.dims.values() for n in each if isinstance(n, str)))
         self._plans: list[OpenPlan] = []  # the one that was used last first
-        self._runners = Runners(most_shapes, most_bytes)
+        self._runners = Runners()
 
     def __call__(self, inputs: Inputs) -> dict[str, Array]:
         given = by_name(inputs, self.dims, "the input")
@@ -80,20 +71,6 @@ class OpenRunner:
     def plans(self) -> tuple[OpenPlan, ...]:
         """The plans that were made, with the conditions on which each holds; the one that was used last first."""
         return tuple(self._plans)
-
-    @property
-    def kept(self) -> list[dict[str, Shape]]:
-        """The shapes for which runners are kept; the one that was used last at the end."""
-        return self._runners.shapes
-
-    @property
-    def kept_bytes(self) -> int:
-        """The bytes of tensors of the runners that are kept."""
-        return self._runners.nbytes
-
-    def trim(self) -> None:
-        """Releases the memory of all shapes but the one that was used last."""
-        self._runners.trim()
 
     def report(self) -> str:
         """The plans and their conditions, as text."""

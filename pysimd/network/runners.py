@@ -7,10 +7,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from pysimd._geometry import number
 from pysimd.annotations import Shape
 from pysimd.network.runner import Runner
 
-MOST_SHAPES = 8
+_MOST_SHAPES = 8
+_MOST_BYTES = 1 << 30
 
 _Key = tuple[tuple[str, Shape], ...]
 
@@ -21,14 +23,14 @@ class Runners:
     A call takes one away while it runs, so that two threads, or a fallback that calls its own model, never share one: a
     second call at the same time prepares another. Of each shape, there are as many as have run at once.
 
-    most_shapes : how many shapes are kept.
-    most_bytes : the bytes of their tensors, without packed weights; the shape that was used last is kept in any case.
+    most_shapes, most_bytes : as of :class:`KeepsRunners`; :meth:`shrink` makes smaller ones take effect.
     """
 
-    def __init__(self, most_shapes: int = MOST_SHAPES, most_bytes: float = float("inf")) -> None:
-        self.most_shapes, self.most_bytes = most_shapes, most_bytes
+    def __init__(self) -> None:
+        self.most_shapes, self.most_bytes = _MOST_SHAPES, _MOST_BYTES
         self._idle: OrderedDict[_Key, list[Runner]] = OrderedDict()
-        self._lock = threading.Lock()  # of _idle
+        self._bytes = 0  # of those
+        self._lock = threading.Lock()  # of both
         self._preparing = threading.RLock()  # one at a time, so that the next shares its packed weights; a fallback may call
 
     @contextmanager
@@ -53,25 +55,69 @@ class Runners:
     @property
     def nbytes(self) -> int:
         """The bytes of the tensors of the runners that are kept."""
-        with self._lock:
-            return self._bytes()
+        return self._bytes
 
-    def trim(self, most_shapes: int = 1, most_bytes: float = float("inf")) -> None:
-        """Releases runners until no more are kept than this, but not those of the shape that was used last."""
+    def shrink(self, most_shapes: int | None = None) -> None:
+        """Releases runners until no more are kept than there may be, but not those of the shape that was used last."""
+        most = self.most_shapes if most_shapes is None else most_shapes
         with self._lock:
-            while len(self._idle) > 1 and (len(self._idle) > most_shapes or self._bytes() > most_bytes):
-                self._idle.popitem(last=False)
-
-    def _bytes(self) -> int:
-        return sum(runner.block_bytes for each in self._idle.values() for runner in each)
+            while len(self._idle) > 1 and (len(self._idle) > most or self._bytes > self.most_bytes):
+                _, released = self._idle.popitem(last=False)
+                self._bytes -= sum(runner.block_bytes for runner in released)
 
     def _pop(self, key: _Key) -> Runner | None:
         with self._lock:
             idle = self._idle.get(key)
-            return idle.pop() if idle else None
+            if not idle:
+                return None
+            self._bytes -= idle[-1].block_bytes
+            return idle.pop()
 
     def _push(self, key: _Key, runner: Runner) -> None:
         with self._lock:
             self._idle.setdefault(key, []).append(runner)
             self._idle.move_to_end(key)
-        self.trim(self.most_shapes, self.most_bytes)
+            self._bytes += runner.block_bytes
+        self.shrink()
+
+
+class KeepsRunners:
+    """An object that keeps runners for the shapes of its last calls, with limits that can be set at any time."""
+
+    _runners: Runners
+
+    @property
+    def most_shapes(self) -> int:
+        """For how many shapes tensors are kept between calls, at least 1; 8 unless another number is set."""
+        return self._runners.most_shapes
+
+    @most_shapes.setter
+    def most_shapes(self, count: int) -> None:
+        self._runners.most_shapes = number(count, "most_shapes", 1)
+        self._runners.shrink()
+
+    @property
+    def most_bytes(self) -> int:
+        """How many bytes of tensors are kept between calls; 1 GiB unless another number is set.
+
+        The tensors of the shape that was used last are kept in any case."""
+        return self._runners.most_bytes
+
+    @most_bytes.setter
+    def most_bytes(self, count: int) -> None:
+        self._runners.most_bytes = number(count, "most_bytes", 0)
+        self._runners.shrink()
+
+    @property
+    def kept(self) -> list[dict[str, Shape]]:
+        """The shapes for which tensors are kept; the one that was used last at the end."""
+        return self._runners.shapes
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of the tensors that are kept, without packed weights."""
+        return self._runners.nbytes
+
+    def trim(self) -> None:
+        """Releases the memory of all shapes but the one that was used last."""
+        self._runners.shrink(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import pickle
 import threading
 import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,6 @@ from pysimd.network import model as model_module
 from pysimd.network.calls import parts_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
-from pysimd.network.open_runner import OpenRunner
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.sizes import Computed, Size, sizes_in
@@ -223,10 +223,53 @@ def test_memory_of_many_shapes() -> None:
     huge = run.kept_bytes
     run.trim()
     assert [each["x"][3] for each in run.kept] == [40] and run.kept_bytes < huge / 20
-    few = OpenRunner(run._inputs, run.dims, run._plan, most_shapes=2, most_bytes=run.kept_bytes)
-    for width in (30, 40, 50, 8000):
-        run(image(1, width)), few(image(1, width))
-    assert [each["x"][3] for each in few.kept] == [8000] and len(run.kept) == 4
+
+
+@pytest.mark.parametrize("keeper", [Model.prepare, lambda model: model], ids=["runner", "model"])
+def test_limits_of_what_is_kept(keeper: Any) -> None:
+    """They can be set at any time, and take effect at once."""
+    few = keeper(recogniser())
+
+    def widths() -> list[int]:
+        return [each["x"][3] for each in few.kept]
+
+    assert (few.most_shapes, few.most_bytes, few.kept_bytes) == (8, 1 << 30, 0)
+    for width in range(30, 42):
+        few(image(1, width))
+    assert widths() == [*range(34, 42)]
+    few.most_shapes = 3
+    assert widths() == [39, 40, 41]
+    few.most_shapes = 10
+    for width in (30, 31, 30):
+        few(image(1, width))
+    assert widths() == [39, 40, 41, 31, 30]
+    few.most_bytes = few.kept_bytes - 1
+    assert widths() == [40, 41, 31, 30]
+    few(image(1, 8000))  # more than allowed: alone
+    assert widths() == [8000] and few.kept_bytes > few.most_bytes
+    few.most_bytes = 0
+    few(image(1, 30)), few(image(1, 31))
+    assert widths() == [31] and few.kept_bytes > 0
+    few.most_bytes, few.most_shapes = 1 << 40, 2
+    few(image(1, 30))
+    few.trim()
+    assert widths() == [30]
+    for name, value, sentence in (
+        ("most_shapes", 0, "most_shapes is 0, expected at least 1"),
+        ("most_shapes", 2.5, "most_shapes is 2.5, expected an integer"),
+        ("most_bytes", -1, "most_bytes is -1, expected at least 0"),
+        ("most_bytes", "1", "most_bytes is '1', expected an integer"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=sentence):
+            setattr(few, name, value)
+    assert (few.most_shapes, few.most_bytes) == (2, 1 << 40)
+
+
+def test_limits_are_part_of_a_pickle() -> None:
+    model = recogniser()
+    model.most_shapes, model.most_bytes = 3, 1000
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.most_shapes, again.most_bytes) == (3, 1000)
 
 
 def test_memory_stays_flat() -> None:
