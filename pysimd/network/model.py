@@ -255,7 +255,7 @@ class Model(KeepsRunners):
                 operators = tuple(node.op for node in self.source.nodes)
                 return OpenPlan(sizes, graph, layout, self._contexts, self.outputs, operators, self.source.file)
 
-        return OpenRunner(self.inputs, dims, plan)
+        return OpenRunner(self.inputs, dims, plan, layout)
 
     def unsupported(self, shapes: Shapes | None = None) -> UnsupportedModel | None:
         """What is not supported; None if everything is."""

@@ -37,23 +37,29 @@ class OpenRunner(KeepsRunners):
     inputs : those of the model.
     dims : their dimensions, numbers and the names of open ones.
     plan : makes a plan, for an example of these.
+    layout : how the plans store inputs and outputs of four dimensions: "nchw", as in the file, or "nhwc".
     """
 
-    def __init__(self, inputs: Mapping[str, Value], dims: Dims, plan: Callable[[Sizes], OpenPlan]) -> None:
+    def __init__(
+        self, inputs: Mapping[str, Value], dims: Dims, plan: Callable[[Sizes], OpenPlan], layout: str = "nchw"
+    ) -> None:
         self._inputs, self.dims, self._plan = dict(inputs), {name: tuple(each) for name, each in dims.items()}, plan
         self.names = tuple(dict.fromkeys(n for each in self.dims.values() for n in each if isinstance(n, str)))
+        self.layout = layout
         self._plans: list[OpenPlan] = []  # the one that was used last first
         self._runners = Runners()
 
     def __call__(self, inputs: Inputs) -> dict[str, Array]:
         given = by_name(inputs, self.dims, "the input")
         refuse_others(given, self.dims)
-        shapes = {name: array_of(given[name], name, value.dtype).shape for name, value in self._inputs.items()}
+        shapes = {name: self._of_file(array_of(given[name], name, of.dtype).shape) for name, of in self._inputs.items()}
         with self._runners.taken(shapes, self.prepare) as runner:
             return runner(given)
 
     def prepare(self, shapes: Mapping[str, Shape]) -> Runner:
         """A runner for these shapes of all inputs, which belongs to the caller: for calls without copies.
+
+        shapes : by name, in the order of the file.
 
         Raises ValueError for shapes that contradict the model or each other, and what :meth:`pysimd.Model.prepare` raises.
         One thread at a time may call it.
@@ -86,6 +92,10 @@ class OpenRunner(KeepsRunners):
     def _described(self, name: str) -> str:
         return printable(f"{name}: {self._inputs[name].dtype} ({', '.join(map(str, self.dims[name]))})")
 
+    def _of_file(self, shape: Shape) -> Shape:
+        """The shape of an array in the order of the file."""
+        return (shape[0], shape[3], *shape[1:3]) if self.layout == "nhwc" and len(shape) == 4 else shape
+
     def _sizes_of(self, shapes: Mapping[str, Shape]) -> tuple[int, ...]:
         """The sizes of the open dimensions."""
         found: dict[str, int] = {}
@@ -97,7 +107,9 @@ class OpenRunner(KeepsRunners):
             if not fits:
                 known = "".join(f", where {n} is {found[n]}" for n in dict.fromkeys(dims) if n in found)
                 expected = ", ".join(map(str, dims)) + "," * (len(dims) == 1)
-                raise ValueError(printable(f"the shape of {name} is given as {tuple(shape)}, expected ({expected}){known}"))
+                order = ", in the order of the file" * (self.layout != "nchw")
+                text = f"the shape of {name} is given as {tuple(shape)}, expected ({expected}){known}{order}"
+                raise ValueError(printable(text))
         return tuple(found[name] for name in self.names)
 
 
@@ -107,7 +119,7 @@ def open_dims(inputs: Mapping[str, Value], given: Mapping[str, Any]) -> Dims | N
     given : shapes by name, with names or None in place of the numbers of open dimensions.
 
     A name that is given stands for one size. A name in the file may stand for several: where two dimensions have it, each
-    is open by itself.
+    is open by itself, as is one whose name is an expression, such as "past + 1", or could be mistaken for one.
 
     Raises ValueError for dimensions that contradict the file.
     """
@@ -117,11 +129,15 @@ def open_dims(inputs: Mapping[str, Value], given: Mapping[str, Any]) -> Dims | N
     if not set(given) <= set(dims) or any(each is None for each in dims.values()):
         return None
     of_file = Counter(n for name in set(dims) - set(given) for n in dims[name])
+
+    def kept(name: str, old: Any) -> bool:
+        return bool(old) and (name in given or (of_file[old] == 1 and old.isidentifier()))
+
     named: dict[str, tuple[int | str, ...]] = {}
     for name, each in dims.items():
         numbers = shape_of(tuple(0 if _is_open(n) else n for n in each), f"the shape of {name}")
         named[name] = tuple(
-            (f"{name}.{i}" if not old or (name not in given and of_file[old] > 1) else old) if _is_open(old) else n
+            n if not _is_open(old) else old if kept(name, old) else f"{name}.{i}"
             for i, (old, n) in enumerate(zip(each, numbers))
         )
         if not _fits(named[name], inputs[name].dims or named[name]):

@@ -193,6 +193,21 @@ def test_few_plans_serve_a_hundred_widths() -> None:
     assert [len(each["x"]) for each in run.kept] == [4] * 8
 
 
+def test_channels_last() -> None:
+    """Arrays have them; shapes are those of the file."""
+    model = recogniser()
+    run = model.prepare(layout="nhwc")
+    for width in (30, 41, 30):
+        x = np.ascontiguousarray(image(2, width).transpose(0, 2, 3, 1))
+        expected = model.prepare((2, 3, 16, width), layout="nhwc")(x)["y"]
+        np.testing.assert_array_equal(run(x)["y"], expected)
+        np.testing.assert_array_equal(run.prepare({"x": (2, 3, 16, width)})(x)["y"], expected)
+    assert [each["x"] for each in run.kept] == [(2, 3, 16, 41), (2, 3, 16, 30)]
+    for wrong, shown in (((2, 16, 41, 4), r"\(2, 4, 16, 41\)"), ((2, 16, 41), r"\(2, 16, 41\)"), ((), r"\(\)")):
+        with pytest.raises(ValueError, match=rf"^the shape of x is given as {shown}, .* in the order of the file$"):
+            run(np.ones(wrong, np.float32))
+
+
 def test_both_sides_of_each_condition() -> None:
     """A plan serves the sizes of its conditions alone: each is broken, if some size does so, and another plan is right."""
     model = recogniser()
@@ -412,6 +427,18 @@ def test_sizes_that_contradict_each_other() -> None:
         model,
     ):  # a name of the file is no promise
         assert separate({"a": ones[1], "b": ones[3]})["y"].tolist() == [[2, 2]] * 3
+    ends = [onnx.helper.make_tensor_value_info(name, 1, (size,)) for name, size in (("a", "b.0"), ("b", "?"), ("y", None))]
+    model = pysimd.load(onnx.helper.make_model(onnx.helper.make_graph([node], "sum", ends[:2], ends[2:])))
+    run = model.prepare()
+    assert run.dims == {"a": ("a.0",), "b": ("b.0",)}  # an expression or the like is none of our names
+    assert run({"a": np.ones(1, np.float32), "b": np.ones(3, np.float32)})["y"].tolist() == [2] * 3
+    assert "a.0" in run.report() and "?" not in run.report()
+
+
+def test_shapes_that_contradict_the_file() -> None:
+    node = onnx.helper.make_node("Add", ["a", "b"], ["y"])
+    ends = [onnx.helper.make_tensor_value_info(name, 1, ("n", 2)) for name in "aby"]
+    model = pysimd.load(onnx.helper.make_model(onnx.helper.make_graph([node], "sum", ends[:2], ends[2:])))
     wrong: list[tuple[Any, str]] = [
         ({"a": ("n", 3)}, "expected that of the file"),
         ({"a": ("n", 2, 1)}, "expected that of the file"),
