@@ -19,10 +19,16 @@ from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network import image_commands
 from pysimd.network.model import Model, OpenShape
+from pysimd.network.open_runner import OpenRunner
 from pysimd.network.report import MEDIAN_OF_RUNS, Report
 from pysimd.network.runner import Runner
 
 _SECONDS = 1.0  # of repeated runs
+_SHAPES_OF_PROGRAM = (
+    "; several of one input are several shapes of the program; a dimension with a name, as in NAME:1,3,48,W, is open: the "
+    "program takes its size"
+)
+_OPEN_SHAPE = "; a dimension with a name, as in NAME:1,3,48,W, is open in the plan, and has its number from --input"
 
 Value = TypeVar("Value")
 
@@ -77,10 +83,10 @@ def add_to(commands: Any) -> None:
             "--shape",
             action="append",
             default=[],
-            type=_dims if command is write else _shape,
+            type=_shape,
             metavar="NAME:N,C,H,W",
             help="the shape of an input, in the order of the file"
-            + ("; several of one input are several shapes of the program; a name is an open size" * (command is write)),
+            + (_SHAPES_OF_PROGRAM if command is write else _OPEN_SHAPE),
         )
         command.add_argument(
             "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"
@@ -116,21 +122,13 @@ def in_words_of_options(error: Exception) -> str:
     return str(error)
 
 
-def _shape(text: str) -> tuple[str, Shape]:
+def _shape(text: str) -> tuple[str, Any]:
+    """The name of an input, and its dimensions, of which those with a name are open."""
     name, _, sizes = text.rpartition(":")
     try:
-        return name, tuple(int(size) for size in sizes.split(","))
+        return name, tuple(size if size.isidentifier() else int(size) for size in sizes.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a name and shape, expected NAME:1,3,224,224") from None
-
-
-def _dims(text: str) -> tuple[str, tuple[Any, ...]]:
-    """A shape in which words are the names of open dimensions."""
-    name, _, sizes = text.rpartition(":")
-    dims = tuple(int(size) if size.isdecimal() else size for size in sizes.split(","))
-    if not all(isinstance(n, int) or n.isidentifier() for n in dims):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a name and shape, expected NAME:1,3,224,224 or NAME:1,3,48,W")
-    return name, dims
 
 
 def _size(text: str) -> tuple[str, int]:
@@ -225,8 +223,8 @@ def _run(given: argparse.Namespace) -> int:
         return image_commands.run(model, given)
     files = _named(model, ((name, _loaded(file)) for name, _, file in (text.rpartition(":") for text in given.input)))
     stored = _nchw if given.layout == "nhwc" else tuple
-    shapes = {name: stored(array.shape) for name, array in files.items()} | _named(model, given.shape)
-    runner = _prepared(model, shapes, given.layout)
+    shapes = {name: stored(array.shape) for name, array in files.items()}
+    runner, plans = _prepared(model, _named(model, given.shape), shapes, given.layout)
     inputs = {name: files.get(name, _values(array, given)) for name, array in runner.inputs.items()}
     outputs = runner(inputs)
     for name, array in outputs.items():
@@ -240,12 +238,36 @@ def _run(given: argparse.Namespace) -> int:
     status = _checked(given, model, inputs, outputs) if given.check else 0
     if report is not None:
         print(report)
+        if plans is not None:
+            print(plans.report())
         if given.report:
             report.write(given.report)
     return status
 
 
-def _prepared(model: Model, shapes: Mapping[str, Shape], layout: str) -> Runner:
+def _names(shape: Iterable[Any]) -> list[str]:
+    """Those of open dimensions."""
+    return [n for n in shape if isinstance(n, str)]
+
+
+def _prepared(
+    model: Model, given: Mapping[str, Any], files: Mapping[str, Shape], layout: str
+) -> tuple[Runner, OpenRunner | None]:
+    """A runner for these shapes, or for those of the files; and where given dimensions are open, what has planned it."""
+    shapes = {**files, **given}
+    if not any(map(_names, shapes.values())):
+        return _packed(model, shapes, layout), None
+    plans = model.prepare(shapes, layout=layout)
+    known = {n: size for name, shape in files.items() for n, size in zip(plans.dims[name], shape)}
+    found = {name: files.get(name, tuple(known.get(n, n) for n in each)) for name, each in plans.dims.items()}
+    for name, shape in found.items():
+        if _names(shape):
+            what = f"the dimension {_names(shape)[0]} of {name!r} is open"
+            raise ValueError(f"{what}: pass a number with --shape, or an array with --input")
+    return plans.prepare(found), plans
+
+
+def _packed(model: Model, shapes: Mapping[str, Shape], layout: str) -> Runner:
     """The model, prepared, with a bar on a terminal if tqdm is installed."""
     try:
         from tqdm import tqdm

@@ -533,7 +533,35 @@ def test_commands(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["run", str(tmp_path / "none.onnx")]) == 1
     assert "none.onnx" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main(["run", str(path), "--shape", "x:1,a"])
+        main(["run", str(path), "--shape", "x:1,2.5"])
+
+
+def test_commands_with_open_sizes(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their numbers are those of a file; a program in C needs numbers."""
+    x = _image(2, 3, 8, 9)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "last.npy", x.transpose(0, 2, 3, 1))
+    for layout, file in (("nchw", "x.npy"), ("nhwc", "last.npy")):
+        options = ["--shape", "x:N,3,8,W", "--layout", layout, "--input", f"x:{tmp_path / file}", "--report"]
+        assert main(["run", str(path), *options, "--save", str(tmp_path / layout)]) == 0
+        np.testing.assert_allclose(np.load(tmp_path / layout / "y.npy"), _expected(x), rtol=1e-5)
+        out = capsys.readouterr().out
+        assert "  input   x: float32 (N, 3, 8, W)\n  plan 1 serves sizes for which\n" in out and "\n    N != 0\n" in out
+    cases = [
+        (
+            ["run", path, "--shape", "x:N,3,8,W", "--random"],
+            "the dimension N of 'x' is open: pass a number with --shape, or",
+        ),
+        (
+            ["run", path, "--shape", "N,3,7,8", "--input", f"x:{tmp_path / 'x.npy'}"],
+            "(2, 3, 8, 9), expected (N, 3, 7, 8), where",
+        ),
+        (["run", path, "--shape", "N,3,8"], "the shape of x is given as ('N', 3, 8), expected that of the file"),
+        (["compile", path, "--shape", "x:1,3,8,W", "-o", tmp_path / "c"], "--shape leaves W of 'x' open, expected numbers"),
+    ]
+    for arguments, sentence in cases:
+        assert main([*map(str, arguments)]) == 1
+        assert sentence in capsys.readouterr().err
 
 
 def test_errors_name_options(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
