@@ -12,8 +12,6 @@ The last line is for the scorecard; ``most_growth`` is the largest growth after 
 from __future__ import annotations
 
 import argparse
-import ctypes
-import gc
 import hashlib
 import json
 import os
@@ -30,12 +28,11 @@ from typing import Any, Callable
 import numpy as np
 
 import pysimd
-from support import Array, samples
+from support import Array, process_memory, samples
 
 THREADS = 4
 SEEDS = 4  # of arguments for each function and each class
 MODELS = 12
-FIELD = "Anonymous:"
 LIMIT = 1024  # KB by which memory may grow after the warm-up
 
 
@@ -159,16 +156,6 @@ def refused() -> bytes:
     return b"accepted"
 
 
-def memory() -> int:
-    """Anonymous memory of the process, in KB, without what can be given back."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    for line in Path("/proc/self/smaps_rollup").read_text().splitlines():
-        if line.startswith(FIELD):
-            return int(line.split()[1])
-    raise RuntimeError(f"smaps_rollup has no {FIELD}")
-
-
 def soak(minutes: float, warm: float, every: float, seed: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         state = Soak(Path(folder))
@@ -181,7 +168,7 @@ def soak(minutes: float, warm: float, every: float, seed: int) -> int:
             for thread in threads:
                 thread.join()
             rounds += 1
-            used = memory()
+            used = process_memory.anonymous() >> 10
             if now + every <= 60 * warm or not first:
                 first = used
             growth = max(growth, used - first)
