@@ -7,6 +7,7 @@ Such nodes have nothing to do.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -282,7 +283,10 @@ def _lives(graph: Graph, places: Mapping[str, Place]) -> dict[str, tuple[int, in
 
 
 def packed_roots(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """The offset of each root, and the total size: largest first, each at the lowest offset that is free meanwhile."""
+    """The offset of each root, and the total size: largest first, each at the lowest offset that is free meanwhile.
+
+    Raises MemoryError for more bytes than a process can address.
+    """
     taken = _Taken(max((died for _, died in lives.values()), default=0))
     offsets: dict[str, int] = {}
     total = 0
@@ -295,6 +299,8 @@ def packed_roots(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int])
         end = -(begin + size) // LINE * -LINE
         taken.add(*lives[name], begin, end)
         offsets[name], total = begin, max(total, end)
+    if total > sys.maxsize:
+        raise MemoryError(f"no memory for {total} bytes of a network")
     return offsets, total
 
 

@@ -411,6 +411,56 @@ def test_shapes_that_do_not_fit(given: tuple[int, ...], sentence: str) -> None:
     assert len(run.plans) == 1
 
 
+def test_inputs_that_do_not_fit() -> None:
+    """Of a call; the runner still serves others, and makes no plan for these."""
+    run: Any = recogniser().prepare()
+    right, few = image(1, 40), np.zeros(1, np.float32)
+    expected = run(right)["y"]
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        (right.astype(np.float64), TypeError, "float32"),
+        ({}, ValueError, "the input 'x' is missing"),
+        ({"x": right, "z": right}, ValueError, "'z' is not an input"),
+        ([[1.0], [2.0, 3.0]], TypeError, "x"),
+        (np.ones((1, 3, 16), np.float32), ValueError, r"expected \(N, 3, 16, W\)"),
+        (np.ones((1, 3, 16, 0), np.float32), ValueError, "not supported"),
+        (np.broadcast_to(few, (1, 3, 16, 1 << 42)), MemoryError, "no memory"),
+    ]
+    for given, error, sentence in wrong:
+        with pytest.raises(error, match=sentence):
+            run(given)
+        np.testing.assert_array_equal(run(right)["y"], expected)
+    for prepare in (run.prepare, recogniser().prepare):
+        with pytest.raises(MemoryError, match=r"^no memory for 6963412720"):
+            prepare({"x": (1 << 40, 3, 16, 1 << 40)})
+    np.testing.assert_array_equal(run(right)["y"], expected)
+    assert len(run.plans) == 1 and [each["x"] for each in run.kept] == [right.shape]
+
+
+def test_a_function_that_raises_for_some_shapes() -> None:
+    """When the model is planned, or when it runs: the runner still serves others, and this one when the function does."""
+    refused: set[int] = set()
+
+    def twice(x: Array) -> Array:
+        if len(x) in refused:
+            raise ArithmeticError(f"{len(x)} rows")
+        return 2 * x
+
+    node = onnx.helper.make_node("Twice", ["x"], ["y"], domain="own")
+    ends = [onnx.helper.make_tensor_value_info(name, 1, ("n",)) for name in "xy"]
+    opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("own", 1)]
+    file = onnx.helper.make_model(onnx.helper.make_graph([node], "twice", ends[:1], ends[1:]), opset_imports=opsets)
+    run: Any = pysimd.load(file, fallback={"own.Twice": twice}).prepare()
+    ones = [np.ones(n, np.float32) for n in range(5)]
+    assert run(ones[2])["y"].tolist() == [2, 2]
+    refused.update((2, 3))
+    for n, error in ((2, ArithmeticError), (3, ValueError), (2, ArithmeticError)):
+        with pytest.raises(error, match=f"{n} rows"):
+            run(ones[n])
+        assert run(ones[4])["y"].tolist() == [2] * 4
+    refused.clear()
+    assert [len(run(ones[n])["y"]) for n in (2, 3, 4)] == [2, 3, 4]
+
+
 def test_sizes_that_contradict_each_other() -> None:
     node = onnx.helper.make_node("Add", ["a", "b"], ["y"])
     inputs = [onnx.helper.make_tensor_value_info(name, 1, ("n", 2)) for name in "ab"]
