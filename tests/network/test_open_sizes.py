@@ -229,6 +229,24 @@ def test_both_sides_of_each_condition() -> None:
         np.testing.assert_array_equal(run(image(n, w))["y"], expected(image(n, w))["y"])
 
 
+def test_a_size_may_be_that_of_another_dimension() -> None:
+    """By chance: no plan of its own is needed for it."""
+    nodes = [
+        onnx.helper.make_node("Transpose", ["x"], ["t"], perm=[0, 2, 1]),
+        onnx.helper.make_node("MatMul", ["x", "t"], ["scores"]),
+        onnx.helper.make_node("Softmax", ["scores"], ["weights"], axis=2),
+        onnx.helper.make_node("MatMul", ["weights", "x"], ["sums"]),
+        onnx.helper.make_node("Transpose", ["sums"], ["y"], perm=[0, 2, 1]),
+    ]
+    ends = [onnx.helper.make_tensor_value_info(name, 1, shape) for name, shape in (("x", (1, "T", 8)), ("y", None))]
+    model = pysimd.load(onnx.helper.make_model(onnx.helper.make_graph(nodes, "attention", ends[:1], ends[1:])))
+    run: Any = model.prepare()
+    for length in (5, 8, 11, 8, 13):
+        x = np.random.default_rng(length).standard_normal((1, length, 8)).astype(np.float32)
+        np.testing.assert_array_equal(run(x)["y"], model.prepare(x.shape)(x)["y"])
+    assert len(run.plans) == 1
+
+
 def test_memory_of_many_shapes() -> None:
     """One huge shape is given back, and the runner keeps what it is told to keep."""
     run = recogniser().prepare()

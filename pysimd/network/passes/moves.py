@@ -96,21 +96,27 @@ def _kept_operand(graph: Graph, node: Node) -> str:
 
 
 def changes_nothing(graph: Graph, node: Node) -> bool:
-    """Whether the output of a node is one of its inputs."""
-    if node.operator not in _MAY_CHANGE_NOTHING or all(name in graph.constants for name in node.given):
+    """Whether the output of a node is one of its inputs.
+
+    Types are compared last: that an open size is by chance that of another dimension would be a condition of the plan.
+    """
+    if node.operator not in _MAY_CHANGE_NOTHING or all(name in graph.constants for name in node.given) or not is_plain(node):
         return False
     before, after = graph.types[_kept_operand(graph, node)], graph.types[node.output]
-    if before != after or not is_plain(node):
-        return False
+    return _keeps_elements(graph, node, before.shape) and before == after
+
+
+def _keeps_elements(graph: Graph, node: Node, shape: Shape) -> bool:
+    """Whether the output of a node is one of its inputs, if its shape is that of the input."""
     a = node.attributes
     if node.operator in ("Reshape", "Expand") or (node.operator == "Concat" and len(node.inputs) == 1):
         return True
     if node.operator == "Slice":
-        return not any(a["starts"]) and all(step == 1 for step, n in zip(a["steps"], after.shape) if n > 1)
+        return not any(a["starts"]) and all(step == 1 for step, n in zip(a["steps"], a["sizes"]) if n > 1)
     if node.operator == "Pad":
         return not any(n for both in a["pads"] for n in both)
     if node.operator == "Transpose":
-        return _order(a["perm"], before.shape) == sorted(_order(a["perm"], before.shape))
+        return _order(a["perm"], shape) == sorted(_order(a["perm"], shape))
     if node.operator == "Reduce":
         return a["function"] in ("mean", "sum", "max", "min", "prod")
     if node.operator == "Binary":
