@@ -376,14 +376,17 @@ class Model(KeepsRunners):
     def _probe(self, by_name: bool, most: int) -> dict[str, Shape]:
         """Shapes to look for unsupported operators with: 1 for what is open, in the first dimension, else 64.
 
-        by_name : dimensions of one name have the size of the first of them.
+        by_name : dimensions of one name have the size of the first of them, and one with the name "a + b" has their sum.
         most : the size of the last dimension of signals and rows, whose windows can be large.
         """
         sizes: dict[str, int] = {}
 
         def size(dims: Sequence[Dimension], i: int, n: Dimension) -> int:
             usual = 1 if i == 0 else most if i == len(dims) - 1 < 3 else 64
-            return n if isinstance(n, int) else sizes.setdefault(n, usual) if n and by_name else usual
+            if isinstance(n, int) or not n or not by_name:
+                return n if isinstance(n, int) else usual
+            parts = [part.strip() for part in n.split("+")]
+            return sum(int(part) if part.isdecimal() else sizes.setdefault(part, usual) for part in parts)
 
         return {
             value.name: tuple(size(value.dims, i, n) for i, n in enumerate(value.dims))

@@ -1,0 +1,120 @@
+"""Decoders whose cache of keys and values grows by one at each step: a few plans serve all steps, with the usual results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pysimd
+from pysimd.annotations import Array
+
+onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+
+from network import decoder_models  # noqa: E402
+from network.decoder_models import DEPTH, HEADS, LAYERS, WORDS  # noqa: E402
+from network.test_random import difference, session_of  # noqa: E402
+
+STEPS = 200
+PROMPT = 5  # tokens of the first step
+SOUND = 12  # the length of what a Whisper listens to
+CACHE = [f"{i}.{kind}" for i in range(LAYERS) for kind in ("key", "value")]
+
+
+class Decoding:
+    """The inputs of one step after another, which depend on the outputs of the step before."""
+
+    def __init__(self, kind: str, images: int = 1) -> None:
+        self._random, self._kind, self._images = np.random.default_rng(5), kind, images
+        self._cache: dict[str, Array] = {f"past.{name}": np.zeros((images, HEADS, 0, DEPTH), np.float32) for name in CACHE}
+        shape = (images, HEADS, SOUND, DEPTH)
+        self._sound = {f"sound.{name}": self._random.standard_normal(shape).astype(np.float32) for name in CACHE}
+        self.length = 0
+
+    def inputs(self, count: int) -> dict[str, Array]:
+        """Of a step of so many tokens; the first three tokens are padding that the mask of a GPT-2 removes."""
+        given = {"tokens": self._random.integers(0, WORDS, (self._images, count)), **self._cache}
+        self.length += count
+        if self._kind == "whisper":
+            return {**given, **self._sound}
+        mask = np.ones((self._images, self.length), np.int64)
+        mask[:, : min(3, self.length - 1)] = 0
+        return {**given, "mask": mask}
+
+    def take(self, outputs: Mapping[str, Array]) -> None:
+        """The cache of the next step."""
+        self._cache = {f"past.{name}": outputs[f"present.{name}"] for name in CACHE}
+
+
+@pytest.fixture(params=["gpt2", "whisper"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def made(kind: str) -> tuple[Any, Any]:
+    """The file and the model."""
+    proto = getattr(decoder_models, kind)()
+    return proto, pysimd.load(proto)
+
+
+def shapes_of(inputs: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+    return {name: array.shape for name, array in inputs.items()}
+
+
+def test_all_steps_of_a_decoder(kind: str) -> None:
+    """Beside ONNX Runtime, which gets the same cache; at some steps, with the bits of a preparation for their shapes."""
+    pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed: pip install '.[models]'")
+    proto, model = made(kind)
+    theirs, run, decoding = session_of(proto), model.prepare(), Decoding(kind)
+    for step in range(STEPS):
+        inputs = decoding.inputs(1 if step else PROMPT)
+        outputs = run(inputs)
+        for (name, found), expected in zip(outputs.items(), theirs(inputs)):
+            assert difference(found, expected) < 1e-5, (step, name)
+        if step in (0, 1, 2, 3, 60, STEPS - 1):
+            for name, array in model.prepare(shapes_of(inputs))(inputs).items():
+                np.testing.assert_array_equal(array, outputs[name])
+        decoding.take(outputs)
+    assert decoding.length == STEPS + PROMPT - 1
+
+
+def test_support_of_a_decoder_is_told(kind: str) -> None:
+    """Sizes of the cache are named by sums of others."""
+    _, model = made(kind)
+    assert str(model).endswith("all operators are supported")
+
+
+def test_steps_of_several_tokens(kind: str) -> None:
+    """And of several texts: by the runner, in any order, with the bits of a preparation."""
+    _, model = made(kind)
+    run = model.prepare()
+    for images in (2, 1):
+        decoding = Decoding(kind, images)
+        for count in (3, 1, 1, 4):
+            inputs = decoding.inputs(count)
+            outputs = run(inputs)
+            for name, array in model.prepare(shapes_of(inputs))(inputs).items():
+                np.testing.assert_array_equal(array, outputs[name])
+            decoding.take(outputs)
+
+
+def test_a_cache_that_does_not_fit(kind: str) -> None:
+    """Its parts contradict each other or the file: the runner still serves the next step."""
+    _, model = made(kind)
+    run, decoding = model.prepare(), Decoding(kind)
+    decoding.take(run(decoding.inputs(PROMPT)))
+    inputs = decoding.inputs(1)
+    expected = run(inputs)
+    short = inputs["past.1.value"][:, :, 1:]
+    for wrong in (
+        {"past.1.value": short},
+        {"past.0.key": inputs["past.0.key"][:, :, :, 1:]},
+        {"past.0.key": short, "past.0.value": short},
+        {"tokens": inputs["tokens"][0]},
+    ):
+        with pytest.raises(ValueError, match=r"expected|broadcast|shape"):
+            run({**inputs, **wrong})
+        for name, array in run(inputs).items():
+            np.testing.assert_array_equal(array, expected[name])
