@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Union
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from pysimd._arrays import is_array, not_an_array, plain
 from pysimd.annotations import Array, ForeignArray, Shape
 from pysimd.errors import printable, shown
+from pysimd.network.source import Value
 
 #: The inputs of a model, and their shapes: by name, or that of the only input.
 Inputs = Union[Mapping[str, Union[Array, ForeignArray]], Array, ForeignArray]
@@ -35,6 +37,46 @@ def refuse_others(given: Collection[str], names: Collection[str]) -> None:
     if unknown or missing:
         what = f"{unknown[0]!r} is not an input" if unknown else f"the input {missing[0]!r} is missing"
         raise ValueError(f"{what}, expected {', '.join(map(repr, names)) or 'none'}")
+
+
+def sum_of(name: str, size_of: Callable[[str], int | None]) -> int | None:
+    """The size of a dimension that has the name "a + b", or "a + 1", in the file: the sum; None if a part is not known."""
+    found = 0
+    for part in map(str.strip, name.split("+")):
+        size = int(part) if part.isdecimal() else size_of(part)
+        if size is None:
+            return None
+        found += size
+    return found
+
+
+@contextmanager
+def explained(inputs: Mapping[str, Value], shapes: Mapping[str, Shape]) -> Iterator[None]:
+    """Errors, as of a node whose operands do not fit, that also tell which sizes contradict the names in the file.
+
+    A name is no promise, and such sizes may be right: they are told only after an error.
+    """
+    try:
+        yield
+    except ValueError as error:
+        what = _contradiction(inputs, shapes)
+        if what:
+            raise ValueError(f"{printable(what)}; with these shapes, {error}") from error
+        raise
+
+
+def _contradiction(inputs: Mapping[str, Value], shapes: Mapping[str, Shape]) -> str:
+    first: dict[str, tuple[int, str]] = {}
+    for name, value in inputs.items():
+        for n, size in zip(value.dims or (), shapes[name]):
+            if isinstance(n, str) and first.setdefault(n, (size, name))[0] != size:
+                return f"the size {n!r} is {first[n][0]} in {first[n][1]!r} and {size} in {name!r}"
+    for n, (size, name) in first.items():
+        total = sum_of(n, lambda part: first[part][0] if part in first else None)
+        if total is not None and total != size:
+            parts = [f"{part} is {first[part][0]}" for part in map(str.strip, n.split("+")) if part in first]
+            return f"the size {n!r} is {size} in {name!r}, where {' and '.join(parts)}"
+    return ""
 
 
 def array_of(value: Any, name: str, dtype: str) -> Array:

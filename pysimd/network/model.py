@@ -13,7 +13,7 @@ from pysimd.network import saved
 from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
-from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, refuse_others
+from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, explained, refuse_others, sum_of
 from pysimd.network.mapped import released
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
@@ -229,8 +229,9 @@ class Model(KeepsRunners):
         return self._fixed(shapes, layout, progress)
 
     def _fixed(self, shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None) -> Runner:
-        with released(self.source.weights.values()):
-            graph = graph_of(self.source, self.shapes(shapes), self._fallback)
+        given = self.shapes(shapes)
+        with released(self.source.weights.values()), explained(self.inputs, given):
+            graph = graph_of(self.source, given, self._fallback)
             try:
                 runner = Runner(simplified(graph), layout, self._contexts, progress, self.outputs)
             except ValueError as error:
@@ -385,8 +386,7 @@ class Model(KeepsRunners):
             usual = 1 if i == 0 else most if i == len(dims) - 1 < 3 else 64
             if isinstance(n, int) or not n or not by_name:
                 return n if isinstance(n, int) else usual
-            parts = [part.strip() for part in n.split("+")]
-            return sum(int(part) if part.isdecimal() else sizes.setdefault(part, usual) for part in parts)
+            return sum_of(n, lambda part: sizes.setdefault(part, usual)) or usual
 
         return {
             value.name: tuple(size(value.dims, i, n) for i, n in enumerate(value.dims))

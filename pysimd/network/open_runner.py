@@ -9,7 +9,7 @@ from typing import Any, Union
 from pysimd._geometry import shape_of
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable, shown
-from pysimd.network.given import Inputs, array_of, by_name, refuse_others
+from pysimd.network.given import Inputs, array_of, by_name, explained, refuse_others
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.runner import Runner
 from pysimd.network.runners import KeepsRunners, Runners
@@ -68,7 +68,8 @@ class OpenRunner(KeepsRunners):
         values = self._sizes_of(shapes)
         plan = next((plan for plan in self._plans if plan.holds(values)), None)
         if plan is None:
-            plan = self._plan(Sizes(dict(zip(self.names, values))))
+            with explained(self._inputs, shapes):
+                plan = self._plan(Sizes(dict(zip(self.names, values))))
         runner = plan.bound(values)
         self._plans = [plan, *(other for other in self._plans if other is not plan)][:_PLANS]
         return runner
@@ -105,7 +106,8 @@ class OpenRunner(KeepsRunners):
             for n, size in zip(dims, shape):
                 fits = fits and size >= 0 and size == (found.setdefault(n, size) if isinstance(n, str) else n)
             if not fits:
-                known = "".join(f", where {n} is {found[n]}" for n in dict.fromkeys(dims) if n in found)
+                named = " and ".join(f"{n} is {size}" for n, size in found.items() if n in dims)
+                known = f", where {named}" if named else ""
                 expected = ", ".join(map(str, dims)) + "," * (len(dims) == 1)
                 order = ", in the order of the file" * (self.layout != "nchw")
                 text = f"the shape of {name} is given as {tuple(shape)}, expected ({expected}){known}{order}"

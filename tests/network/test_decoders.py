@@ -108,13 +108,33 @@ def test_a_cache_that_does_not_fit(kind: str) -> None:
     inputs = decoding.inputs(1)
     expected = run(inputs)
     short = inputs["past.1.value"][:, :, 1:]
-    for wrong in (
-        {"past.1.value": short},
-        {"past.0.key": inputs["past.0.key"][:, :, :, 1:]},
-        {"past.0.key": short, "past.0.value": short},
-        {"tokens": inputs["tokens"][0]},
-    ):
-        with pytest.raises(ValueError, match=r"expected|broadcast|shape"):
-            run({**inputs, **wrong})
+    wrong: list[tuple[dict[str, Array], str]] = [
+        (
+            {"past.1.value": short},
+            "^the size 'P' is 5 in 'past.0.key' and 4 in 'past.1.value'; with these shapes, 1 node of",
+        ),
+        (
+            {"past.0.key": short, "past.0.value": short},
+            "^the size 'P' is 4 in 'past.0.key' and 5 in 'past.1.key'; with these",
+        ),
+        (
+            {"past.0.key": inputs["past.0.key"][..., 1:]},
+            r"past.0.key.2, 8\), where past.0.key.0 is 1 and past.0.key.2 is 5$",
+        ),
+        (
+            {"past.1.key": inputs["past.1.key"][0]},
+            r" is given as \(4, 5, 8\), expected \(past.1.key.0, 4, past.1.key.2, 8\)",
+        ),
+        ({"tokens": inputs["tokens"][0]}, r"^the shape of tokens is given as \(1,\), expected \(tokens.0, S\)$"),
+    ]
+    if kind == "gpt2":
+        sentence = r"^the size 'P \+ S' is 5 in 'mask', where P is 5 and S is 1; with these shapes, 1 node of"
+        wrong.append(({"mask": inputs["mask"][:, 1:]}, sentence))
+        shapes = shapes_of({**inputs, **wrong[-1][0]})
+        with pytest.raises(ValueError, match=sentence):
+            model.prepare(shapes)
+    for part, sentence in wrong:
+        with pytest.raises(ValueError, match=sentence):
+            run({**inputs, **part})
         for name, array in run(inputs).items():
             np.testing.assert_array_equal(array, expected[name])
