@@ -110,6 +110,13 @@ def test_forms_of_a_model(path: Path, tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.prepare({"x": x.shape})({"x": x})["y"], expected)
 
 
+def test_limits_of_what_is_kept_are_part_of_a_pickle(path: Path) -> None:
+    model = pysimd.load(path)
+    model.most_shapes, model.most_bytes = 3, 1000
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.most_shapes, again.most_bytes) == (3, 1000)
+
+
 def test_preparations_share_weights(path: Path) -> None:
     model = pysimd.load(path)
     first, second = (model.prepare({"x": (n, 3, 16, 16)}) for n in (1, 2))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import pickle
 import threading
 import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
@@ -296,13 +295,6 @@ def test_limits_of_what_is_kept(keeper: Any) -> None:
         with pytest.raises((ValueError, TypeError), match=sentence):
             setattr(few, name, value)
     assert (few.most_shapes, few.most_bytes) == (2, 1 << 40)
-
-
-def test_limits_are_part_of_a_pickle() -> None:
-    model = recogniser()
-    model.most_shapes, model.most_bytes = 3, 1000
-    again = pickle.loads(pickle.dumps(model))
-    assert (again.most_shapes, again.most_bytes) == (3, 1000)
 
 
 def test_memory_stays_flat() -> None:

@@ -135,7 +135,7 @@ def other_sizes(seed: int) -> Iterator[dict[str, Array]]:
 
 
 def check_sizes(seed: int, count: int = 10) -> list[int]:
-    """Shapes for which others compute the model: how many, and how many of them are refused here."""
+    """Shapes for which others compute the model: how many, how many are refused here, and how many plans these need."""
     model = of_any_size(seed)
     run: Any = pysimd.load(model).prepare()
     answer = session_of(model)
@@ -157,7 +157,7 @@ def check_sizes(seed: int, count: int = 10) -> list[int]:
         compared += 1
         if compared == count:
             break
-    return [compared, refused]
+    return [compared, refused, len(run.plans)]
 
 
 @pytest.mark.parametrize("part", [0, *(pytest.param(i, marks=pytest.mark.full) for i in range(1, 12))])
@@ -165,8 +165,9 @@ def test_open_sizes(part: int) -> None:
     """Up to ten shapes of each model, by the plans of one runner. Weights of given shapes leave few to some models."""
     pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed: pip install '.[models]'")
     results = [check_sizes(seed) for seed in range(part, SEEDS, 12)]
-    compared, refused = map(sum, zip(*results))
+    compared, refused, plans = map(sum, zip(*results))
     assert compared > 6 * len(results) and refused < 0.02 * compared
+    assert 1.5 * len(results) < plans < 0.5 * compared  # shapes are on both sides of some conditions
 
 
 if __name__ == "__main__":
