@@ -78,6 +78,7 @@ def test_all_steps_of_a_decoder(kind: str) -> None:
                 np.testing.assert_array_equal(array, outputs[name])
         decoding.take(outputs)
     assert decoding.length == STEPS + PROMPT - 1
+    assert len(run.plans) <= 3  # of the first step, and of all others
 
 
 def test_support_of_a_decoder_is_told(kind: str) -> None:
