@@ -564,7 +564,6 @@ def test_commands_with_open_sizes(path: Path, tmp_path: Path, capsys: pytest.Cap
             "(2, 3, 8, 9), expected (N, 3, 7, 8), where",
         ),
         (["run", path, "--shape", "N,3,8"], "the shape of x is given as ('N', 3, 8), expected that of the file"),
-        (["compile", path, "--shape", "x:1,3,8,W", "-o", tmp_path / "c"], "--shape leaves W of 'x' open, expected numbers"),
     ]
     for arguments, sentence in cases:
         assert main([*map(str, arguments)]) == 1
