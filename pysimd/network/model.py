@@ -135,6 +135,7 @@ class Model(KeepsRunners):
         arrays = {name: _constant(known[name], value) for name, value in given.items()}
         model = Model(with_values(self.source, arrays), self._fallback, self._file)
         model._contexts = self._contexts
+        model.most_shapes, model.most_bytes = self.most_shapes, self.most_bytes
         return model
 
     def _refuse_unknown(self, given: Iterable[str], known: Collection[str]) -> None:
