@@ -60,7 +60,7 @@ class Node:
     @cached_property
     def given(self) -> tuple[str, ...]:
         """The inputs that are not missing, each once."""
-        return tuple(dict.fromkeys(name for name in self.inputs if name))
+        return tuple(dict.fromkeys(filter(None, self.inputs)))
 
     def changed(self, **attributes: Any) -> Node:
         """The node with other attributes."""

@@ -103,7 +103,7 @@ def _needed(source: Source) -> Source:
     for node in reversed(source.nodes):
         outputs = tuple(name if name in wanted else "" for name in node.outputs)
         if any(outputs):
-            kept.append(replace(node, outputs=outputs))
+            kept.append(node if outputs == node.outputs else replace(node, outputs=outputs))
             wanted |= _reads(node)
     weights = {name: array for name, array in source.weights.items() if name in wanted}
     values = [name for name in source.values if name in weights]

@@ -140,10 +140,9 @@ def full_name(node: SourceNode) -> str:
 
 def float32_of(array: Array) -> Array:
     """Floats of any size as float32."""
-    kind = array.dtype.kind
-    return (
-        array.astype(np.float32) if (kind == "f" or array.dtype.name == "bfloat16") and array.dtype != np.float32 else array
-    )
+    if array.dtype == np.float32 or not (array.dtype.kind == "f" or array.dtype.name == "bfloat16"):
+        return array
+    return array.astype(np.float32)
 
 
 class Conversion:
@@ -183,13 +182,15 @@ class Conversion:
         return self._lookup(name) if name else None
 
     def _lookup(self, name: str) -> Value:
-        if name in self._values:
-            return self._values[name]
-        if name in self._weights:
-            array = np.asarray(self._weights[name])
-            if array.dtype.name in ("float16", "bfloat16"):
-                self._values[name] = array = float32_of(array)
-            return array
+        for values in self._values.maps:
+            if name in values:
+                return values[name]
+        for weights in self._weights.maps:
+            if name in weights:
+                array = np.asarray(weights[name])
+                if array.dtype != np.float32 and array.dtype.name in ("float16", "bfloat16"):
+                    self._values[name] = array = float32_of(array)
+                return array
         raise Unsupported(f"no earlier node produces its input {name!r}")
 
     def has(self, i: int) -> bool:
