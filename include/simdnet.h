@@ -544,6 +544,24 @@ void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float
 void SimdSynetScaleLayerForward(const float * src, const float * scale, const float * bias, size_t channels, size_t spatial,
                                 float * dst, SimdTensorFormatType format);
 
+/*
+ * Creates a context that scales an image of floats or bfloat16 numbers:
+ *
+ *   norm and bias   dst(c, s) = convert(x * norm[c] + bias[c]), the product and the sum each rounded to float
+ *   one of them     x * norm[c] or x + bias[c]; SimdFalse for both is refused
+ *
+ *   srcType, dstType   SimdTensorData32f or SimdTensorData16b; results in bfloat16 are rounded to nearest even
+ *   format             NCHW or NHWC
+ *
+ * All instruction sets give bit-identical results. Returns NULL on error. Release the context with SimdRelease().
+ */
+void * SimdSynetScale16bInit(size_t channels, size_t spatial, SimdTensorDataType srcType, SimdTensorDataType dstType,
+                             SimdTensorFormatType format, SimdBool norm, SimdBool bias);
+
+/* Scales an image. norm and bias are `channels` floats each; one that Init was not told of is ignored, and may be NULL. dst
+ * may be src if the types are equal. */
+void SimdSynetScale16bForward(void * context, const uint8_t * src, const float * norm, const float * bias, uint8_t * dst);
+
 /* dst(c, s) = max(0, x) + slope[c] * min(0, x). Also in place. */
 void SimdSynetPreluLayerForward(const float * src, const float * slope, size_t channels, size_t spatial, float * dst,
                                 SimdTensorFormatType format);
@@ -617,6 +635,9 @@ void SimdSynetChannelSum16b(const uint16_t * src, size_t channels, size_t spatia
 
 /* dst[i] = max(0, src[i]) + slope[0] * min(0, src[i]). Slope 0 is the plain ReLU, except that -Inf gives NaN. */
 void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst);
+
+/* The same of bfloat16 numbers: computed in float, and rounded to nearest even. Bit-identical on all instruction sets. */
+void SimdSynetRelu16b(const uint16_t * src, size_t size, const float * slope, uint16_t * dst);
 
 /* dst[i] = src[i] >= 0 ? src[i] : alpha[0] * (exp(src[i]) - 1), without cancellation near 0. */
 void SimdSynetElu32f(const float * src, size_t size, const float * alpha, float * dst);
@@ -1150,6 +1171,68 @@ void SimdSynetQuantizeLinear(const float * src, size_t size, const float * norm,
  *   norm   one float              bias  -2^23 .. 2^23
  */
 void SimdSynetDequantizeLinear(const uint8_t * src, size_t size, int32_t bias, const float * norm, float * dst);
+
+/*
+ * Converts floats to bytes with a scale and a shift for each channel, in float32 with each operation rounded separately:
+ *
+ *   dst(c, y, x) = min(max(nearest(src(c, y, x) * scale[c] + shift[c]), 0), upper)
+ *
+ * nearest() rounds to an integer, ties to even; NaN gives 0. upper is 180 if (compatibility & SimdSynetCompatibility8iMask)
+ * is SimdSynetCompatibility8iNarrowed, else 255. All instruction sets give the same bytes.
+ *
+ *   src            batch * channels * height * width floats        dst      as many bytes
+ *   scale, shift   channels floats each                            format   NCHW or NHWC
+ */
+void SimdSynetConvert32fTo8u(const float * src, size_t batch, size_t channels, size_t height, size_t width,
+                             SimdTensorFormatType format, const float * scale, const float * shift, uint8_t * dst,
+                             SimdSynetCompatibilityType compatibility);
+
+/*
+ * Converts bytes to floats: dst(c, y, x) = src(c, y, x) * scale[c] + shift[c], the product and the sum each rounded to float.
+ * For a zero point, shift[c] is -zero * scale[c]. Other arguments are those of SimdSynetConvert32fTo8u(); compatibility has
+ * no effect.
+ */
+void SimdSynetConvert8uTo32f(const uint8_t * src, size_t batch, size_t channels, size_t height, size_t width,
+                             SimdTensorFormatType format, const float * scale, const float * shift, float * dst,
+                             SimdSynetCompatibilityType compatibility);
+
+/*
+ * Creates a context that scales the channels of a tensor, x * scale[c] + bias[c], of floats or of bytes that represent
+ * values according to statistics, as in SimdSynetConvolution8iInit(). Conversions and layer are one product and one sum,
+ * each rounded to float, with coefficients k and h that are computed in float32, each operation rounded separately:
+ *
+ *   k = 1, h = 0                                            for floats, or
+ *   k = inv of src, h = -zero of src * inv of src           for bytes
+ *   k = k * scale[c], h = h * scale[c] + bias[c]            without bias, no sum
+ *   k = k * scale of dst, h = h * scale of dst + zero       if dst has bytes
+ *   dst(c, s) = x * k + h                                   bytes: to nearest even, clamped to 0 .. 255; 0 for NaN
+ *
+ *   srcType, dstType   SimdTensorData32f or SimdTensorData8u, all four combinations
+ *   format             NCHW or NHWC
+ *   compatibility      has no effect: bytes are 0 .. 255 always
+ *
+ * All instruction sets give bit-identical results. Returns NULL on error. Release the context with SimdRelease().
+ */
+void * SimdSynetScale8iInit(size_t batch, size_t channels, size_t spatial, SimdTensorDataType srcType,
+                            SimdTensorDataType dstType, SimdTensorFormatType format, SimdSynetCompatibilityType compatibility);
+
+/* The number of bytes that the context holds; 0 before SetParams(). */
+size_t SimdSynetScale8iInternalBufferSize(const void * context);
+
+/*
+ * Sets the parameters, which are copied. It may be called again, but not while Forward() runs.
+ *
+ *   scale, bias   channels finite floats each; bias may be NULL for none
+ *   stats         four arrays of `channels` finite floats: minima and maxima of src, minima and maxima of dst; no minimum
+ *                 may exceed its maximum. All four are required, also for float tensors. NULL in a later call: the same as
+ *                 before
+ *
+ * On error the context is unchanged.
+ */
+void SimdSynetScale8iSetParams(void * context, const float * scale, const float * bias, const float * const * stats);
+
+/* Computes `batch` images: batch * channels * spatial elements. dst may be src if the types are equal. */
+void SimdSynetScale8iForward(void * context, const uint8_t * src, uint8_t * dst);
 
 /* --------------------------------------------------------------------------------------- quantised convolution */
 

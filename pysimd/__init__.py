@@ -34,6 +34,7 @@ from pysimd.activation import (
     tanh,
 )
 from pysimd.add import Add16b, add, add_8i
+from pysimd.affine import Scale8i, Scale16b, relu_16b
 from pysimd.binary import binary, divide, maximum, minimum, multiply, power, subtract
 from pysimd.calls import Prepared, prepare
 from pysimd.cast import cast
@@ -123,6 +124,8 @@ __all__ = [
     "Prepared",
     "Resize",
     "Resizer",
+    "Scale8i",
+    "Scale16b",
     "StateError",
     "Statistics",
     "TensorData",
@@ -220,6 +223,7 @@ __all__ = [
     "register_threadpoolctl",
     "relu",
     "relu6",
+    "relu_16b",
     "resize",
     "restrict_range",
     "rint",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pysimd import calls
-from pysimd._arrays import FLOAT32, UINT8, element_of, is_array, plain, tensor
+from pysimd._arrays import FLOAT32, UINT8, coefficients, element_of, is_array, plain, pointer, tensor
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, is_signal, layout_of
 from pysimd._library import ffi, lib
@@ -25,6 +26,7 @@ from pysimd.annotations import (
     Params,
     Shape,
 )
+from pysimd.enums import Compatibility
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,7 +64,7 @@ class Statistics:
         return scale
 
 
-def _check(stats: Statistics, name: str = "stats") -> None:
+def check_statistics(stats: Statistics, name: str = "stats") -> None:
     """Refuses statistics that determine no quantisation."""
     if not isinstance(stats, Statistics):
         raise TypeError(f"{name} is a {type(stats).__name__}, expected pysimd.Statistics: use pysimd.statistics(samples)")
@@ -144,11 +146,15 @@ def quantize(x: Floats, stats: Statistics, *, layout: Layout = "nhwc") -> ByteAr
     """
     array = plain(x, "x")
     element_of(array, "x", (FLOAT32,))
-    _check(stats)
-    with np.errstate(all="ignore"):
-        scaled = array * _along(stats.scale, array, layout) + np.float32(stats.zero)
-    bytes_: ByteArray = np.rint(np.clip(np.nan_to_num(scaled, posinf=255), 0, 255)).astype(np.uint8, order="C")
-    return bytes_
+    check_statistics(stats)
+    scale = _along(stats.scale, array, layout)
+    axis, channels = array.ndim + _axis_of(layout), scale.size
+    src, result = np.ascontiguousarray(array), np.empty(array.shape, np.uint8)
+    before, behind = prod(array.shape[:axis]), prod(array.shape[axis + 1 :])
+    terms = coefficients(scale.reshape(-1), "scale", channels), coefficients(float(stats.zero), "zero", channels)
+    data, dst = pointer(src, "x", FLOAT32), pointer(result, "result", UINT8, True)
+    lib.SimdSynetConvert32fTo8u(data, before, channels, behind, 1, NCHW, *terms, dst, Compatibility.DEFAULT)
+    return result
 
 
 def dequantize(x: Bytes, stats: Statistics, *, layout: Layout = "nhwc") -> FloatArray:
@@ -165,7 +171,7 @@ def dequantize(x: Bytes, stats: Statistics, *, layout: Layout = "nhwc") -> Float
     """
     array = plain(x, "x", UINT8)
     element_of(array, "x", (UINT8,))
-    _check(stats)
+    check_statistics(stats)
     values: FloatArray = (array.astype(np.float32, order="C") - np.float32(stats.zero)) * _along(stats.step, array, layout)
     return values
 
@@ -237,7 +243,7 @@ class Convolution8i(SmallConvolution):
         for stats, name, channels in ((src_stats, "src_stats", self._src_c), (dst_stats, "dst_stats", self._dst_c)):
             if stats is None:
                 raise TypeError(f"{name} is None, expected pysimd.Statistics: use pysimd.statistics(samples)")
-            _check(stats, name)
+            check_statistics(stats, name)
             arrays += [tensor(stats.min, f"{name}.min", (channels,)), tensor(stats.max, f"{name}.max", (channels,))]
         calls.set_params(self._functions.set_params, handle, *numbers, ffi.new("float *[]", arrays))
         self._given = weight, bias, params, src_stats, dst_stats

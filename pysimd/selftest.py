@@ -114,6 +114,20 @@ def add(rng: np.random.Generator) -> Iterator[Case]:
     yield "add_8i", z, np.clip(np.rint(total), 0, 255), 1 / 200
 
 
+def affine(rng: np.random.Generator) -> Iterator[Case]:
+    x, a, b = _floats(rng, 5, 7, 19), _floats(rng, 19), _floats(rng, 19)
+    wide = _widened(_bf16(x))
+    expected = np.maximum(wide, 0) + np.float32(0.25) * np.minimum(wide, 0)
+    yield "relu_16b", pysimd.relu_16b(_bf16(x), slope=0.25), _bf16(expected), 0
+    with pysimd.Scale16b(x.shape) as scaling:
+        yield "Scale16b", scaling(_bf16(x), a, b), _bf16(wide * a + b), 0
+    stats = pysimd.statistics(x)
+    with pysimd.Scale8i(x.shape, dst_dtype="float32") as layer:
+        layer.set_params(a, b, stats, stats)
+        bytes_ = pysimd.quantize(x, stats)
+        yield "Scale8i", layer(bytes_), pysimd.dequantize(bytes_, stats) * a + b, _ROUNDED
+
+
 def channelwise(rng: np.random.Generator) -> Iterator[Case]:
     x, z = _floats(rng, 5, 4, 19), _floats(rng, 5, 4, 19)
     a, b, c = (_floats(rng, 19) for _ in range(3))
@@ -379,7 +393,7 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
     activation, unary, add, channelwise, eltwise, binary, matrices, recurrent, layout, copies, reductions, normalisation,
-    gathering, resizing, pooling, pictures, convolutions
+    affine, gathering, resizing, pooling, pictures, convolutions
 )  # fmt: skip
 
 

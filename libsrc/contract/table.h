@@ -12,6 +12,7 @@
 #define SN_CONTRACT_TABLE_H
 
 #include "contract/add.h"
+#include "contract/affine.h"
 #include "contract/channel_sum.h"
 #include "contract/binary.h"
 #include "contract/channelwise.h"
@@ -44,6 +45,7 @@ struct sn_table {
     size_t alignment; /* bytes of a vector, at least 16: the result of SimdAlignment() */
     struct sn_pointwise_slots pointwise;
     struct sn_add_slots add;
+    struct sn_affine_slots affine;
     struct sn_channelwise_slots channelwise;
     struct sn_channel_sum_slots channel_sum;
     struct sn_tiled_scale_slots tiled_scale;

@@ -73,6 +73,25 @@ static void forward_add(void * context, float * dst)
 }
 static const struct kind add_16b = {"SimdSynetAdd16b", init_add, set_nothing, forward_add, NULL};
 
+static void * init_scale_16b(const struct layer * l)
+{
+    return SimdSynetScale16bInit(l->p->dstC, l->p->dstH * l->p->dstW, l->p->srcT, l->p->dstT, l->p->dstF, SimdTrue, SimdTrue);
+}
+static void forward_scale_16b(void * context, float * dst)
+{
+    SimdSynetScale16bForward(context, (const uint8_t *)small_ones, ones, ones, (uint8_t *)dst);
+}
+static const struct kind scale_16b = {"SimdSynetScale16b", init_scale_16b, set_nothing, forward_scale_16b, NULL};
+
+static void * init_scale_8i(const struct layer * l)
+{
+    return SimdSynetScale8iInit(1, l->p->dstC, l->p->dstH * l->p->dstW, l->p->srcT, l->p->dstT, l->p->dstF,
+                                SimdSynetCompatibilityDefault);
+}
+static void set_scale_8i(void * context) { SimdSynetScale8iSetParams(context, ones, ones, stats); }
+static void forward_scale_8i(void * context, float * dst) { SimdSynetScale8iForward(context, byte_ones, (uint8_t *)dst); }
+static const struct kind scale_8i = {"SimdSynetScale8i", init_scale_8i, set_scale_8i, forward_scale_8i, NULL};
+
 /* The rows of an image are steps, and its columns sequences. */
 static void * init_recurrent(const struct layer * l, SimdnetRecurrentType type)
 {
@@ -118,7 +137,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 24 };
+enum { LAYERS = 28 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -137,6 +156,8 @@ static size_t all_layers(struct layer * all)
         all[n++] = of_type(of_floats(&convolution_16b, p), SimdTensorData16b);
         all[n++] = of_type(of_floats(&convolution_16b, depthwise), SimdTensorData16b);
         all[n++] = of_floats(&add_16b, p);
+        all[n++] = of_type(of_floats(&scale_16b, p), SimdTensorData16b);
+        all[n++] = of_type(of_floats(&scale_8i, p), SimdTensorData8u);
     }
     const SimdConvolutionParameters wide = shape(SimdTensorFormatNhwc, 5, 40, 1, 1);
     const SimdConvolutionParameters depthwise = shape(SimdTensorFormatNhwc, 40, 40, 3, 40);

@@ -97,6 +97,23 @@ static void * add_16b(void)
                                shape->srcF);
 }
 
+static size_t spatial(void)
+{
+    return shape->srcW && shape->srcH > SIZE_MAX / shape->srcW ? SIZE_MAX : shape->srcH * shape->srcW;
+}
+
+static void * scale_16b(void)
+{
+    return SimdSynetScale16bInit(shape->srcC, spatial(), SimdTensorData16b, SimdTensorData32f, shape->srcF, SimdTrue,
+                                 (SimdBool)below(2));
+}
+
+static void * scale_8i(void)
+{
+    return SimdSynetScale8iInit(batch, shape->srcC, spatial(), SimdTensorData8u, SimdTensorData8u, shape->srcF,
+                                SimdSynetCompatibilityDefault);
+}
+
 static void * recurrent(void)
 {
     const SimdnetRecurrentParameters p = {.size = sizeof(p), .type = (SimdnetRecurrentType)(shape->padY % 3),
@@ -173,6 +190,8 @@ static const struct family {
     {"InnerProduct32f", inner_product_32f, SimdSynetInnerProduct32fExternalBufferSize,
      SimdSynetInnerProduct32fInternalBufferSize, 4, SimdTensorData32f},
     {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
+    {"Scale16b", scale_16b, nothing, nothing, 1, SimdTensorData32f},
+    {"Scale8i", scale_8i, nothing, SimdSynetScale8iInternalBufferSize, 1, SimdTensorData32f},
     {"Recurrent", recurrent, nothing, SimdnetRecurrentInternalBufferSize, 1, SimdTensorData32f},
     {"Resize", resize, nothing, nothing, 1, SimdTensorData32f},
     {"Resizer", resizer, nothing, nothing, 1, SimdTensorData32f},
@@ -221,7 +240,7 @@ static bool is_absurd(const struct family * f)
     const SimdConvolutionParameters * p = shape;
     const bool convolves = f->init == convolution_32f || f->init == deconvolution_32f || f->init == convolution_8i ||
                            f->init == convolution_16b || f->init == merged_convolution_32f;
-    const double images = (double)batch * (double)p->srcC;
+    const double images = (f->init == scale_16b ? 1 : (double)batch) * (double)p->srcC;
     if (f->init == inner_product_32f)
         return (double)p->srcH * (double)p->srcC >= 0x1p60 || (double)p->srcH * (double)p->dstC >= 0x1p60;
     if (f->init == recurrent)

@@ -359,6 +359,38 @@ static void add_16b(void)
     SimdRelease(context);
 }
 
+/* Scale16b or Scale8i. */
+static void scale_narrow(void)
+{
+    const bool bytes = fuzz_chance();
+    const SimdTensorDataType small = bytes ? SimdTensorData8u : SimdTensorData16b;
+    const SimdTensorDataType srcType = fuzz_chance() ? small : (SimdTensorDataType)(fuzz_byte() >= 250 ? 2 : 0);
+    const SimdTensorDataType dstType = fuzz_chance() ? small : SimdTensorData32f;
+    const size_t batch = bytes ? fuzz_size(2) : 1, channels = fuzz_size(30), spatial = fuzz_size(60);
+    const int format = fuzz_enum(2), norm = fuzz_enum(2), bias = fuzz_enum(2);
+    const size_t all = CELLS(batch, channels, spatial);
+    void * context;
+    if (bytes)
+        OPEN(context, SimdSynetScale8iInit, batch, channels, spatial, srcType, dstType, (SimdTensorFormatType)format,
+             SimdSynetCompatibilityDefault);
+    else
+        OPEN(context, SimdSynetScale16bInit, channels, spatial, srcType, dstType, (SimdTensorFormatType)format,
+             (SimdBool)norm, (SimdBool)bias);
+    if (!context)
+        return;
+    const float * k = fuzz_in(F32, channels), * h = fuzz_chance() ? fuzz_in(F32, channels) : NULL;
+    const float * const stats[4] = {fuzz_in(F32, channels), fuzz_in(F32, channels), fuzz_in(F32, channels), k};
+    const uint8_t * src = fuzz_in(type_of(srcType), all);
+    uint8_t * dst = fuzz_out_or_source(type_of(dstType), all);
+    if (fuzz_possible() && bytes) {
+        CALL(SimdSynetScale8iSetParams, context, k, h, fuzz_chance() ? NULL : stats);
+        CALL(SimdSynetScale8iForward, context, src, dst);
+    } else if (fuzz_possible()) {
+        CALL(SimdSynetScale16bForward, context, src, k, h, dst);
+    }
+    SimdRelease(context);
+}
+
 static void grid_sample(void)
 {
     const size_t batch = fuzz_size(2), channels = fuzz_size(5), srcH = fuzz_size(9), srcW = fuzz_size(12);
@@ -581,7 +613,7 @@ static void infrastructure(void)
 const struct fuzz_target fuzz_contexts[] = {
     {"convolution_32f", convolution_32f}, {"convolution_16b", convolution_16b}, {"convolution_8i", convolution_8i},
     {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f}, {"add_16b", add_16b},
-    {"grid_sample", grid_sample}, {"gather_elements", gather_elements}, {"permute", permute}, {"resize", resize},
-    {"resizer", resizer}, {"recurrent", recurrent}, {"infrastructure", infrastructure},
+    {"scale_narrow", scale_narrow}, {"grid_sample", grid_sample}, {"gather_elements", gather_elements},
+    {"permute", permute}, {"resize", resize}, {"resizer", resizer}, {"recurrent", recurrent}, {"infrastructure", infrastructure},
     /* Twice, as these have the most algorithms. */
     {"convolution_32f", convolution_32f}, {"convolution_8i", convolution_8i}, {NULL, NULL}};

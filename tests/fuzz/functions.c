@@ -243,6 +243,31 @@ static void add_8i(void)
          (SimdTensorFormatType)format, (SimdSynetCompatibilityType)compatibility);
 }
 
+static void relu_16b(void)
+{
+    const size_t size = fuzz_size(150);
+    const float * slope = fuzz_scalar(fuzz_number());
+    const uint16_t * src = fuzz_in(B16, size);
+    CALL(SimdSynetRelu16b, src, size, slope, fuzz_out_or_source(B16, size));
+}
+
+static void convert_8u(void)
+{
+    const size_t batch = fuzz_size(2), channels = fuzz_size(30), height = fuzz_size(5), width = fuzz_size(20);
+    const size_t all = CELLS(batch, channels, height, width);
+    const int format = fuzz_enum(2), compatibility = fuzz_chance() ? SimdSynetCompatibility8iNarrowed : fuzz_enum(256);
+    const bool back = fuzz_chance();
+    const float * scale = fuzz_in(F32, channels), * shift = fuzz_in(F32, channels);
+    const void * src = fuzz_in(back ? U8 : F32, all);
+    void * dst = fuzz_out(back ? F32 : U8, all);
+    if (back)
+        CALL(SimdSynetConvert8uTo32f, src, batch, channels, height, width, (SimdTensorFormatType)format, scale, shift, dst,
+             (SimdSynetCompatibilityType)compatibility);
+    else
+        CALL(SimdSynetConvert32fTo8u, src, batch, channels, height, width, (SimdTensorFormatType)format, scale, shift, dst,
+             (SimdSynetCompatibilityType)compatibility);
+}
+
 /* ---- layers whose results are sums */
 
 static void softmax(void)
@@ -348,4 +373,5 @@ const struct fuzz_target fuzz_functions[] = {
     {"quantize_linear", quantize_linear}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
-    {"gemm_batch", gemm_batch}, {"narrow", narrow}, {NULL, NULL}};
+    {"gemm_batch", gemm_batch}, {"narrow", narrow},
+    {"relu_16b", relu_16b}, {"convert_8u", convert_8u}, {NULL, NULL}};

@@ -456,6 +456,11 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetCast(DATA["u1"], s[0], n, DATA["f4"], d[0])
 
 
+@case("affine", [A(1)], [A(1, "u1")], quick=True, name="floats to bytes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetConvert32fTo8u(s[0], 1, 1, n, 1, NCHW, floats(8.0), floats(3.0), d[0], 0)
+
+
 @case("narrow", [A(1)], [A(1, "u2")], quick=True, name="floats to halves")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdFloat32ToFloat16(s[0], n, d[0])

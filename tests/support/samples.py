@@ -141,6 +141,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "reduce": ((x, "l2"), {"axis": (1, 3)}),
         "quantize_linear": ((planes, np.abs(a) + 1, 3), {"axis": 1, "dtype": "int8"}),
         "relu": ((x,), {"slope": 0.125}),
+        "relu_16b": ((_bf16(rng, 3, 9),), {"slope": 0.25}),
         "resize": ((x,), {"scale": 2, "mode": "linear"}),
         "resize nchw": ((planes, (3, 4)), {"mode": "cubic", "antialias": True, **nchw}),
         "resize uint8": ((pixels,), {"size": (7, 5), "mode": "area"}),
@@ -195,6 +196,10 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     grid, places = floats(rng, 2, 4, 7, 2), rng.integers(-9, 9, (2, 5, 10, 8))
     product = pysimd.InnerProduct32f(x.shape, 16, activation="prelu")
     product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
+    wide = floats(rng, 2, 3, 96)
+    many = pysimd.Statistics(np.full(96, -4, np.float32), np.full(96, 4, np.float32))
+    scaled = pysimd.Scale8i(wide.shape, src_dtype="float32")
+    scaled.set_params(floats(rng, 96), floats(rng, 96), many, many)
     return {
         "Add16b": (pysimd.Add16b(x.shape, b_dtype="bfloat16"), (x, _bf16(rng, *x.shape))),
         "Convolution16b": (rounded, (x,)),
@@ -210,6 +215,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "MergedConvolution32f": (merged, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
         "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),
+        "Scale16b": (pysimd.Scale16b(x.shape, src_dtype="float32"), (x, floats(rng, 8), floats(rng, 8))),
+        "Scale8i": (scaled, (wide,)),
         "Resizer": (pysimd.Resizer(x.shape[1:], (12, 7), dtype="float32"), (x[0],)),
     }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/statistics.h"
 #include "runtime/numeric.h"
 
 struct quantised {
@@ -67,15 +68,10 @@ static void result(const struct sn_convolution * c, size_t first, union sn_dot_r
 /* Computes the scales of a tensor; returns its zero point. */
 static float scales(const sn_32f * min, const sn_32f * max, size_t channels, sn_32f * scale)
 {
-    bool neg = false;
+    const float zero = sn_steps(min, max, channels, scale);
     for (size_t i = 0; i < channels; ++i)
-        neg |= min[i] < 0;
-    for (size_t i = 0; i < channels; ++i) {
-        const float low = fabsf(min[i]), high = fabsf(max[i]);
-        const float inv = (low > high ? low : high) / (neg ? 127.0f : 255.0f);
-        scale[i] = 1 / (inv < 1e-7f ? 1 : inv);
-    }
-    return neg ? 128 : 0;
+        scale[i] = 1 / scale[i];
+    return zero;
 }
 
 /* Nearest integer, limited to -128 .. 127; 0 for NaN. */

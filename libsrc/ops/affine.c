@@ -1,0 +1,103 @@
+/*
+ * The elements are one list, of which every range is cut into runs: of one channel, if a channel has many elements one after
+ * another, otherwise of up to TABLE elements whose coefficients are listed. If the list holds whole periods of channels, it
+ * serves all runs of a range.
+ */
+#include "ops/affine.h"
+
+#include "ops/units.h"
+#include "runtime/threads.h"
+
+enum {
+    LONG = 256, /* elements of a channel, one after another, from which on a run is one channel */
+    TABLE = 1024
+};
+
+struct job {
+    const struct sn_affine_layer * p;
+    sn_affine_fn kernel;
+    size_t from, to; /* bytes of an element */
+};
+
+static void run(const struct job * job, const struct sn_affine * a, size_t at, size_t size)
+{
+    job->kernel(a, (const uint8_t *)job->p->src + at * job->from, size, (uint8_t *)job->p->dst + at * job->to);
+}
+
+static float k_of(const struct sn_affine_layer * p, size_t channel) { return p->k ? p->k[channel] : p->kAll; }
+static float h_of(const struct sn_affine_layer * p, size_t channel) { return p->h ? p->h[channel] : p->hAll; }
+
+/* Elements at .. end - 1, in runs of one channel. */
+static void channels(const struct job * job, size_t at, size_t end)
+{
+    const struct sn_affine_layer * p = job->p;
+    const size_t inner = p->channels == 1 ? p->size : p->inner;
+    float k[SN_AFFINE_REPEATED], h[SN_AFFINE_REPEATED];
+    struct sn_affine a = p->bytes;
+    a.k = k, a.h = h;
+    for (size_t size; at < end; at += size) {
+        const size_t channel = at / inner % p->channels;
+        for (size_t i = 0; i < SN_AFFINE_REPEATED; ++i)
+            k[i] = k_of(p, channel), h[i] = h_of(p, channel);
+        size = sn_min(inner - at % inner, end - at);
+        run(job, &a, at, size);
+    }
+}
+
+/* The coefficients of `size` elements from `at` on. */
+static void fill_table(const struct sn_affine_layer * p, size_t at, size_t size, sn_32f * k, sn_32f * h)
+{
+    size_t channel = at / p->inner % p->channels, place = at % p->inner;
+    for (size_t i = 0; i < size; ++i) {
+        k[i] = k_of(p, channel);
+        h[i] = h_of(p, channel);
+        if (++place == p->inner) {
+            place = 0;
+            channel = channel + 1 == p->channels ? 0 : channel + 1;
+        }
+    }
+}
+
+/* The same in runs whose elements have coefficients of their own. */
+static void elements(const struct job * job, size_t at, size_t end)
+{
+    const struct sn_affine_layer * p = job->p;
+    float k[TABLE], h[TABLE];
+    struct sn_affine a = p->bytes;
+    a.k = k, a.h = h, a.each = true;
+    const size_t period = p->channels * p->inner, most = period < TABLE ? TABLE / period * period : TABLE;
+    for (size_t first = at, size; at < end; at += size) {
+        size = sn_min(most, end - at);
+        if (at == first || most % period)
+            fill_table(p, at, size, k, h);
+        run(job, &a, at, size);
+    }
+}
+
+static void range(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct job * job = argument;
+    const struct sn_affine_layer * p = job->p;
+    const size_t first = begin * SN_UNIT_ELEMENTS, last = sn_min(end * SN_UNIT_ELEMENTS, p->size);
+    if (p->channels == 1 || p->inner >= LONG)
+        channels(job, first, last);
+    else
+        elements(job, first, last);
+}
+
+/* Bytes of the elements of a kernel. */
+#define BYTES_32F 4
+#define BYTES_16B 2
+#define BYTES_8U 1
+#define BYTES(formula, from, to) {BYTES_##from, BYTES_##to},
+
+void sn_affine(const struct sn_table * table, const struct sn_affine_layer * p)
+{
+    static const struct {
+        size_t from, to;
+    } bytes[SN_AFFINE_KINDS] = {SN_AFFINE_LIST(BYTES)};
+    const struct job job = {p, table->affine.run[p->kind], bytes[p->kind].from, bytes[p->kind].to};
+    sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(p->size, SN_UNIT_ELEMENTS),
+        .cost = sn_cost_of_bytes((double)(job.from + job.to) * (double)p->size)});
+}

@@ -1,0 +1,26 @@
+/* Layers that change each element by coefficients of its channel, on several threads: arguments are checked, and not empty. */
+#ifndef SN_OPS_AFFINE_H
+#define SN_OPS_AFFINE_H
+
+#include "contract/table.h"
+
+/* Element i belongs to channel i / inner % channels. */
+struct sn_affine_layer {
+    enum sn_affine_kind kind;
+    size_t size, channels, inner; /* size is a multiple of channels * inner */
+    const sn_32f * k, * h;        /* of each channel; NULL: kAll, hAll for all of them */
+    float kAll, hAll;
+    struct sn_affine bytes;       /* its numbers of bytes */
+    const void * src;
+    void * dst;
+};
+
+/* What bytes without scale and zero have. */
+static inline struct sn_affine sn_affine_plain(uint8_t upper)
+{
+    return (struct sn_affine){.srcScale = 1, .dstScale = 1, .upper = upper};
+}
+
+void sn_affine(const struct sn_table * table, const struct sn_affine_layer * p);
+
+#endif
