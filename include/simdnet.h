@@ -1234,6 +1234,83 @@ void SimdSynetScale8iSetParams(void * context, const float * scale, const float 
 /* Computes `batch` images: batch * channels * spatial elements. dst may be src if the types are equal. */
 void SimdSynetScale8iForward(void * context, const uint8_t * src, uint8_t * dst);
 
+/* --------------------------------------------------------------------------------------- layers of quantised bytes */
+
+/*
+ * Layers of tensors of bytes, each of which has one scale and one zero: a byte q has the value (q - zero) * scale, computed
+ * in float and rounded once. Results become bytes as
+ *
+ *   byte(y) = min(max(nearest(y / scale) + zero, 0), 255)
+ *
+ * with nearest() to the nearest integer, ties to even, and with y * f(1 / scale), rounded, for y / scale; NaN gives 0. Every
+ * operation of a formula is rounded to float by itself, except fma(a, b, c) = a * b + c, which is rounded once. All
+ * instruction sets give the same bytes. Scales point to one float each, finite and above 0; zeros are 0 .. 255.
+ */
+
+/*
+ * dst(c, s) = byte(max(0, v) + slope[c] * min(0, v)) with v = (src(c, s) - srcZero) * srcScale.
+ *
+ *   src, dst   channels * spatial bytes; dst may be src        slope   channels floats        format   NCHW or NHWC
+ */
+void SimdSynetQuantizedPreluLayerForward(const uint8_t * src, const float * srcScale, int srcZero, size_t channels,
+                                         size_t spatial, const float * slope, uint8_t * dst, const float * dstScale,
+                                         int dstZero, SimdTensorFormatType format);
+
+/* The same with byte(fma(v, scale[c], bias[c])); bias may be NULL for zeros. */
+void SimdSynetQuantizedScaleLayerForward(const uint8_t * src, const float * srcScale, int srcZero, size_t channels,
+                                         size_t spatial, const float * scale, const float * bias, uint8_t * dst,
+                                         const float * dstScale, int dstZero, SimdTensorFormatType format);
+
+/*
+ * Concatenates `count` tensors, each of `num` rows of size[i] bytes, row by row: a row of dst has the sum of size. Each byte
+ * becomes min(max(nearest((q + bias[i]) * norm[i] * scale[0]) + zero, 0), 255), the products from left to right.
+ *
+ *   src           count pointers            bias   of each source, minus its zero: -255 .. 0
+ *   size          count sizes               norm   of each source, its scale
+ *   scale, zero   of dst: 1 / its scale, and its zero
+ */
+void SimdSynetQuantizedConcatLayerForward(size_t count, const uint8_t ** src, size_t num, const size_t * size,
+                                          const int32_t * bias, const float * norm, const float * scale, int32_t zero,
+                                          uint8_t * dst);
+
+/*
+ * Shuffles channels, and requantises each byte as SimdSynetQuantizedConcatLayerForward() with bias and norm of its source.
+ *
+ *   type 0   of the channels of src0 followed by those of src1, the even ones become dst0, the odd ones dst1. src0 has srcC0
+ *            channels, src1 has srcC1, and dst0 and dst1 have (srcC0 + srcC1) / 2 each
+ *   type 1   the inverse: src0 and src1 have (srcC0 + srcC1) / 2 channels, dst0 has srcC0 and dst1 has srcC1
+ *
+ * srcC0 and srcC1 are even. format is NCHW or NHWC.
+ */
+void SimdSynetQuantizedShuffleLayerForward(const uint8_t * src0, int bias0, const float * norm0, size_t srcC0,
+                                           const uint8_t * src1, int bias1, const float * norm1, size_t srcC1, size_t spatial,
+                                           uint8_t * dst0, uint8_t * dst1, const float * scale, int zero,
+                                           SimdTensorFormatType format, int type);
+
+/*
+ * Creates a context that adds two tensors of the same shape, each of floats or quantised bytes (SimdTensorData32f or
+ * SimdTensorData8u). With f() for a rounding to float, if all three are bytes,
+ *
+ *   as = f(aScale / dstScale), bs = f(bScale / dstScale), t = f(dstZero - f(f(as * aZero) + f(bs * bZero)))
+ *   dst[i] = min(max(nearest(fma(a[i], as, fma(b[i], bs, t))), 0), 255)
+ *
+ * which is QLinearAdd of ONNX; otherwise v = f(value of a[i] + value of b[i]), where the value of a float is the float, and
+ * dst[i] is v, or byte(v).
+ *
+ *   aShape, bShape   aCount and bCount dimensions; both shapes must be equal
+ *   aScale ...       NULL is 1. Scales and zeros of floats are ignored
+ *   actType          Identity, or Relu: max(0, v), or of bytes at least dstZero. actParams is not used, and may be NULL
+ *
+ * Returns NULL on error. Release the context with SimdRelease().
+ */
+void * SimdSynetQuantizedAddInit(const size_t * aShape, size_t aCount, SimdTensorDataType aType, const float * aScale,
+                                 int32_t aZero, const size_t * bShape, size_t bCount, SimdTensorDataType bType,
+                                 const float * bScale, int32_t bZero, SimdConvolutionActivationType actType,
+                                 const float * actParams, SimdTensorDataType dstType, const float * dstScale, int32_t dstZero);
+
+/* Adds. dst may be a or b if the types are equal. */
+void SimdSynetQuantizedAddForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst);
+
 /* --------------------------------------------------------------------------------------- quantised convolution */
 
 /*

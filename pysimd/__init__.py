@@ -86,6 +86,13 @@ from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.quantize_linear import dequantize_linear, quantize_linear
+from pysimd.quantized import (
+    QuantizedAdd,
+    quantized_concatenate,
+    quantized_prelu,
+    quantized_scale,
+    quantized_shuffle,
+)
 from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.resize import Resize, Resizer, resize
@@ -122,6 +129,7 @@ __all__ = [
     "Permute",
     "PixelFormat",
     "Prepared",
+    "QuantizedAdd",
     "Resize",
     "Resizer",
     "Scale8i",
@@ -218,6 +226,10 @@ __all__ = [
     "prod",
     "quantize",
     "quantize_linear",
+    "quantized_concatenate",
+    "quantized_prelu",
+    "quantized_scale",
+    "quantized_shuffle",
     "reciprocal",
     "reduce",
     "register_threadpoolctl",

@@ -104,7 +104,7 @@ def _lasting(argument: Any) -> Any:
         _refuse_numbers((argument,))
         return ffi.new("float[]", argument)
     if type(argument) is list:
-        return ffi.new("float *[]", argument)
+        return ffi.new(f"{ffi.typeof(argument[0]).item.cname} *[]", argument)
     return argument
 
 

@@ -128,6 +128,27 @@ def affine(rng: np.random.Generator) -> Iterator[Case]:
         yield "Scale8i", layer(bytes_), pysimd.dequantize(bytes_, stats) * a + b, _ROUNDED
 
 
+def quantized(rng: np.random.Generator) -> Iterator[Case]:
+    """Scales are powers of two, so that every product is exact."""
+    x, y = (rng.integers(0, 256, (5, 7, 18), dtype=np.uint8) for _ in range(2))
+    a, src, dst = rng.integers(-4, 5, 18).astype(np.float32), (0.5, 128), (0.25, 100)
+    v, w = ((each.astype(np.float32) - 128) / 2 for each in (x, y))
+
+    def bytes_of(t: Array) -> Array:
+        nearest: Array = np.clip(np.rint(t * 4) + 100, 0, 255)
+        return nearest
+
+    yield "quantized_scale", pysimd.quantized_scale(x, a, src=src, dst=dst), bytes_of(v * a), 0
+    yield "quantized_prelu", pysimd.quantized_prelu(x, a, src=src, dst=dst), bytes_of(np.where(v > 0, v, a * v)), 0
+    joined = pysimd.quantized_concatenate([x, y], 1, src=[src, src], dst=dst)
+    yield "quantized_concatenate", joined, bytes_of(np.concatenate([v, w], 1)), 0
+    even, odd = pysimd.quantized_shuffle(x, y, src=(src, src), dst=dst)
+    both = bytes_of(np.concatenate([v, w], 2))
+    yield "quantized_shuffle", np.stack([even, odd]), np.stack([both[..., ::2], both[..., 1::2]]), 0
+    with pysimd.QuantizedAdd(x.shape, a=src, b=src, dst=dst) as context:
+        yield "QuantizedAdd", context(x, y), bytes_of(v + w), 0
+
+
 def channelwise(rng: np.random.Generator) -> Iterator[Case]:
     x, z = _floats(rng, 5, 4, 19), _floats(rng, 5, 4, 19)
     a, b, c = (_floats(rng, 19) for _ in range(3))
@@ -393,7 +414,7 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
     activation, unary, add, channelwise, eltwise, binary, matrices, recurrent, layout, copies, reductions, normalisation,
-    affine, gathering, resizing, pooling, pictures, convolutions
+    affine, quantized, gathering, resizing, pooling, pictures, convolutions
 )  # fmt: skip
 
 

@@ -137,14 +137,38 @@ class Arguments:
         usual = {"SimdTensorFormatType": [0, 1], "SimdTensorDataType": [0, 7]}.get(kind, [])
         if "ConvertFilter" in self._function:
             usual = [6, 7]  # SimdTensorFormatOiyx and Yxio
+        if "Quantized" in self._function and kind == "SimdTensorDataType":
+            usual = [0, 3]
         if "Linear" in self._function:
             usual = [2, 3]  # SimdTensorData8i and 8u
         return self._random.choice(usual * 6 + values)
 
+    def _quantized(self, kind: str, name: str) -> Any:
+        """A scale, usually above 0, or a zero, usually one of bytes; NULL for other parameters."""
+        random = self._random
+        bad = self._fault()
+        if kind in ("int", "int32_t") and name != "type":
+            zero = random.choice((-1, 256, -256, 2**31 - 1)) if bad else random.choice((0, 3, 128, 255))
+            return -zero if name.startswith("bias") else zero
+        if kind == "const int32_t *":
+            return self._keep(ffi.new("int32_t[]", [1 if bad else -3] * POINTERS))
+        if kind == "const float *" and (name.endswith("Scale") or name.startswith("norm") or "Layer" not in self._function):
+            return self._keep(ffi.new("float[]", [random.choice((0.0, -1.0, float("nan"))) if bad else 0.5] * POINTERS))
+        if kind == "const float *" and name == "scale" and random.random() < 0.7:
+            return self._keep(ffi.new("float[]", [0.5] * POINTERS))
+        return NULL
+
     def _one(self, parameter: Parameter) -> Any:
-        kind, name, random = *parameter, self._random
+        kind, name = parameter
         if kind in ENUMS:
             return self._enumerator(kind, name)
+        drawn = self._quantized(kind, name) if "Quantized" in self._function else NULL
+        if not isinstance(drawn, int) and drawn == NULL:
+            return self._other(kind, name)
+        return drawn
+
+    def _other(self, kind: str, name: str) -> Any:
+        random = self._random
         if kind == "int32_t":
             return self._random.choice((0, 0, 3, 128, -128, 1 << 23, (1 << 23) + 1, -(1 << 31)))
         if kind == "size_t":
@@ -177,9 +201,10 @@ class Arguments:
             return self._keep(ffi.new(kind.removeprefix("const "), self._fields(kind)))
         if kind.count("*") == 2:
             zeros = name == "stats" and random.random() < 0.7  # no minimum exceeds its maximum
-            each = ffi.cast("float *", SOURCES[2]) if zeros else self._array("const float *")
+            element = re.sub("^(const )+| ?(const )?[*].*", "", kind)
+            each = ffi.cast(f"{element} *", SOURCES[2]) if zeros else self._array(f"const {element} *")
             arrays = [NULL if self._fault() else each for _ in range(POINTERS)]
-            return self._keep(ffi.new("float *[]", arrays))
+            return self._keep(ffi.new(f"{element} *[]", arrays))
         return self._array(kind)
 
     def _context(self) -> Any:

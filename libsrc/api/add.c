@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "api/arrays.h"
 #include "api/call.h"
 #include "api/context.h"
 #include "api/enums.h"
@@ -102,28 +103,13 @@ static bool check_type(const char * function, const char * name, SimdTensorDataT
     return true;
 }
 
-/* Checks that both shapes are equal and not larger than an array can be. */
-static bool check_shapes(const char * function, const size_t * aShape, size_t aCount, const size_t * bShape, size_t bCount,
-                         size_t * size)
-{
-    SN_CHECK_FOR(function, aCount == bCount, false, "bCount is %zu, expected %zu as aCount", bCount, aCount);
-    SN_CHECK_FOR(function, aCount == 0 || aShape, false, "aShape is NULL, expected an array");
-    SN_CHECK_FOR(function, aCount == 0 || bShape, false, "bShape is NULL, expected an array");
-    for (size_t i = 0; i < aCount; ++i)
-        SN_CHECK_FOR(function, aShape[i] == bShape[i], false, "bShape[%zu] is %zu, expected %zu as in aShape", i, bShape[i],
-                     aShape[i]);
-    SN_CHECK_FOR(function, sn_product_of(size, aShape, aCount), false, "aShape of %zu dimensions is too large for an array",
-                 aCount);
-    return true;
-}
-
 void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataType aType, const size_t * bShape,
                            size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
                            SimdTensorFormatType format)
 {
     SN_BEGIN();
     size_t size;
-    if (!check_shapes(__func__, aShape, aCount, bShape, bCount, &size) || !check_type(__func__, "aType", aType) ||
+    if (!sn_check_shapes(__func__, aShape, aCount, bShape, bCount, &size) || !check_type(__func__, "aType", aType) ||
         !check_type(__func__, "bType", bType) || !check_type(__func__, "dstType", dstType))
         return NULL;
     SN_CHECK(format == SimdTensorFormatUnknown || format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, NULL,

@@ -20,3 +20,17 @@ bool sn_take_element(const char * function, const char * name, SimdTensorDataTyp
     *element = sn_copy_element((int)type);
     return true;
 }
+
+bool sn_check_shapes(const char * function, const size_t * aShape, size_t aCount, const size_t * bShape, size_t bCount,
+                     size_t * size)
+{
+    SN_CHECK_FOR(function, aCount == bCount, false, "bCount is %zu, expected %zu as aCount", bCount, aCount);
+    SN_CHECK_FOR(function, aCount == 0 || aShape, false, "aShape is NULL, expected an array");
+    SN_CHECK_FOR(function, aCount == 0 || bShape, false, "bShape is NULL, expected an array");
+    for (size_t i = 0; i < aCount; ++i)
+        SN_CHECK_FOR(function, aShape[i] == bShape[i], false, "bShape[%zu] is %zu, expected %zu as in aShape", i, bShape[i],
+                     aShape[i]);
+    SN_CHECK_FOR(function, sn_product_of(size, aShape, aCount), false, "aShape of %zu dimensions is too large for an array",
+                 aCount);
+    return true;
+}

@@ -11,4 +11,8 @@ bool sn_take_shape(const char * function, size_t count, const size_t * shape, si
 /* True for a type of elements, of *element bytes; likewise. */
 bool sn_take_element(const char * function, const char * name, SimdTensorDataType type, size_t * element);
 
+/* Checks that the shapes a and b are equal and not larger than an array can be, and computes the number of elements. */
+bool sn_check_shapes(const char * function, const size_t * aShape, size_t aCount, const size_t * bShape, size_t bCount,
+                     size_t * size);
+
 #endif

@@ -3,12 +3,12 @@
  * order, a vector of floats at a time, and four of these become a vector of bytes; single coefficients are read like those
  * of each element, from an array that repeats them, so that one loop serves both.
  *
- * Results are limited as floats, which makes NaN a number, before they become integers; the saturating pack does the rest.
  * Without a fused multiply-add, the reference computes what is rounded once.
  */
 #include "contract/affine.h"
 
 #include "kernels/install.h"
+#include "kernels/linear_8u.h"
 
 enum { QUARTERS = 4 };
 
@@ -25,8 +25,7 @@ SN_INLINE v32f load(const struct sn_affine * p, enum sn_affine_type type, const 
         return v_load_32f(src + 4 * i);
     if (type == SN_AFFINE_16B)
         return v_load_16b_32f(src + 2 * i);
-    const v32f x = v_sub_32f(v_cvt_32i_32f(v_load_8u_32i(src + i)), v_set_32f(p->srcZero));
-    return v_mul_32f(x, v_set_32f(p->srcScale));
+    return value_of_bytes(src + i, p->srcZero, p->srcScale);
 }
 
 SN_INLINE v32f value(enum sn_affine_formula formula, v32f x, v32f k, v32f h)
@@ -41,9 +40,7 @@ SN_INLINE v32f value(enum sn_affine_formula formula, v32f x, v32f k, v32f h)
 
 SN_INLINE v32i byte_of(const struct sn_affine * p, v32f y)
 {
-    const v32f t = v_mul_32f(y, v_set_32f(p->dstScale));
-    const v32f limited = v_min_32f(v_max_32f(t, v_set_32f(-0x1p24f)), v_set_32f(0x1p24f));
-    return v_add_32i(v_cvt_32f_32i(limited), v_set_32i(p->dstZero));
+    return integer_of(v_mul_32f(y, v_set_32f(p->dstScale)), p->dstZero);
 }
 
 /* V8U_N results from the i-th on. */

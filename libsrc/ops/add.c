@@ -74,6 +74,32 @@ void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstT
         .cost = sn_cost_of_bytes((double)(job.aBytes + job.bBytes + job.dstBytes) * (double)size)});
 }
 
+struct add_quantized {
+    const struct sn_add_quantized * p;
+    const uint8_t * a, * b;
+    uint8_t * dst;
+    size_t aBytes, bBytes, dstBytes, size;
+    sn_add_quantized_fn kernel;
+};
+
+static void add_quantized_range(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct add_quantized * job = argument;
+    const size_t first = begin * SN_UNIT_ELEMENTS, number = sn_min(end * SN_UNIT_ELEMENTS, job->size) - first;
+    job->kernel(job->p, job->a + first * job->aBytes, job->b + first * job->bBytes, job->dst + first * job->dstBytes, number);
+}
+
+void sn_add_quantized(const struct sn_table * table, bool aType, bool bType, bool dstType, const struct sn_add_quantized * p,
+                      const uint8_t * a, const uint8_t * b, uint8_t * dst, size_t size)
+{
+    const struct add_quantized job = {p, a, b, dst, aType ? 1 : 4, bType ? 1 : 4, dstType ? 1 : 4, size,
+                                      table->add.run_quantized[aType][bType][dstType]};
+    sn_parallel_for(&(struct sn_parallel){.run = add_quantized_range, .job = &job,
+        .units = sn_ceil_div(size, SN_UNIT_ELEMENTS),
+        .cost = sn_cost_of_bytes((double)(job.aBytes + job.bBytes + job.dstBytes) * (double)size)});
+}
+
 struct add_pixels {
     struct sn_add_pixels all;
     size_t aStep, bStep, dstStep; /* bytes */

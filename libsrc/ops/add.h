@@ -10,6 +10,10 @@ void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size
 void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstType, const uint8_t * a, const uint8_t * b,
                 uint8_t * dst, size_t size);
 
+/* Types: true is byte, false float. */
+void sn_add_quantized(const struct sn_table * table, bool aType, bool bType, bool dstType, const struct sn_add_quantized * p,
+                      const uint8_t * a, const uint8_t * b, uint8_t * dst, size_t size);
+
 /* Pixels of `channels` elements with other elements between them: an array, and the elements from pixel to pixel. */
 struct sn_add_pixels {
     const uint8_t * a, * b;

@@ -101,3 +101,39 @@ void sn_affine(const struct sn_table * table, const struct sn_affine_layer * p)
     sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(p->size, SN_UNIT_ELEMENTS),
         .cost = sn_cost_of_bytes((double)(job.from + job.to) * (double)p->size)});
 }
+
+/* ---- rows of bytes: the value is that of the layer with k 1 */
+
+struct rows {
+    struct sn_requantize all;
+    size_t number; /* of a unit */
+    sn_affine_fn kernel;
+};
+
+static void rows_range(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct rows * job = argument;
+    const struct sn_requantize * p = &job->all;
+    const size_t last = sn_min(end * job->number, p->rows);
+    float k[SN_AFFINE_REPEATED], h[SN_AFFINE_REPEATED] = {0};
+    struct sn_affine a = p->bytes;
+    for (size_t i = 0; i < SN_AFFINE_REPEATED; ++i)
+        k[i] = 1;
+    a.k = k, a.h = h;
+    for (size_t row = begin * job->number; row < last; ++row)
+        job->kernel(&a, p->src + row * p->size, p->size, p->dst + row * p->step);
+}
+
+void sn_requantize(const struct sn_table * table, const struct sn_requantize * p)
+{
+    const size_t size = p->rows * p->size;
+    if (p->rows == 1 || p->size == p->step) {
+        sn_affine(table, &(struct sn_affine_layer){.kind = SN_AFFINE_PRELU_8U_8U, .size = size, .channels = 1, .inner = size,
+            .kAll = 1, .bytes = p->bytes, .src = p->src, .dst = p->dst});
+        return;
+    }
+    const struct rows job = {*p, sn_items_per_unit(p->size), table->affine.run[SN_AFFINE_PRELU_8U_8U]};
+    sn_parallel_for(&(struct sn_parallel){.run = rows_range, .job = &job, .units = sn_ceil_div(p->rows, job.number),
+        .cost = sn_cost_of_bytes(2.0 * (double)size)});
+}

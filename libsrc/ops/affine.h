@@ -23,4 +23,14 @@ static inline struct sn_affine sn_affine_plain(uint8_t upper)
 
 void sn_affine(const struct sn_table * table, const struct sn_affine_layer * p);
 
+/* Rows of `size` bytes, one after another, to rows that are `step` apart: the value of each byte for dst's scale and zero. */
+struct sn_requantize {
+    size_t rows, size, step;
+    struct sn_affine bytes;
+    const uint8_t * src;
+    uint8_t * dst;
+};
+
+void sn_requantize(const struct sn_table * table, const struct sn_requantize * p);
+
 #endif

@@ -73,6 +73,19 @@ static void forward_add(void * context, float * dst)
 }
 static const struct kind add_16b = {"SimdSynetAdd16b", init_add, set_nothing, forward_add, NULL};
 
+static void * init_quantized_add(const struct layer * l)
+{
+    const size_t size = l->p->dstC * l->p->dstH * l->p->dstW;
+    return SimdSynetQuantizedAddInit(&size, 1, l->p->srcT, NULL, 0, &size, 1, l->p->srcT, NULL, 3,
+                                     SimdConvolutionActivationIdentity, NULL, l->p->dstT, NULL, 5);
+}
+static void forward_quantized_add(void * context, float * dst)
+{
+    SimdSynetQuantizedAddForward(context, byte_ones, byte_ones, (uint8_t *)dst);
+}
+static const struct kind quantized_add = {"SimdSynetQuantizedAdd", init_quantized_add, set_nothing, forward_quantized_add,
+                                          NULL};
+
 static void * init_scale_16b(const struct layer * l)
 {
     return SimdSynetScale16bInit(l->p->dstC, l->p->dstH * l->p->dstW, l->p->srcT, l->p->dstT, l->p->dstF, SimdTrue, SimdTrue);
@@ -137,7 +150,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 28 };
+enum { LAYERS = 30 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -158,6 +171,7 @@ static size_t all_layers(struct layer * all)
         all[n++] = of_floats(&add_16b, p);
         all[n++] = of_type(of_floats(&scale_16b, p), SimdTensorData16b);
         all[n++] = of_type(of_floats(&scale_8i, p), SimdTensorData8u);
+        all[n++] = of_type(of_floats(&quantized_add, p), SimdTensorData8u);
     }
     const SimdConvolutionParameters wide = shape(SimdTensorFormatNhwc, 5, 40, 1, 1);
     const SimdConvolutionParameters depthwise = shape(SimdTensorFormatNhwc, 40, 40, 3, 40);

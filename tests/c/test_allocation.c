@@ -293,8 +293,8 @@ static void layers(void)
     for (size_t i = 0; i < count; ++i) {
         every_allocation(all[i]);
         const struct kind * kind = all[i].kind;
-        if (kind != &add_16b && kind != &scale_16b && kind != &scale_8i) /* which take products of sizes */
-            refused_values(all[i]);
+        if (kind != &add_16b && kind != &scale_16b && kind != &scale_8i && kind != &quantized_add)
+            refused_values(all[i]); /* the others take products of sizes */
     }
 }
 
@@ -569,6 +569,8 @@ static void plain_functions(void)
     SimdSynetRelu16b((const uint16_t *)x, 8000, &slope, (uint16_t *)y);
     TEST_NO_ERROR();
     SimdSynetConvert32fTo8u(x, 1, 10, 20, 20, SimdTensorFormatNhwc, z, z, bytes, SimdSynetCompatibilityDefault);
+    TEST_NO_ERROR();
+    SimdSynetQuantizedPreluLayerForward(bytes, &slope, 0, 10, 400, x, sums, &slope, 0, SimdTensorFormatNhwc);
     TEST_NO_ERROR();
     SimdSynetConvertImage(1, 10, 400, x, SimdTensorFormatNchw, y, SimdTensorFormatNhwc);
     TEST_NO_ERROR();

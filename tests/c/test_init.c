@@ -97,6 +97,13 @@ static void * add_16b(void)
                                shape->srcF);
 }
 
+static void * quantized_add(void)
+{
+    const size_t dimensions[] = {batch, shape->srcC, shape->srcH, shape->srcW};
+    return SimdSynetQuantizedAddInit(dimensions, 4, SimdTensorData32f, NULL, 0, dimensions, 4, SimdTensorData8u, NULL, 3,
+                                     SimdConvolutionActivationRelu, NULL, SimdTensorData8u, NULL, 5);
+}
+
 static size_t spatial(void)
 {
     return shape->srcW && shape->srcH > SIZE_MAX / shape->srcW ? SIZE_MAX : shape->srcH * shape->srcW;
@@ -190,6 +197,7 @@ static const struct family {
     {"InnerProduct32f", inner_product_32f, SimdSynetInnerProduct32fExternalBufferSize,
      SimdSynetInnerProduct32fInternalBufferSize, 4, SimdTensorData32f},
     {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
+    {"QuantizedAdd", quantized_add, nothing, nothing, 1, SimdTensorData32f},
     {"Scale16b", scale_16b, nothing, nothing, 1, SimdTensorData32f},
     {"Scale8i", scale_8i, nothing, SimdSynetScale8iInternalBufferSize, 1, SimdTensorData32f},
     {"Recurrent", recurrent, nothing, SimdnetRecurrentInternalBufferSize, 1, SimdTensorData32f},

@@ -391,6 +391,30 @@ static void scale_narrow(void)
     SimdRelease(context);
 }
 
+static void quantized_add(void)
+{
+    const size_t shape[2] = {fuzz_size(9), fuzz_size(60)}, all = fuzz_cells(shape, 2);
+    SimdTensorDataType t[3];
+    const float * scale[3];
+    int32_t zero[3];
+    for (size_t i = 0; i < 3; ++i) {
+        t[i] = fuzz_byte() >= 252 ? SimdTensorData16b : fuzz_chance() ? SimdTensorData8u : SimdTensorData32f;
+        scale[i] = fuzz_chance() ? NULL : fuzz_scalar(fuzz_byte() >= 240 ? fuzz_number() : 0.25f);
+        zero[i] = fuzz_byte() >= 250 ? 256 : (int32_t)fuzz_pick(0, 255);
+    }
+    const int activation = fuzz_enum(2);
+    void * context;
+    OPEN(context, SimdSynetQuantizedAddInit, shape, 2, t[0], scale[0], zero[0], shape, 2, t[1], scale[1], zero[1],
+         (SimdConvolutionActivationType)activation, NULL, t[2], scale[2], zero[2]);
+    if (!context)
+        return;
+    const uint8_t * a = fuzz_in(type_of(t[0]), all), * b = fuzz_in(type_of(t[1]), all);
+    uint8_t * dst = fuzz_out_or_source(type_of(t[2]), all);
+    if (fuzz_possible())
+        CALL(SimdSynetQuantizedAddForward, context, a, b, dst);
+    SimdRelease(context);
+}
+
 static void grid_sample(void)
 {
     const size_t batch = fuzz_size(2), channels = fuzz_size(5), srcH = fuzz_size(9), srcW = fuzz_size(12);
@@ -613,7 +637,8 @@ static void infrastructure(void)
 const struct fuzz_target fuzz_contexts[] = {
     {"convolution_32f", convolution_32f}, {"convolution_16b", convolution_16b}, {"convolution_8i", convolution_8i},
     {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f}, {"add_16b", add_16b},
-    {"scale_narrow", scale_narrow}, {"grid_sample", grid_sample}, {"gather_elements", gather_elements},
-    {"permute", permute}, {"resize", resize}, {"resizer", resizer}, {"recurrent", recurrent}, {"infrastructure", infrastructure},
+    {"scale_narrow", scale_narrow}, {"quantized_add", quantized_add}, {"grid_sample", grid_sample},
+    {"gather_elements", gather_elements}, {"permute", permute}, {"resize", resize}, {"resizer", resizer},
+    {"recurrent", recurrent}, {"infrastructure", infrastructure},
     /* Twice, as these have the most algorithms. */
     {"convolution_32f", convolution_32f}, {"convolution_8i", convolution_8i}, {NULL, NULL}};

@@ -268,6 +268,61 @@ static void convert_8u(void)
              (SimdSynetCompatibilityType)compatibility);
 }
 
+/* A scale, usually a good one. */
+static const float * some_scale(void) { return fuzz_scalar(fuzz_byte() >= 240 ? fuzz_number() : 0.25f); }
+
+/* A zero of a tensor of bytes, or minus one. */
+static int some_zero(void) { return fuzz_byte() >= 250 ? 256 : (int)fuzz_pick(0, 255); }
+
+static void quantized_layer(void)
+{
+    const size_t channels = fuzz_size(30), spatial = fuzz_size(60), all = CELLS(channels, spatial);
+    const float * srcScale = some_scale(), * dstScale = some_scale();
+    const int srcZero = some_zero(), dstZero = some_zero(), format = fuzz_enum(2);
+    const bool scales = fuzz_chance();
+    const float * k = fuzz_in(F32, channels), * h = scales && fuzz_chance() ? fuzz_in(F32, channels) : NULL;
+    const uint8_t * src = fuzz_in(U8, all);
+    uint8_t * dst = fuzz_out_or_source(U8, all);
+    if (scales)
+        CALL(SimdSynetQuantizedScaleLayerForward, src, srcScale, srcZero, channels, spatial, k, h, dst, dstScale, dstZero,
+             (SimdTensorFormatType)format);
+    else
+        CALL(SimdSynetQuantizedPreluLayerForward, src, srcScale, srcZero, channels, spatial, k, dst, dstScale, dstZero,
+             (SimdTensorFormatType)format);
+}
+
+static void quantized_concat(void)
+{
+    const size_t count = fuzz_pick(0, 3), num = fuzz_size(20);
+    size_t size[3] = {0}, row = 0;
+    const uint8_t * src[3] = {NULL, NULL, NULL};
+    float norm[3];
+    int32_t bias[3];
+    for (size_t i = 0; i < count; ++i) {
+        size[i] = fuzz_pick(0, 90), row += size[i], norm[i] = *some_scale(), bias[i] = -some_zero();
+        src[i] = fuzz_in(U8, CELLS(num, size[i]));
+    }
+    const float * scale = some_scale();
+    const int zero = some_zero();
+    CALL(SimdSynetQuantizedConcatLayerForward, count, src, num, size, fuzz_given(bias, I32, count),
+         fuzz_given(norm, F32, count), scale, zero, fuzz_out(U8, CELLS(num, row)));
+}
+
+static void quantized_shuffle(void)
+{
+    const size_t c0 = 2 * fuzz_pick(0, 20) + (fuzz_byte() >= 250), c1 = 2 * fuzz_pick(0, 20), spatial = fuzz_size(40);
+    const size_t half = (c0 + c1) / 2;
+    const int type = fuzz_enum(2), format = fuzz_enum(2), bias0 = -some_zero(), bias1 = -some_zero(), zero = some_zero();
+    const float * norm0 = some_scale(), * norm1 = some_scale(), * scale = some_scale();
+    const bool inverse = type == 1;
+    const uint8_t * src0 = fuzz_in(U8, CELLS(inverse ? half : c0, spatial));
+    const uint8_t * src1 = fuzz_in(U8, CELLS(inverse ? half : c1, spatial));
+    uint8_t * dst0 = fuzz_out(U8, CELLS(inverse ? c0 : half, spatial));
+    uint8_t * dst1 = fuzz_out(U8, CELLS(inverse ? c1 : half, spatial));
+    CALL(SimdSynetQuantizedShuffleLayerForward, src0, bias0, norm0, c0, src1, bias1, norm1, c1, spatial, dst0, dst1, scale,
+         zero, (SimdTensorFormatType)format, type);
+}
+
 /* ---- layers whose results are sums */
 
 static void softmax(void)
@@ -374,4 +429,5 @@ const struct fuzz_target fuzz_functions[] = {
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
     {"gemm_batch", gemm_batch}, {"narrow", narrow},
-    {"relu_16b", relu_16b}, {"convert_8u", convert_8u}, {NULL, NULL}};
+    {"relu_16b", relu_16b}, {"convert_8u", convert_8u}, {"quantized_layer", quantized_layer},
+    {"quantized_concat", quantized_concat}, {"quantized_shuffle", quantized_shuffle}, {NULL, NULL}};

@@ -461,6 +461,12 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdSynetConvert32fTo8u(s[0], 1, 1, n, 1, NCHW, floats(8.0), floats(3.0), d[0], 0)
 
 
+@case("quantized", [A(1, "u1")], [A(1, "u1")], name="prelu")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    one = floats(0.5)
+    lib.SimdSynetQuantizedPreluLayerForward(s[0], one, 3, 1, n, one, d[0], one, 5, NCHW)
+
+
 @case("narrow", [A(1)], [A(1, "u2")], quick=True, name="floats to halves")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdFloat32ToFloat16(s[0], n, d[0])

@@ -1,0 +1,284 @@
+"""Layers of quantised bytes: uint8 tensors, each with one scale and one zero.
+
+A byte q represents ``(q - zero) * scale``; pairs ``(scale, zero)`` describe a tensor, as in ``src=(0.5, 128)``. A scale is
+finite and above 0, a zero is 0 .. 255. All instruction sets give the same bytes.
+
+Raises TypeError for another dtype, ValueError for another shape, scale or zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pysimd._arrays import (
+    FLOAT32,
+    UINT8,
+    apart,
+    at,
+    coefficients,
+    coefficients_or_null,
+    element_of,
+    output,
+    plain,
+    pointer,
+    tensor,
+)
+from pysimd._geometry import NHWC, axis_of, images_of, layout_of, planes_of, shape_of, with_channels
+from pysimd._library import ffi, lib
+from pysimd.annotations import Array, ByteArray, Bytes, Coefficients, Layout, Shape, Tensor
+from pysimd.calls import call, create
+from pysimd.context import ShapedContext
+from pysimd.errors import shown
+
+#: The scale and the zero of a tensor of bytes.
+Linear = tuple[float, int]
+
+
+def _linear(value: Any, name: str) -> Linear:
+    if not (isinstance(value, tuple) and len(value) == 2):
+        raise TypeError(f"{name} is {shown(value)}, expected a tuple (scale, zero)")
+    return value
+
+
+def _bytes(x: Bytes, name: str) -> tuple[Array, Any]:
+    """A plain array of bytes, and its C array."""
+    array = plain(x, name, UINT8)
+    element_of(array, name, (UINT8,))
+    return array, pointer(array, name, UINT8)
+
+
+def _layer(
+    function: Any, x: Bytes, terms: dict[str, Any], src: Linear, dst: Linear, layout: Layout, out: ByteArray | None
+) -> ByteArray:
+    """A layer with coefficients of channels, once for each image. The first coefficients are required."""
+    array, data = _bytes(x, "x")
+    form = layout_of(layout)
+    images, channels, spatial = planes_of(array.shape, form)
+    (scale, zero), (dst_scale, dst_zero) = _linear(src, "src"), _linear(dst, "dst")
+    first, *others = terms
+    values = [coefficients(terms[first], first, channels)]
+    values += [coefficients_or_null(terms[name], name, channels) for name in others]
+    given = {name: value for name, value in terms.items() if value is not None}
+    sources, names = (x, *given.values()), ("x", *given)
+    out, result = output(out, array.shape, sources, names, 1, element=UINT8, ctype=UINT8.ctype, like=UINT8)
+    for begin in [image * channels * spatial for image in range(images)]:
+        source, target = at(data, begin), at(result, begin)
+        call(function, source, (scale,), zero, channels, spatial, *values, target, (dst_scale,), dst_zero, form)
+    return out
+
+
+def quantized_prelu(
+    x: Bytes,
+    slope: Coefficients,
+    *,
+    src: Linear,
+    dst: Linear,
+    layout: Layout = "nhwc",
+    out: ByteArray | None = None,
+) -> ByteArray:
+    """``max(0, v) + slope[c] * min(0, v)`` of the values v that bytes represent.
+
+    x, out : uint8, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw"; or a batch of them.
+        ``out`` may be ``x``.
+    slope : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels.
+    src, dst : the scale and the zero of `x` and of the result.
+
+    >>> pysimd.quantized_prelu(np.array([[8, 12]], np.uint8), 0.5, src=(1.0, 10), dst=(0.5, 100))
+    array([[ 98, 104]], dtype=uint8)
+
+    Formula: SimdSynetQuantizedPreluLayerForward.
+    """
+    return _layer(lib.SimdSynetQuantizedPreluLayerForward, x, {"slope": slope}, src, dst, layout, out)
+
+
+def quantized_scale(
+    x: Bytes,
+    scale: Coefficients,
+    bias: Coefficients | None = None,
+    *,
+    src: Linear,
+    dst: Linear,
+    layout: Layout = "nhwc",
+    out: ByteArray | None = None,
+) -> ByteArray:
+    """``v * scale[c] + bias[c]``, rounded once, of the values v that bytes represent.
+
+    x, out : uint8, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw"; or a batch of them.
+        ``out`` may be ``x``.
+    scale, bias : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels; None for `bias` is zeros.
+    src, dst : the scale and the zero of `x` and of the result.
+
+    >>> pysimd.quantized_scale(np.array([[8, 12]], np.uint8), 3, 1, src=(1.0, 10), dst=(0.5, 100))
+    array([[ 90, 114]], dtype=uint8)
+
+    Formula: SimdSynetQuantizedScaleLayerForward.
+    """
+    return _layer(lib.SimdSynetQuantizedScaleLayerForward, x, {"scale": scale, "bias": bias}, src, dst, layout, out)
+
+
+def quantized_concatenate(
+    arrays: Sequence[Bytes], axis: int = 0, *, src: Sequence[Linear], dst: Linear, out: ByteArray | None = None
+) -> ByteArray:
+    """The arrays one after another along an axis, each requantised.
+
+    arrays : at least one; uint8, contiguous, of shapes that differ along `axis` only.
+    src : the scale and the zero of each of them.
+    dst : those of the result.
+    out : uint8 of the shape of the result.
+
+    >>> a, b = np.array([8, 10], np.uint8), np.array([3], np.uint8)
+    >>> pysimd.quantized_concatenate([a, b], src=[(1.0, 0), (2.0, 0)], dst=(0.5, 0))
+    array([16, 20, 12], dtype=uint8)
+
+    Formula: SimdSynetQuantizedConcatLayerForward.
+    """
+    given = list(arrays)
+    taken = [_bytes(array, f"arrays[{i}]") for i, array in enumerate(given)]
+    if not taken:
+        raise ValueError("arrays is empty, expected at least one")
+    pairs = [_linear(pair, f"src[{i}]") for i, pair in enumerate(src)]
+    if len(pairs) != len(taken):
+        raise ValueError(f"src has {len(pairs)} elements, expected {len(taken)}, one for each array")
+    first = taken[0][0].shape
+    axis = axis_of(axis, first, "arrays[0]")
+    for i, (array, _) in enumerate(taken):
+        if array.shape != (*first[:axis], *array.shape[axis : axis + 1], *first[axis + 1 :]):
+            raise ValueError(f"arrays[{i}] has shape {array.shape}, expected that of arrays[0] except for axis {axis}")
+    extent = sum(array.shape[axis] for array, _ in taken)
+    shape = (*first[:axis], extent, *first[axis + 1 :])
+    out, result = output(out, shape, given, "arrays", element=UINT8, ctype=UINT8.ctype, like=UINT8)
+    scale, zero = _linear(dst, "dst")
+    sizes = ffi.new("size_t[]", [prod(array.shape[axis:]) for array, _ in taken])
+    zeros = ffi.new("int32_t[]", [-pair[1] for pair in pairs])
+    norms = ffi.new("float[]", [pair[0] for pair in pairs])
+    sources = [data for _, data in taken]
+    rows = prod(first[:axis])
+    call(
+        lib.SimdSynetQuantizedConcatLayerForward,
+        len(taken), sources, rows, sizes, zeros, norms, (_inverse(scale),), zero, result,
+    )  # fmt: skip
+    return out
+
+
+def _inverse(scale: float) -> float:
+    """1 / scale in float32, which C refuses where the scale is no scale."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.float32(1) / np.float32(scale))
+
+
+def quantized_shuffle(
+    a: Bytes,
+    b: Bytes,
+    *,
+    src: tuple[Linear, Linear],
+    dst: Linear,
+    channels: tuple[int, int] | None = None,
+    layout: Layout = "nhwc",
+    out: tuple[ByteArray, ByteArray] | None = None,
+) -> tuple[ByteArray, ByteArray]:
+    """Splits the channels of `a` followed by those of `b` into the even and the odd ones, and requantises them.
+
+    a, b : uint8, contiguous, each with an even number of channels: (C, H, W) for "nchw", (H, W, C) for "nhwc", (C, W) for
+        "ncw", (W, C) for "nwc"; or a batch of them. They may differ in C only.
+    src : the scale and the zero of `a`, and those of `b`.
+    dst : those of both results.
+    channels : the inverse, for the even channels in `a` and the odd ones in `b`: the channels of the two results.
+    out : two arrays.
+
+    >>> a, b = np.array([[[0, 1]]], np.uint8), np.array([[[2, 3]]], np.uint8)
+    >>> even, odd = pysimd.quantized_shuffle(a, b, src=((1.0, 0), (1.0, 0)), dst=(0.5, 10))
+    >>> even, odd
+    (array([[[10, 14]]], dtype=uint8), array([[[12, 16]]], dtype=uint8))
+
+    Formula: SimdSynetQuantizedShuffleLayerForward.
+    """
+    (first, src0), (second, src1) = _bytes(a, "a"), _bytes(b, "b")
+    form = layout_of(layout)
+    lead, c0, height, width = images_of(first.shape, form, "a")
+    c1 = images_of(second.shape, form, "b")[1]
+    if second.shape != with_channels(first.shape, form, c1):
+        raise ValueError(f"b has shape {second.shape}, expected that of a, {first.shape}, except for the channels")
+    wanted = channels if channels is not None else ((c0 + c1) // 2, (c0 + c1) // 2)
+    if channels is not None and (c0 != c1 or sum(channels) != c0 + c1):
+        raise ValueError(f"channels is {channels}, expected two numbers, twice as many as a and b have each")
+    if out is not None and not (isinstance(out, tuple) and len(out) == 2):
+        raise TypeError(f"out is {shown(out)}, expected a tuple of two arrays")
+    made = []
+    for i, count in enumerate(wanted):
+        shape, one = with_channels(first.shape, form, count), None if out is None else out[i]
+        made.append(output(one, shape, (a, b), ("a", "b"), element=UINT8, ctype=UINT8.ctype, like=UINT8))
+    (out0, dst0), (out1, dst1) = made
+    apart(dst0, "out", dst1, "itself")
+    (norm0, zero0), (norm1, zero1), (scale, zero) = _linear(src[0], "src[0]"), _linear(src[1], "src[1]"), _linear(dst, "dst")
+    images, spatial = lead[0] if lead else 1, height * width
+    if form == NHWC:  # the images of a batch follow each other, like the pixels of one
+        images, spatial = 1, images * spatial
+    sizes = (c0, c1) if channels is None else channels
+    for i in range(images):
+        (from0, from1), (to0, to1) = ([i * spatial * n for n in counts] for counts in ((c0, c1), wanted))
+        call(
+            lib.SimdSynetQuantizedShuffleLayerForward,
+            at(src0, from0), -zero0, (norm0,), sizes[0], at(src1, from1), -zero1, (norm1,), sizes[1], spatial,
+            at(dst0, to0), at(dst1, to1), (_inverse(scale),), zero, form, int(channels is not None),
+        )  # fmt: skip
+    return out0, out1
+
+
+class QuantizedAdd(ShapedContext):
+    """The sum of two tensors of one shape, each of floats or of quantised bytes: QLinearAdd of ONNX for bytes.
+
+    src_shape : the shape of both inputs and of the output.
+    a, b, dst : the scale and the zero of a tensor of uint8; None for one of float32.
+    relu : whether negative sums become 0.
+
+    Raises ValueError for another scale or zero, or a shape that is too large.
+
+    >>> with pysimd.QuantizedAdd((2,), a=(0.5, 10), b=(1.0, 0), dst=(1.0, 3)) as context:
+    ...     context(np.array([10, 14], np.uint8), np.array([1, 2], np.uint8))
+    array([4, 7], dtype=uint8)
+
+    Formula: SimdSynetQuantizedAddInit.
+    """
+
+    def __init__(
+        self,
+        src_shape: Shape,
+        *,
+        a: Linear | None = None,
+        b: Linear | None = None,
+        dst: Linear | None = None,
+        relu: bool = False,
+    ) -> None:
+        self._src_shape = self._dst_shape = shape_of(src_shape, "src_shape")
+        given = {"a": a, "b": b, "dst": dst}
+        self._elements = tuple(FLOAT32 if pair is None else UINT8 for pair in given.values())
+        terms = [(1.0, 0) if pair is None else _linear(pair, name) for name, pair in given.items()]
+        types = [element.tensor for element in self._elements]
+        activation = lib.SimdConvolutionActivationRelu if relu else lib.SimdConvolutionActivationIdentity
+        shape, rank = ffi.new("size_t[]", self._src_shape), len(self._src_shape)
+        tensors = [(kind, ffi.new("float *", scale), zero) for kind, (scale, zero) in zip(types, terms)]
+        super().__init__(
+            create(
+                lib.SimdSynetQuantizedAddInit,
+                shape, rank, *tensors[0], shape, rank, *tensors[1], activation, ffi.NULL, *tensors[2],
+            ),
+            {"src_shape": self._src_shape, **given, "relu": bool(relu)},
+        )  # fmt: skip
+
+    def forward(self, a: Tensor, b: Tensor, *, out: Array | None = None) -> Array:
+        """Adds `a` and `b`. ``out`` may be ``a`` or ``b`` if it has the same dtype."""
+        handle = self._open()
+        first, second, dst = self._elements
+        a_data = tensor(a, "a", self._src_shape, first, UINT8.ctype)
+        b_data = tensor(b, "b", self._src_shape, second, UINT8.ctype)
+        sources, names = ((a, b), ("a", "b")) if first is dst else ((b, a), ("b", "a"))
+        same = (first is dst) + (second is dst)
+        out, result = output(out, self._src_shape, sources, names, same, element=dst, ctype=UINT8.ctype, like=dst)
+        call(lib.SimdSynetQuantizedAddForward, handle, a_data, b_data, result)
+        return out
+
+    __call__ = forward
