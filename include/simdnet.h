@@ -780,6 +780,10 @@ void SimdResizerRun(const void * resizer, const uint8_t * src, size_t srcStride,
  */
 void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst);
 
+/* The same of bfloat16 numbers: computed in float, and each result is rounded to nearest even, so that the sum of a line may
+ * differ from 1. */
+void SimdSynetSoftmax16b(const uint16_t * src, size_t outer, size_t count, size_t inner, uint16_t * dst);
+
 /* --------------------------------------------------------------------------------- local response normalization */
 
 /*
@@ -826,9 +830,14 @@ void SimdSynetNormalizeLayerForwardV2(const float * src, size_t batch, size_t ch
                                       const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
                                       float * dst);
 
+/* The same of bfloat16 numbers, with scale, shift and eps in float: computed in float, and rounded to nearest even once. */
+void SimdSynetNormalizeLayerForward16bV2(const uint16_t * src, size_t batch, size_t channels, size_t spatial,
+                                         const float * scale, const float * shift, const float * eps,
+                                         SimdTensorFormatType format, float * buf, uint16_t * dst);
+
 /*
- * Instance normalization (arXiv:1607.08022): the same with the mean and the variance of all positions of the channel. With
- * one position the result is shift.
+ * Instance normalization (arXiv:1607.08022): as layer normalization, with the mean and the variance of all positions of the
+ * channel. With one position the result is shift.
  */
 void SimdSynetNormalizeLayerForwardV3(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
                                       const float * shift, const float * eps, SimdTensorFormatType format, float * buf,

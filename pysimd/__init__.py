@@ -83,7 +83,7 @@ from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.models import load
 from pysimd.non_max_suppression import non_max_suppression
-from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
+from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm, layer_norm_16b
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.quantize_linear import dequantize_linear, quantize_linear
 from pysimd.quantized import (
@@ -98,7 +98,7 @@ from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, red
 from pysimd.resize import Resize, Resizer, resize
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
-from pysimd.softmax import softmax
+from pysimd.softmax import softmax, softmax_16b
 from pysimd.threadpools import register_if_imported as _register_if_imported
 from pysimd.threadpools import register_threadpoolctl
 from pysimd.tiled_scale import tiled_scale
@@ -197,6 +197,7 @@ __all__ = [
     "isa_levels",
     "l2_normalize",
     "layer_norm",
+    "layer_norm_16b",
     "leaky_relu",
     "linear",
     "load",
@@ -252,6 +253,7 @@ __all__ = [
     "silu",
     "sin",
     "softmax",
+    "softmax_16b",
     "softplus",
     "specify_tensor_format",
     "sqrt",

@@ -231,6 +231,13 @@ def floats(array: Any, name: str) -> tuple[Array, Any]:
         return array, pointer(array, name, FLOAT32)  # which raises with the reason
 
 
+def bfloat16s(array: Any, name: str) -> tuple[Array, Any]:
+    """A bfloat16 array of any shape, plain, and its C array."""
+    array = plain(array, name, BFLOAT16)
+    element_of(array, name, (BFLOAT16,))
+    return array, pointer(array, name, BFLOAT16)
+
+
 def tensor(array: Any, name: str, shape: Shape, element: Element = FLOAT32, ctype: Any = _F32_ARRAY) -> Any:
     """A C array over an array of this shape and this element type."""
     if type(array) is not ndarray or array.dtype is not element.dtype or array.shape != shape:

@@ -11,13 +11,11 @@ from pysimd._arrays import (
     UINT8,
     Element,
     at,
+    bfloat16s,
     coefficients,
     coefficients_or_null,
-    element_of,
     element_of_dtype,
     output,
-    plain,
-    pointer,
     tensor,
 )
 from pysimd._geometry import layout_of, name_of, planes_of, shape_of
@@ -42,9 +40,7 @@ def relu_16b(x: Tensor, *, slope: float = 0.0, out: Array | None = None) -> Arra
 
     Formula: SimdSynetRelu16b.
     """
-    array = plain(x, "x", BFLOAT16)
-    element_of(array, "x", (BFLOAT16,))
-    src = pointer(array, "x", BFLOAT16)
+    array, src = bfloat16s(x, "x")
     out, dst = output(out, array.shape, (x,), ("x",), 1, element=BFLOAT16, ctype=BFLOAT16.ctype, like=x)
     call(lib.SimdSynetRelu16b, src, array.size, (slope,), dst)
     return out

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from pysimd._arrays import NULL, coefficients, floats, output, plain
+from pysimd._arrays import BFLOAT16, NULL, bfloat16s, coefficients, floats, output, plain
 from pysimd._geometry import NCHW, NHWC, PLAIN_LAYOUTS, images_of, layout_of, number, planes_of, shape_of
 from pysimd._library import lib
-from pysimd.annotations import Coefficients, FloatArray, Floats, Layout, Shape
+from pysimd.annotations import Array, Coefficients, FloatArray, Floats, Layout, Shape, Tensor
 from pysimd.calls import call
 from pysimd.channelwise import scale
 
@@ -87,6 +87,41 @@ def layer_norm(
         raise ValueError(f"normalized is {normalized!r} with layout {layout!r}, expected the layout 'nhwc'")
     out, dst = output(out, array.shape, *_sources(x, weight, bias), 1)
     function = lib.SimdSynetNormalizeLayerForwardV2
+    call(function, src, images, channels, spatial, weight_, bias_, (eps,), form, NULL, dst)
+    return out
+
+
+def layer_norm_16b(
+    x: Tensor,
+    weight: Coefficients | None = None,
+    bias: Coefficients | None = None,
+    *,
+    eps: float = 1e-5,
+    layout: Layout = "nhwc",
+    out: Array | None = None,
+) -> Array:
+    """:func:`layer_norm` of the channels of bfloat16 numbers: computed in float, and rounded to nearest even once.
+
+    x, out : bfloat16 (uint16 or ml_dtypes.bfloat16), contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc",
+        (C, W) for "ncw"; or a batch of them. ``out`` may be ``x``.
+    weight, bias : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number; None is 1 and 0.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> x = pysimd.to_bfloat16(np.array([[1, 3], [20, 60]], np.float32))
+    >>> pysimd.from_bfloat16(pysimd.layer_norm_16b(x, eps=0))
+    array([[-1.,  1.],
+           [-1.,  1.]], dtype=float32)
+
+    Formula: SimdSynetNormalizeLayerForward16bV2.
+    """
+    array, src = bfloat16s(x, "x")
+    form = layout_of(layout)
+    images, channels, spatial = planes_of(array.shape, form)
+    weight_, bias_ = _terms(weight, bias, channels)
+    sources, names = _sources(x, weight, bias)
+    out, dst = output(out, array.shape, sources, names, 1, element=BFLOAT16, ctype=BFLOAT16.ctype, like=x)
+    function = lib.SimdSynetNormalizeLayerForward16bV2
     call(function, src, images, channels, spatial, weight_, bias_, (eps,), form, NULL, dst)
     return out
 

@@ -119,6 +119,11 @@ def affine(rng: np.random.Generator) -> Iterator[Case]:
     wide = _widened(_bf16(x))
     expected = np.maximum(wide, 0) + np.float32(0.25) * np.minimum(wide, 0)
     yield "relu_16b", pysimd.relu_16b(_bf16(x), slope=0.25), _bf16(expected), 0
+    e = np.exp(wide.astype(np.float64))
+    yield "softmax_16b", _widened(pysimd.softmax_16b(_bf16(x))), e / e.sum(-1, keepdims=True), 1 / 256
+    centred = wide.astype(np.float64) - wide.mean(-1, keepdims=True, dtype=np.float64)
+    normal = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+    yield "layer_norm_16b", _widened(pysimd.layer_norm_16b(_bf16(x))), normal, 1 / 256
     with pysimd.Scale16b(x.shape) as scaling:
         yield "Scale16b", scaling(_bf16(x), a, b), _bf16(wide * a + b), 0
     stats = pysimd.statistics(x)

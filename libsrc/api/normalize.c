@@ -74,3 +74,30 @@ void SimdSynetNormalizeLayerForwardV4(const sn_32f * src, size_t batch, size_t c
     normalize(__func__, &(struct sn_normalize){SN_NORMALIZE_RESPONSE, src, batch, channels, spatial, scale, shift, 0, dst,
                                                (enum sn_format)format}, eps);
 }
+
+void SimdSynetNormalizeLayerForward16bV2(const sn_16b * src, size_t batch, size_t channels, size_t spatial,
+                                         const sn_32f * scale, const sn_32f * shift, const sn_32f * eps,
+                                         SimdTensorFormatType format, sn_32f * buf, sn_16b * dst)
+{
+    SN_CALL_FORMATS(1, batch, channels, spatial, format);
+    size_t elements;
+    (void)buf;
+    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
+             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
+    SN_CHECK(sn_product(&elements, batch, channels, spatial), SN_VOID,
+             "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
+    if (elements == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(scale, SN_VOID);
+    SN_CHECK_POINTER(shift, SN_VOID);
+    SN_CHECK(eps, SN_VOID, "eps is NULL, expected a number");
+    SN_CHECK_POINTER(dst, SN_VOID);
+    const struct sn_array result = SN_ARRAY(dst, elements);
+    if (!sn_apart_or_same(__func__, result, SN_ARRAY(src, elements)) ||
+        !sn_apart(__func__, result, SN_ARRAY(scale, channels)) || !sn_apart(__func__, result, SN_ARRAY(shift, channels)))
+        return;
+    if (!sn_normalize_16b(&(struct sn_normalize_16b){src, batch, channels, spatial, scale, shift, *eps, dst,
+                                                     (enum sn_format)format}))
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for positions of %zu floats", channels);
+}

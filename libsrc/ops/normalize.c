@@ -11,6 +11,7 @@
 #include "dispatch/dispatch.h"
 #include "ops/channelwise.h"
 #include "ops/units.h"
+#include "ops/widened.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
@@ -232,4 +233,59 @@ bool sn_normalize_32f(const struct sn_normalize * p)
     else
         return images(table, p);
     return true;
+}
+
+/* ---- layer normalization of bfloat16 numbers: blocks of positions become floats, and return */
+
+enum { BLOCK = 16384, POSITIONS = 16 }; /* floats of a block, unless the fewest positions have more */
+
+struct blocks {
+    const struct sn_normalize_16b * p;
+    const struct sn_table * table;
+    size_t positions, strips; /* of a block, and blocks of an image */
+};
+
+/* The floats of a block, [position][channel] or [channel][position], are an image. */
+static void normalize_block(const struct blocks * job, size_t n, sn_32f * work)
+{
+    const struct sn_normalize_16b * p = job->p;
+    const bool rows = p->format == SN_NHWC;
+    const struct sn_normalize_lines l = {work, n, p->channels, n, p->scale, p->shift, p->eps, work};
+    if (!job->table->normalize.rows)
+        job->table->normalize.layer(&(struct sn_normalize){SN_NORMALIZE_LAYER, work, 1, p->channels, n, p->scale, p->shift,
+                                                           p->eps, work, p->format});
+    else
+        (rows ? job->table->normalize.rows : job->table->normalize.columns)(&l);
+}
+
+static void blocks_range(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct blocks * job = argument;
+    const struct sn_normalize_16b * p = job->p;
+    for (size_t unit = begin; unit < end; ++unit) {
+        const size_t first = unit % job->strips * job->positions, n = sn_min(job->positions, p->spatial - first);
+        const bool nhwc = p->format == SN_NHWC;
+        const size_t at = unit / job->strips * p->channels * p->spatial + first * (nhwc ? p->channels : 1);
+        const size_t rows = nhwc ? n : p->channels, width = nhwc ? p->channels : n, step = nhwc ? p->channels : p->spatial;
+        sn_widen_rows(job->table, p->src + at, rows, width, step, work);
+        normalize_block(job, n, work);
+        sn_narrow_rows(job->table, work, rows, width, step, p->dst + at);
+    }
+}
+
+bool sn_normalize_16b(const struct sn_normalize_16b * given)
+{
+    struct sn_normalize_16b p = *given;
+    if (p.format == SN_NCHW && p.spatial == 1)
+        p.format = SN_NHWC;
+    if (p.format == SN_NHWC) /* one image */
+        p.spatial *= p.batch, p.batch = 1;
+    const size_t positions = sn_min(sn_max(BLOCK / p.channels / POSITIONS, 1) * POSITIONS, p.spatial);
+    const struct blocks job = {&p, sn_table(), positions, sn_ceil_div(p.spatial, positions)};
+    const size_t bytes = positions * p.channels * sizeof(float);
+    void * work = sn_scratch(bytes);
+    if (work)
+        sn_parallel_for(&(struct sn_parallel){.run = blocks_range, .job = &job, .units = p.batch * job.strips,
+            .cost = cost_of((double)(p.batch * p.spatial * p.channels)), .work = work, .workBytes = bytes});
+    return work != NULL;
 }

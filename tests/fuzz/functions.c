@@ -333,6 +333,25 @@ static void softmax(void)
     CALL(SimdSynetSoftmaxLayerForward, src, outer, count, inner, fuzz_out_or_source(F32, all));
 }
 
+static void softmax_16b(void)
+{
+    const size_t outer = fuzz_size(6), count = fuzz_size(40), inner = fuzz_size(20), all = CELLS(outer, count, inner);
+    const uint16_t * src = fuzz_in(B16, all);
+    fuzz_close();
+    CALL(SimdSynetSoftmax16b, src, outer, count, inner, fuzz_out_or_source(B16, all));
+}
+
+static void normalize_16b(void)
+{
+    const size_t batch = fuzz_size(2), channels = fuzz_size(40), spatial = fuzz_size(30), all = CELLS(batch, channels, spatial);
+    const float * eps = fuzz_scalar(0.01f), * scale = fuzz_in(F32, channels), * shift = fuzz_in(F32, channels);
+    const int format = fuzz_enum(2);
+    const uint16_t * src = fuzz_in(B16, all);
+    fuzz_close();
+    CALL(SimdSynetNormalizeLayerForward16bV2, src, batch, channels, spatial, scale, shift, eps, (SimdTensorFormatType)format,
+         NULL, fuzz_out_or_source(B16, all));
+}
+
 static void lrn(void)
 {
     const size_t half = fuzz_size(6), channels = fuzz_size(40), spatial = fuzz_size(30), all = CELLS(channels, spatial);
@@ -430,4 +449,5 @@ const struct fuzz_target fuzz_functions[] = {
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
     {"gemm_batch", gemm_batch}, {"narrow", narrow},
     {"relu_16b", relu_16b}, {"convert_8u", convert_8u}, {"quantized_layer", quantized_layer},
-    {"quantized_concat", quantized_concat}, {"quantized_shuffle", quantized_shuffle}, {NULL, NULL}};
+    {"quantized_concat", quantized_concat}, {"quantized_shuffle", quantized_shuffle},
+    {"softmax_16b", softmax_16b}, {"normalize_16b", normalize_16b}, {NULL, NULL}};

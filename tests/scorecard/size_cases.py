@@ -461,6 +461,11 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdSynetConvert32fTo8u(s[0], 1, 1, n, 1, NCHW, floats(8.0), floats(3.0), d[0], 0)
 
 
+@case("softmax 16b", [A(4, "u2")], [A(4, "u2")], name="lines of 4")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdSynetSoftmax16b(s[0], n, 4, 1, d[0])
+
+
 @case("quantized", [A(1, "u1")], [A(1, "u1")], name="prelu")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     one = floats(0.5)
