@@ -780,6 +780,9 @@ void SimdResizerRun(const void * resizer, const uint8_t * src, size_t srcStride,
  */
 void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst);
 
+/* The same by its later name. */
+void SimdSynetSoftmax32f(const float * src, size_t outer, size_t count, size_t inner, float * dst);
+
 /* The same of bfloat16 numbers: computed in float, and each result is rounded to nearest even, so that the sum of a line may
  * differ from 1. */
 void SimdSynetSoftmax16b(const uint16_t * src, size_t outer, size_t count, size_t inner, uint16_t * dst);
@@ -1512,6 +1515,12 @@ SimdBool SimdnetSetVerbose(int level);
 /* The algorithm, register tile and instruction set of a context. The string is valid as long as the context; NULL if the
  * pointer is not a context. */
 const char * SimdnetContextInfo(const void * context);
+
+/* The same of a context of one kind: names of the Simd Library. A context of another kind is refused. */
+const char * SimdSynetConvolution32fInfo(const void * context);
+const char * SimdSynetConvolution8iInfo(const void * context);
+const char * SimdSynetDeconvolution32fInfo(const void * context);
+const char * SimdSynetMergedConvolution32fInfo(const void * context);
 
 /* --------------------------------------------------------------------- contexts with an addition and channel slices */
 

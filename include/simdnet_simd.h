@@ -9,8 +9,6 @@
  * SimdnetSimd2020...() or SimdnetSimd2026...(), whose line says what to define. In both years:
  *
  *   SimdSynetFusedLayerForward3()   takes src, bias, scale, as the implementation of the Simd Library
- *   SimdSynetSoftmax32f()           is SimdSynetSoftmaxLayerForward()
- *   SimdSynet...Info()              is SimdnetContextInfo(), for contexts of convolutions
  *
  * In 2026, too:
  *
@@ -42,11 +40,6 @@ static inline void SimdnetSimdFusedLayerForward3(const float * src, const float 
 }
 
 #define SimdSynetFusedLayerForward3 SimdnetSimdFusedLayerForward3
-#define SimdSynetSoftmax32f SimdSynetSoftmaxLayerForward
-#define SimdSynetConvolution32fInfo SimdnetContextInfo
-#define SimdSynetConvolution8iInfo SimdnetContextInfo
-#define SimdSynetDeconvolution32fInfo SimdnetContextInfo
-#define SimdSynetMergedConvolution32fInfo SimdnetContextInfo
 
 #if SIMDNET_SIMD_YEAR == 2020
 

@@ -48,7 +48,9 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
     listed = (ROOT / "libsrc/contract/pointwise.h").read_text()  # tests/c/elementwise.h makes calls of this list
     called |= {f"SimdSynet{name}32f" for name in re.findall(r"^ +X\(\w+, (\w+), \w+, \d", listed, re.MULTILINE)}
     assert set(FUNCTIONS) - called == set()
-    older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have a newer equivalent
+    older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have an equivalent
+    kinds = ("Convolution32f", "Convolution8i", "Deconvolution32f", "MergedConvolution32f")
+    older |= {"SimdSynetSoftmax32f", *(f"SimdSynet{kind}Info" for kind in kinds)}
     memory = {"SimdAlign"}
     numpy = {
         "SimdFill32f",

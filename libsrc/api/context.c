@@ -81,3 +81,39 @@ const char * SimdnetContextInfo(const void * context)
     SN_BEGIN();
     return sn_is_context(context, __func__) ? ((const struct sn_context *)context)->info : NULL;
 }
+
+/* ---- the same of one kind of contexts, as the Simd Library has it */
+
+static const char * info_of(const char * function, const void * context, const char * kind)
+{
+    const struct sn_context * c = context;
+    if (!sn_is_context(c, function))
+        return NULL;
+    SN_CHECK_FOR(function, strcmp(c->kind->name, kind) == 0, NULL, "context is one of %s, expected one of %s", c->kind->name,
+                 kind);
+    return c->info;
+}
+
+const char * SimdSynetConvolution32fInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "Convolution32f");
+}
+
+const char * SimdSynetConvolution8iInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "Convolution8i");
+}
+
+const char * SimdSynetDeconvolution32fInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "Deconvolution32f");
+}
+
+const char * SimdSynetMergedConvolution32fInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "MergedConvolution32f");
+}

@@ -267,9 +267,47 @@ static void in_many_threads(SimdTensorFormatType format)
     SimdRelease(shared.context);
 }
 
+/* Functions of the Simd Library that have a twin here. */
+static void twins(void)
+{
+    static const struct {
+        const char * kind;
+        const char * (*info)(const void * context);
+    } infos[] = {{"Convolution32f", SimdSynetConvolution32fInfo}, {"Convolution8i", SimdSynetConvolution8iInfo},
+                 {"Deconvolution32f", SimdSynetDeconvolution32fInfo},
+                 {"MergedConvolution32f", SimdSynetMergedConvolution32fInfo}};
+    SimdConvolutionParameters p[2];
+    for (size_t i = 0; i < 2; ++i)
+        p[i] = (SimdConvolutionParameters){.srcC = 4, .srcH = 5, .srcW = 5, .srcT = SimdTensorData32f,
+            .srcF = SimdTensorFormatNhwc, .dstC = 4, .dstH = 5, .dstW = 5, .dstT = SimdTensorData32f,
+            .dstF = SimdTensorFormatNhwc, .kernelY = 3, .kernelX = 3, .dilationY = 1, .dilationX = 1, .strideY = 1,
+            .strideX = 1, .padY = 1, .padX = 1, .padH = 1, .padW = 1, .group = 1};
+    p[1].group = 4;
+    void * contexts[] = {SimdSynetConvolution32fInit(1, p, NULL), SimdSynetConvolution8iInit(1, p),
+                         SimdSynetDeconvolution32fInit(1, p, NULL), SimdSynetMergedConvolution32fInit(1, p, 2, SimdFalse)};
+    for (size_t i = 0; i < 4; ++i) {
+        TEST(contexts[i] && infos[i].info(contexts[i]) == SimdnetContextInfo(contexts[i]));
+        TEST_NO_ERROR();
+        TEST(infos[i].info(contexts[(i + 1) % 4]) == NULL);
+        TEST_REFUSED(1, infos[i].kind);
+        TEST(infos[i].info(NULL) == NULL);
+        TEST_REFUSED(1, "context is NULL");
+    }
+    for (size_t i = 0; i < 4; ++i)
+        SimdRelease(contexts[i]);
+    const float x[3] = {1, 2, 4};
+    float y[3], z[3];
+    SimdSynetSoftmaxLayerForward(x, 1, 3, 1, y);
+    SimdSynetSoftmax32f(x, 1, 3, 1, z);
+    TEST(memcmp(y, z, sizeof(y)) == 0);
+    SimdSynetSoftmax32f(NULL, 1, 3, 1, z);
+    TEST_REFUSED(1, "SimdSynetSoftmax32f: src is NULL");
+}
+
 int main(void)
 {
     test_alarm();
+    twins();
     kinds();
     random_memory();
     order_of_calls();
