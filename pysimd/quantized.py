@@ -18,16 +18,18 @@ from pysimd._arrays import (
     FLOAT32,
     UINT8,
     apart,
+    as_float,
     at,
     coefficients,
     coefficients_or_null,
     element_of,
+    is_number,
     output,
     plain,
     pointer,
     tensor,
 )
-from pysimd._geometry import NHWC, axis_of, images_of, layout_of, planes_of, shape_of, with_channels
+from pysimd._geometry import NHWC, axis_of, images_of, integer, layout_of, planes_of, shape_of, with_channels
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ByteArray, Bytes, Coefficients, Layout, Shape, Tensor
 from pysimd.calls import call, create
@@ -39,9 +41,16 @@ Linear = tuple[float, int]
 
 
 def _linear(value: Any, name: str) -> Linear:
-    if not (isinstance(value, tuple) and len(value) == 2):
+    if not (isinstance(value, tuple) and len(value) == 2 and is_number(value[0])):
         raise TypeError(f"{name} is {shown(value)}, expected a tuple (scale, zero)")
-    return value
+    return as_float(value[0], f"{name}[0]"), integer(value[1], f"{name}[1]")
+
+
+def _linears(values: Any, number: int) -> list[Linear]:
+    """The scales and zeros of so many sources."""
+    if not isinstance(values, (tuple, list)) or len(values) != number:
+        raise ValueError(f"src is {shown(values)}, expected {number} tuples (scale, zero), one for each array")
+    return [_linear(value, f"src[{i}]") for i, value in enumerate(values)]
 
 
 def _bytes(x: Bytes, name: str) -> tuple[Array, Any]:
@@ -140,9 +149,7 @@ def quantized_concatenate(
     taken = [_bytes(array, f"arrays[{i}]") for i, array in enumerate(given)]
     if not taken:
         raise ValueError("arrays is empty, expected at least one")
-    pairs = [_linear(pair, f"src[{i}]") for i, pair in enumerate(src)]
-    if len(pairs) != len(taken):
-        raise ValueError(f"src has {len(pairs)} elements, expected {len(taken)}, one for each array")
+    pairs = _linears(src, len(taken))
     first = taken[0][0].shape
     axis = axis_of(axis, first, "arrays[0]")
     for i, (array, _) in enumerate(taken):
@@ -203,8 +210,9 @@ def quantized_shuffle(
     if second.shape != with_channels(first.shape, form, c1):
         raise ValueError(f"b has shape {second.shape}, expected that of a, {first.shape}, except for the channels")
     wanted = channels if channels is not None else ((c0 + c1) // 2, (c0 + c1) // 2)
-    if channels is not None and (c0 != c1 or sum(channels) != c0 + c1):
-        raise ValueError(f"channels is {channels}, expected two numbers, twice as many as a and b have each")
+    pair = isinstance(channels, tuple) and len(channels) == 2 and all(isinstance(count, int) for count in channels)
+    if channels is not None and not (pair and min(channels) >= 0 and c0 == c1 and sum(channels) == c0 + c1):
+        raise ValueError(f"channels is {shown(channels)}, expected two numbers, twice as many as a and b have each")
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
         raise TypeError(f"out is {shown(out)}, expected a tuple of two arrays")
     made = []
@@ -213,7 +221,7 @@ def quantized_shuffle(
         made.append(output(one, shape, (a, b), ("a", "b"), element=UINT8, ctype=UINT8.ctype, like=UINT8))
     (out0, dst0), (out1, dst1) = made
     apart(dst0, "out", dst1, "itself")
-    (norm0, zero0), (norm1, zero1), (scale, zero) = _linear(src[0], "src[0]"), _linear(src[1], "src[1]"), _linear(dst, "dst")
+    (norm0, zero0), (norm1, zero1), (scale, zero) = *_linears(src, 2), _linear(dst, "dst")
     images, spatial = lead[0] if lead else 1, height * width
     if form == NHWC:  # the images of a batch follow each other, like the pixels of one
         images, spatial = 1, images * spatial
