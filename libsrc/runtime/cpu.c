@@ -110,18 +110,25 @@ static void detect_model(struct sn_model * model)
 }
 
 /* The name is in three leaves of 16 characters; blanks at both ends are removed. */
+void sn_cpu_name(const uint32_t leaves[3 * SN_REGISTERS], char name[49])
+{
+    const char * text = (const char *)leaves;
+    size_t begin = 0, end = strnlen(text, 48);
+    while (begin < end && text[begin] == ' ')
+        ++begin;
+    while (begin < end && text[end - 1] == ' ')
+        --end;
+    memcpy(name, text + begin, end - begin);
+    name[end - begin] = '\0';
+}
+
 static void detect_name(char name[49])
 {
-    uint32_t regs[12] = {0};
-    for (uint32_t i = 0; i < 3; ++i)
-        if (!__get_cpuid(0x80000002 + i, &regs[4 * i], &regs[4 * i + 1], &regs[4 * i + 2], &regs[4 * i + 3]))
+    uint32_t leaves[3 * SN_REGISTERS], * r = leaves;
+    for (uint32_t leaf = 0x80000002; leaf <= 0x80000004; ++leaf, r += SN_REGISTERS)
+        if (!__get_cpuid(leaf, &r[SN_EAX], &r[SN_EBX], &r[SN_ECX], &r[SN_EDX]))
             return;
-    char text[sizeof(regs) + 1] = "";
-    memcpy(text, regs, sizeof(regs));
-    const size_t blanks = strspn(text, " ");
-    strcpy(name, text + blanks);
-    for (size_t length = strlen(name); length && name[length - 1] == ' '; --length)
-        name[length - 1] = '\0';
+    sn_cpu_name(leaves, name);
 }
 
 #elif defined(__aarch64__)

@@ -21,6 +21,9 @@ uint32_t sn_cpu_features(const struct sn_cpuid * cpuid);
 /* Family and model from EAX of CPUID's leaf 1. */
 void sn_cpu_model(uint32_t signature, struct sn_model * model);
 
+/* The name from CPUID's leaves 0x80000002 .. 0x80000004: 48 characters, fewer if one of them is 0. */
+void sn_cpu_name(const uint32_t leaves[3 * SN_REGISTERS], char name[49]);
+
 struct sn_cpu {
     char name[49];              /* of the model, "" if unknown */
     struct sn_model model;

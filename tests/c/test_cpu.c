@@ -337,6 +337,29 @@ static void traits_of_machines(void)
     TEST(strcmp(sn_cpu()->model.vendor, "") != 0 && sn_cpu()->model.family != 0);
 }
 
+/* Of the 48 characters that CPUID has for a name, without those after a 0 and without blanks at both ends. */
+static void names_of_machines(void)
+{
+    static const struct {
+        const char text[49], * name;
+    } cases[] = {
+        {"AMD EPYC 9R14", "AMD EPYC 9R14"},
+        {"AMD Ryzen 9 7950X 16-Core Processor            \0", "AMD Ryzen 9 7950X 16-Core Processor"},
+        {"      Intel(R) Core(TM) i7-4770 CPU @ 3.40GHz\0 ", "Intel(R) Core(TM) i7-4770 CPU @ 3.40GHz"},
+        {" Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70 GHz ", "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70 GHz"},
+        {"Intel(R) Xeon(R) Platinum 8592+ CPU @ 1.90000GHz", "Intel(R) Xeon(R) Platinum 8592+ CPU @ 1.90000GHz"},
+        {"                                                ", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        uint32_t leaves[3 * SN_REGISTERS];
+        char name[49];
+        memcpy(leaves, cases[i].text, sizeof(leaves));
+        sn_cpu_name(leaves, name);
+        TEST(strcmp(name, cases[i].name) == 0);
+    }
+}
+
 /* A level with slow instructions is not the default, nor is one that is built on it, but the machine has it. */
 static void default_levels(void)
 {
@@ -365,6 +388,8 @@ static void default_levels(void)
 }
 
 #else
+
+static void names_of_machines(void) {}
 
 static void traits_of_machines(void)
 {
@@ -471,5 +496,6 @@ int main(void)
     levels_of_this_machine();
     default_levels();
     traits_of_machines();
+    names_of_machines();
     return test_end();
 }

@@ -130,8 +130,8 @@ static void * open_context(const struct subject * s, size_t batch, size_t height
         p[i] = s->p[i];
         p[i].srcH = height, p[i].srcW = width;
         if (s->kind == &back_32f) {
-            height = p[i].strideY * (height - 1) + p[i].kernelY - p[i].padY - p[i].padH;
-            width = p[i].strideX * (width - 1) + p[i].kernelX - p[i].padX - p[i].padW;
+            height = p[i].strideY * (height - 1) + p[i].dilationY * (p[i].kernelY - 1) + 1 - p[i].padY - p[i].padH;
+            width = p[i].strideX * (width - 1) + p[i].dilationX * (p[i].kernelX - 1) + 1 - p[i].padX - p[i].padW;
         } else {
             height = (height + p[i].padY + p[i].padH - p[i].kernelY) / p[i].strideY + 1;
             width = (width + p[i].padX + p[i].padW - p[i].kernelX) / p[i].strideX + 1;
@@ -244,10 +244,14 @@ static void other_windows(void)
         {{&plain_16b, 1, {shape(NHWC, 32, 40, 1, 1, 1)}}, {&plain_16b, 1, {shape(NHWC, 32, 40, 1, 2, 1)}}},
         {{&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 4, 1)}}},
         {{&back_32f, 1, {shape(NHWC, 20, 20, 4, 2, 20)}}, {&back_32f, 1, {shape(NHWC, 20, 20, 4, 4, 20)}}},
+        {{&back_32f, 1, {shape(NCHW, 20, 24, 3, 3, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 3, 3, 1)}}},
     };
     pair[2][1].p[0].padH = pair[2][1].p[0].padW = 1;
     pair[3][1].p[0].padY = pair[3][1].p[0].padX = 0;
     pair[4][1].p[0].padY = pair[4][1].p[0].padX = 0;
+    pair[8][1].p[0].padY = pair[8][1].p[0].padX = 0;
+    for (size_t i = 0; i < 2; ++i) /* phases of as many taps, but not of the same ones */
+        pair[8][i].p[0].dilationY = pair[8][i].p[0].dilationX = 2;
     for (size_t i = 0; i < sizeof(pair) / sizeof(pair[0]); ++i) {
         share(&pair[i][0], &pair[i][1], 1, 17, 15);
         share(&pair[i][1], &pair[i][0], 1, 30, 31);
