@@ -31,7 +31,7 @@ CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c
 WRAP_test_cpu        := -Wl,--wrap=open,--wrap=sysconf
 WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign,--wrap=pthread_setspecific
 WRAP_test_threads    := -Wl,--wrap=syscall,--wrap=sched_setaffinity,--wrap=sched_yield
-WRAP_test_thread_number := -Wl,--wrap=pthread_atfork,--wrap=sched_getaffinity
+WRAP_test_thread_number := -Wl,--wrap=open,--wrap=pthread_atfork,--wrap=sched_getaffinity
 
 # The test of the list of instruction sets contains the full list.
 DEFINE_test_cpu := $(if $(strip $(ISAS)),-DSOME_ISAS)

@@ -4,14 +4,15 @@
  * runtime/cpu.c. Features that no level needs are included because of their positions: with a wrong bit number, one of them
  * would be mistaken for a feature that is needed.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
 #include "test.h"
+
+#define FOLDER "/sys/devices/system/cpu/"
+#include "given_files.h"
 
 /* The names of levels, separated by spaces. */
 static const char * names_of(uint32_t levels)
@@ -414,13 +415,9 @@ static void levels_of_this_machine(void)
     TEST(SimdnetIsaLevel(count) == NULL);
 }
 
-/* ---- counts and caches, from files of a machine below /sys/devices/system/cpu/ */
+/* ---- counts and caches, from files of a machine */
 
-/* Two packages of two cores of two threads, one of which is offline: NULL for the files of this machine. */
-static const struct file {
-    const char * name, * text;
-} * files;
-
+/* Two packages of two cores of two threads, one of which is offline. */
 static const struct file packages[] = {
     {"cpu0/topology/thread_siblings_list", "0,4\n"}, {"cpu0/topology/core_siblings_list", "0-1,4-5\n"},
     {"cpu1/topology/thread_siblings_list", "1,5\n"}, {"cpu1/topology/core_siblings_list", "0-1,4-5\n"},
@@ -435,28 +432,8 @@ static const struct file packages[] = {
 static const struct file unreadable[] = {
     {"cpu0/cache/index0/size", ""}, {"cpu0/cache/index2/size", "unknown\n"}, {"cpu0/cache/index3/size", "-1\n"}, {NULL, NULL}};
 
-int __real_open(const char * path, int flags, ...);
-int __wrap_open(const char * path, int flags, ...);
 long __real_sysconf(int name);
 long __wrap_sysconf(int name);
-
-/* The library opens no file to write. */
-int __wrap_open(const char * path, int flags, ...)
-{
-    static const char folder[] = "/sys/devices/system/cpu/";
-    if (!files || strncmp(path, folder, sizeof(folder) - 1) != 0)
-        return __real_open(path, flags);
-    for (const struct file * f = files; f->name; ++f) {
-        int ends[2];
-        if (strcmp(path + sizeof(folder) - 1, f->name) == 0 && pipe(ends) == 0) {
-            const bool written = write(ends[1], f->text, strlen(f->text)) == (ssize_t)strlen(f->text);
-            close(ends[1]);
-            return written ? ends[0] : -1;
-        }
-    }
-    errno = ENOENT;
-    return -1;
-}
 
 long __wrap_sysconf(int name)
 {

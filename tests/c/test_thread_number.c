@@ -12,6 +12,9 @@
 #include "emulated.h"
 #include "test.h"
 
+#define FOLDER "/"
+#include "given_files.h"
+
 static void number(void)
 {
     const size_t most = sn_processors();
@@ -77,7 +80,7 @@ static void write_file(const char * root, const char * name, const char * text)
 {
     char path[256];
     snprintf(path, sizeof(path), "%s/%s", root, name);
-    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int file = creat(path, 0600);
     TEST(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
     close(file);
 }
@@ -131,6 +134,19 @@ static void groups(void)
     char command[96];
     snprintf(command, sizeof(command), "rm -r %s", root);
     TEST(system(command) == 0);
+}
+
+/* The group of this process allows one processor. A new process looks for it, so this one must not have looked yet. */
+static void group_of_process(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        files = (const struct file[]){{"proc/self/cgroup", "0::/a\n"}, {"sys/fs/cgroup/a/cpu.max", "100000 100000\n"},
+                                      {NULL, NULL}};
+        _exit(sn_processors() == 1 ? 0 : 1);
+    }
+    int status = -1;
+    TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static void affinity(void)
@@ -218,7 +234,8 @@ int main(int argc, char ** argv)
     if (emulated()) {
         printf("skipped: forks and the environment, under an emulator\n");
     } else {
-        no_fork_handler(); /* before this process reads the number */
+        group_of_process(); /* before this process reads the number */
+        no_fork_handler();
         environment(argv[0]);
     }
     number();
