@@ -163,6 +163,7 @@ def test_orientation_of_exif(tmp_path: Path) -> None:
 def test_kinds_of_pixels(tmp_path: Path) -> None:
     """16 bits are reduced to 8; of transparent pixels, the colour is taken; a palette is looked up."""
     wide = np.random.default_rng(1).integers(0, 1 << 16, (4, 4)).astype(np.uint16)
+    wide[0, :2] = 0, 0xFFFF
     result = _read(_saved(tmp_path / "16.png", wide), 1, 1, 4, 4, fit="stretch", scale=1)
     np.testing.assert_array_equal(result[0], (wide >> 8).astype(np.float32))
     clear = _read(_saved(tmp_path / "rgba.png", _pixels(4, 4, 4)), 1, 3, 4, 4, fit="stretch", scale=1)
@@ -171,7 +172,7 @@ def test_kinds_of_pixels(tmp_path: Path) -> None:
     palette.save(tmp_path / "p.png")
     result = _read(tmp_path / "p.png", 1, 3, 4, 4, fit="stretch", scale=1)
     np.testing.assert_array_equal(result.transpose(1, 2, 0), np.asarray(palette.convert("RGB")).astype(np.float32))
-    for pixels in (np.zeros((4, 4), np.float32), np.full((4, 4), 1 << 20, np.int32)):
+    for pixels in (np.zeros((4, 4), np.float32), *(np.full((4, 4), n, np.int32) for n in (-1, 1 << 16))):
         with pytest.raises(ValueError, match="expected 8 or 16"):
             _read(_saved(tmp_path / "wide.tif", pixels), 1, 1, 4, 4)
 
