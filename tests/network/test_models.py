@@ -288,6 +288,10 @@ def test_a_report_tells_why_its_times_differ(interruption: float, told: bool, mo
     sentence = "The sum of the medians of steps, 10.000 ms, and the median of whole runs, 30.000 ms, differ by 200%: other "
     assert report.difference().startswith(sentence) if told else not report.difference()
     assert str(report).endswith(report.difference() if told else report.summary())
+    report.seconds, report.whole = [1.0], 1.2  # the limit
+    assert not report.difference()
+    report.whole = 1.21
+    assert report.difference()
 
 
 def test_shapes_that_do_not_fit(path: Path) -> None:
