@@ -101,12 +101,16 @@ static void weighted(const struct sn_resize_rule * r, size_t i, struct sn_resize
             line->value[j] /= sum;
 }
 
-/* The part of each element that lies in the box of output i, of n / m elements. */
+/* Where the box of output i begins: it has 1 / scale elements, or as many as fill the image. */
+static double box_begin(const struct sn_resize_rule * r, size_t i)
+{
+    return r->scale != 0 ? (double)i * (1 / r->scale) : (double)i * (double)r->src / (double)r->dst;
+}
+
+/* The part of each element that lies in the box of output i. */
 static void area(const struct sn_resize_rule * r, size_t i, struct sn_resize_line * line)
 {
-    const double n = (double)r->src, m = (double)r->dst, step = r->scale != 0 ? 1 / r->scale : n / m;
-    const double begin = fmin(r->scale != 0 ? (double)i * step : (double)i * n / m, n - 1);
-    const double end = fmin(r->scale != 0 ? (double)(i + 1) * step : (double)(i + 1) * n / m, n);
+    const double n = (double)r->src, begin = fmin(box_begin(r, i), n - 1), end = fmin(box_begin(r, i + 1), n);
     for (double j = floor(begin); j < end; ++j)
         sn_resize_add(line, j, (fmin(j + 1, end) - fmax(j, begin)) / (end - begin));
 }
