@@ -3,7 +3,6 @@
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,7 @@ import digits_files  # noqa: E402
 images, labels = digits_files.read_images(DIGITS / "images.bin")
 pixels = images[:, None].astype(np.float32)  # (N, C, H, W), as in the file
 
-# An ONNX file needs the package onnx; the other one has the same model in the format of pysimd.
-model = pysimd.load(DIGITS / ("digits.onnx" if find_spec("onnx") else "digits.simdnet"))
+model = pysimd.load(DIGITS / "digits.onnx")
 print(model)
 
 found = model(pixels[:1])["probabilities"]  # prepares the model for this shape, and keeps that for the next call

@@ -26,13 +26,13 @@ ModelLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, ModelPr
 def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None = None) -> Model:
     """Loads a model.
 
-    model : the path of an ONNX file (which needs the package ``onnx``), or of one that ``save()`` of a model has written; or
-        the bytes of an ONNX file, or an ``onnx.ModelProto``.
+    model : the path of an ONNX file, or of one that ``save()`` of a model has written; or the bytes of an ONNX file, or an
+        ``onnx.ModelProto``.
     fallback : Python functions for operators that are not supported, by "Operator" or "domain.Operator". One is called
         with a read-only array for each input and with the attributes as keywords; it returns an array, or a tuple or a list
         of them, whose shapes depend only on those of the inputs: it is called with zeros for each new shape, too.
 
-    Raises ValueError for a file that is not such a model, ImportError without ``onnx``, OSError if it cannot be read.
+    Raises ValueError for a file that is not such a model, OSError if it cannot be read.
     ``print(model)`` lists operators that are not supported, as does the error of ``prepare()``.
 
     >>> model = pysimd.load("model.onnx")  # doctest: +SKIP

@@ -20,7 +20,7 @@ from bench.whole.table import Time
 from network.test_models import _classifier as classifier
 from pysimd.network.convert import UnsupportedModel, UnsupportedNode
 
-onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
 
 
 # ---- files

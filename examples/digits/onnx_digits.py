@@ -3,14 +3,13 @@
 python onnx_digits.py --write     writes digits.onnx and digits.simdnet from weights.bin: that is how the files were made
 python onnx_digits.py             loads one with pysimd; accuracy and speed on the held-out images
 
-Exporters would write such an ONNX file; this program shows what is in one. Without the package onnx, digits.simdnet is
-loaded, the same model in the format of pysimd.
+Exporters would write such an ONNX file; this program shows what is in one. digits.simdnet has the same model in the format
+of pysimd.
 """
 
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import numpy_digits
 import pysimd
 
 HERE = Path(__file__).resolve().parent
-PATH = HERE / ("digits.onnx" if find_spec("onnx") else "digits.simdnet")
+PATH = HERE / "digits.onnx"
 _FLOAT = 1  # the type of a tensor
 
 

@@ -1,4 +1,4 @@
-"""Reads ONNX files, by the package ``onnx``.
+"""Reads ONNX files.
 
 What the file says is checked as far as the rest relies on it: sizes of weights and places of external data here, names and
 order in ``source``. Operators are checked where they are converted.
@@ -7,7 +7,8 @@ order in ``source``. Operators are checked where they are converted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import count
 from math import prod
@@ -20,10 +21,23 @@ from pysimd.annotations import Array
 from pysimd.errors import printable
 from pysimd.network.convert.fold import DTYPES
 from pysimd.network.mapped import refuse_devices
-from pysimd.network.onnx_wire import Weights
+from pysimd.network.onnx_messages import (
+    Attribute,
+    Dim,
+    File,
+    Function,
+    Graph,
+    Node,
+    SparseTensor,
+    Tensor,
+    TensorType,
+    ValueInfo,
+)  # fmt: skip
+from pysimd.network.onnx_wire import Malformed, Wire, integers
 from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
 
-_OLDEST_OPSET = 7
+_OLDEST_OPSET, _NEWEST_OPSET = 7, 28
+_NEWEST_IR = 14  # the version of the format
 _DEPTH = 24  # of subgraphs within subgraphs, and of functions within functions
 _MOST_INLINED = 1 << 23  # bytes of nodes, each with 512 more, that calls of functions become: it can grow exponentially
 _MOST_NODES = 1 << 15  # and weights: each takes 20 us and 700 bytes, from as few as 2 bytes of the file
@@ -32,41 +46,58 @@ _MOST_NAMES = 1 << 18  # inputs and outputs of nodes
 _BFLOAT16 = 16
 _OVERRIDABLE = 4  # the version of the format since which an input that is a weight too can be given in its place
 _ONNX_DOMAINS = ("", "ai.onnx")
+_EXTERNAL = 1  # the place of data
+
+_TENSOR, _GRAPH = 4, 5  # types of attributes
+_ATTRIBUTES: Mapping[int, Callable[[Attribute], Any]] = {
+    1: lambda a: a.f,
+    2: lambda a: a.i,
+    3: lambda a: bytes(a.s).decode("utf-8", "replace"),
+    6: lambda a: list(a.floats),
+    7: lambda a: list(a.ints),
+    8: lambda a: [text.decode("utf-8", "replace") for text in a.strings],
+}
+
+#: Where a tensor has its numbers if not in raw_data; those of the other types are in int32_data.
+_FIELDS_OF_TYPES = {
+    "float32": "float_data", "float64": "double_data", "int64": "int64_data", "uint32": "uint64_data",
+    "uint64": "uint64_data",
+}  # fmt: skip
 
 
 def read(model: Any) -> Source:
     """The source of an ONNX model: a path, the bytes of a file, or an ``onnx.ModelProto``.
 
     Weights are mapped, and read when they are used: the file, and those that belong to it, must not be changed as long as
-    the model is used. Raises ValueError with the reason for anything else; ImportError without the package; OSError if the
-    file cannot be read.
+    the model is used. Raises ValueError with the reason for anything else; OSError if the file cannot be read.
     """
-    try:
-        import onnx
-    except ImportError:
-        raise ImportError("ONNX files need the package onnx: pip install 'pysimd[onnx]'") from None
-    if isinstance(model, onnx.ModelProto):
-        return _Reader(onnx, (), None).source(model)
     folders, name = (), "the bytes"  # type: tuple[Path, ...], str
     if isinstance(model, (str, os.PathLike)):
         path = Path(model)
         folders, name = (path.parent.resolve(), path.resolve().parent), str(path)
         data = _mapped(path)
-    elif isinstance(model, (bytes, bytearray, memoryview)):
-        data = np.frombuffer(bytes(model) or b"\0", np.uint8)
     else:
-        raise TypeError(f"model is a {type(model).__name__}, expected a path, bytes, or an onnx.ModelProto")
-    weights = Weights(data)
-    parsed, rest = onnx.ModelProto(), weights.model_without()
+        data = np.frombuffer(_bytes(model) or b"\0", np.uint8)
     try:
-        parsed.ParseFromString(rest)
+        source = _Reader(folders).source(Wire(data).message(File))
+    except Malformed as error:
+        raise ValueError(f"{name} is not an ONNX model, or is truncated: {error}") from None
+    return replace(source, file=name if folders else "")
+
+
+def _bytes(model: Any) -> bytes:
+    """The bytes of a file that are given, or to which a message of protobuf is serialized."""
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return bytes(model)
+    if not hasattr(model, "SerializeToString"):
+        raise TypeError(f"model is a {type(model).__name__}, expected a path, bytes, or an onnx.ModelProto")
+    try:
+        return bytes(model.SerializeToString())
     except MemoryError:
         raise
     except Exception as error:  # of protobuf, whose class depends on its version
-        raise ValueError(f"{name} is not an ONNX model, or is truncated: {error}") from None
-    del rest
-    reader = _Reader(onnx, folders, weights)
-    return replace(reader.source(parsed), file=name if folders else "")
+        reason = "one of 2 GB or more must be saved with its weights in other files, and loaded by its path"
+        raise ValueError(f"the ModelProto cannot be serialized ({error}): {reason}") from None
 
 
 def _mapped(path: Path) -> Array:
@@ -84,47 +115,36 @@ class _Reader:
 
     folders : those in which its external data may be: that of the path and that of the file to which the path leads, as in
         caches whose names are links to files elsewhere.
-    weights : those that were taken out of it before.
     """
 
-    def __init__(self, onnx: Any, folders: Sequence[Path], weights: Weights | None) -> None:
-        self._onnx, self._folders, self._weights = onnx, folders, weights
-        self._functions: dict[tuple[str, str, str], Any] = {}
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+        self._functions: dict[tuple[str, str, str], Function] = {}
         self._files: dict[Path, Array] = {}  # mapped once, as each map holds a descriptor
         self._opset, self._inlined_bytes, self._calls = 0, 0, count()
         self._nodes, self._values, self._names = 0, 0, 0
 
-    def source(self, model: Any) -> Source:
+    def source(self, model: File) -> Source:
         """The source of a whole model."""
-        if not model.ir_version or not model.HasField("graph"):
+        if not model.ir_version or model.graph is None:
             raise ValueError("the data are not an ONNX model: there is no graph")
-        if model.ir_version > self._onnx.IR_VERSION:
+        if model.ir_version > _NEWEST_IR:
             raise ValueError(
-                f"the model has version {model.ir_version} of the format, the installed package onnx reads up to "
-                f"{self._onnx.IR_VERSION}: update it"
+                f"the model has version {model.ir_version} of the format, supported are those up to {_NEWEST_IR}"
             )
-        self._opset = self._version(model)
-        self._functions = {(each.domain, each.name, _overload(each)): each for each in model.functions}
+        self._opset = _version(model)
+        self._functions = {(each.domain, each.name, each.overload): each for each in model.functions}
         source = in_order(self._graph(model.graph, 0))
         overridable = source.overridable if model.ir_version >= _OVERRIDABLE else ()
         return self._with_numbers(replace(source, overridable=overridable))
 
-    def _version(self, model: Any) -> int:
-        versions = [each.version for each in model.opset_import if each.domain in _ONNX_DOMAINS]
-        if not versions:
-            raise ValueError("the model declares no operator version (opset_import)")
-        newest = self._onnx.defs.onnx_opset_version()
-        if not _OLDEST_OPSET <= versions[0] <= newest:
-            raise ValueError(f"the model has operators of version {versions[0]}, supported are {_OLDEST_OPSET} to {newest}")
-        return int(versions[0])
-
-    def _graph(self, graph: Any, depth: int) -> Source:
+    def _graph(self, graph: Graph, depth: int) -> Source:
         """A graph whose weights and attributes are still messages."""
         if depth > _DEPTH:
             raise ValueError(f"graphs are nested more than {_DEPTH} deep")
         self._count(graph)
-        weights = {_text(tensor.name): tensor for tensor in graph.initializer}  # of several with one name, the last counts
-        weights.update((_text(tensor.values.name), tensor) for tensor in graph.sparse_initializer)
+        weights: dict[str, Any] = {tensor.name: tensor for tensor in graph.initializer}  # of equal names, the last counts
+        weights.update((tensor.values.name, tensor) for tensor in graph.sparse_initializer)
         if "" in weights:
             raise ValueError("a weight has no name")
         values = [_value(value) for value in graph.input]
@@ -133,15 +153,16 @@ class _Reader:
         if not all(value.name for value in (*inputs, *outputs)):
             raise ValueError("an input or an output of the graph has no name")
         nodes = [self._node(node, depth) for node in self._expanded(graph.node, 0)]
-        return Source(_text(graph.name), self._opset, inputs, outputs, nodes, weights, given)
+        return Source(graph.name, self._opset, inputs, outputs, nodes, weights, given)
 
     def _with_numbers(self, source: Source) -> Source:
         """A graph with its weights and attributes."""
-        weights = {name: self._tensor(tensor) for name, tensor in source.weights.items()}
+        messages: Mapping[str, Any] = source.weights
+        weights = {name: self._tensor(tensor) for name, tensor in messages.items()}
         nodes = [replace(node, attributes=self._attributes(node)) for node in source.nodes]
         return replace(source, nodes=nodes, weights=weights)
 
-    def _count(self, graph: Any) -> None:
+    def _count(self, graph: Graph) -> None:
         """Refuses a model that would take much more time and memory than its file suggests."""
         self._nodes += len(graph.node) + len(graph.initializer) + len(graph.sparse_initializer)
         self._values += len(graph.input) + len(graph.output)
@@ -154,13 +175,12 @@ class _Reader:
         if self._names > _MOST_NAMES:
             raise ValueError(f"the nodes of the model have more than {_MOST_NAMES} inputs and outputs")
 
-    def _node(self, node: Any, depth: int) -> SourceNode:
-        attributes = {_text(a.name): a for a in node.attribute}
+    def _node(self, node: Node, depth: int) -> SourceNode:
+        attributes: dict[str, Any] = {a.name: a for a in node.attribute}
         for name, a in attributes.items():
-            if a.type == self._onnx.AttributeProto.GRAPH:
-                attributes[name] = self._graph(a.g, depth + 1)
-        inputs, outputs = tuple(map(_text, node.input)), tuple(map(_text, node.output))
-        return SourceNode(_text(node.op_type), inputs, outputs, attributes, _text(node.name), _text(node.domain))
+            if a.type == _GRAPH:
+                attributes[name] = self._graph(a.g or Graph(), depth + 1)
+        return SourceNode(node.op_type, tuple(node.input), tuple(node.output), attributes, node.name, node.domain)
 
     def _attributes(self, node: SourceNode) -> dict[str, Any]:
         try:
@@ -168,29 +188,22 @@ class _Reader:
         except ValueError as error:
             raise ValueError(f"the node {node.name!r} ({printable(node.op)}): {error}") from None
 
-    def _attribute(self, a: Any) -> Any:
+    def _attribute(self, a: Source | Attribute) -> Any:
         if isinstance(a, Source):
             return self._with_numbers(a)
-        kinds = self._onnx.AttributeProto
-        if a.type == kinds.TENSOR:
+        if a.type == _TENSOR:
             return self._tensor(a.t)
-        if a.type == kinds.STRING:
-            return a.s.decode("utf-8", "replace")
-        if a.type == kinds.STRINGS:
-            return [text.decode("utf-8", "replace") for text in a.strings]
-        plain: dict[int, Any] = {kinds.FLOAT: lambda: a.f, kinds.INT: lambda: a.i, kinds.FLOATS: lambda: list(a.floats)}
-        plain[kinds.INTS] = lambda: list(a.ints)
-        if a.type not in plain:
+        if a.type not in _ATTRIBUTES:
             raise ValueError(f"the attribute {a.name!r} has type {a.type}, which is not supported")
-        return plain[a.type]()
+        return _ATTRIBUTES[a.type](a)
 
     # ---- functions of the model itself
 
-    def _expanded(self, nodes: Iterable[Any], depth: int) -> list[Any]:
+    def _expanded(self, nodes: Iterable[Node], depth: int) -> list[Node]:
         """Nodes, with the nodes of its function in place of each that names one."""
-        found: list[Any] = []
+        found: list[Node] = []
         for node in nodes:
-            function = self._functions.get((node.domain, node.op_type, _overload(node)))
+            function = self._functions.get((node.domain, node.op_type, node.overload))
             if function is None:
                 found.append(node)
             elif depth >= _DEPTH:
@@ -199,7 +212,7 @@ class _Reader:
                 found.extend(self._expanded(self._inlined(function, node), depth + 1))
         return found
 
-    def _inlined(self, function: Any, node: Any) -> list[Any]:
+    def _inlined(self, function: Function, node: Node) -> list[Node]:
         """The nodes of a function, with the names and attributes of one call."""
         what = f"the function {function.name!r}"
         if len(node.input) > len(function.input) or len(node.output) > len(function.output):
@@ -208,62 +221,20 @@ class _Reader:
             raise ValueError(f"{what} has operators of another version than the model, which is not supported")
         if not set(function.input).isdisjoint(function.output):
             raise ValueError(f"{what} returns one of its inputs, which is not supported")
-        self._inlined_bytes += sum(each.ByteSize() + 512 for each in function.node)
+        self._inlined_bytes += sum(each.size + 512 for each in function.node)
         if self._inlined_bytes > _MOST_INLINED:
             raise ValueError(f"function calls expand to more than {_MOST_INLINED} bytes of nodes")
-        for each in (*node.input, *node.output, *function.input, *function.output):
-            _text(each)
         prefix = f"{node.name or node.op_type}.{next(self._calls)}/"
         names = dict(zip(function.input, node.input)) | dict.fromkeys(function.input[len(node.input) :], "")
         names.update((inner, outer) for inner, outer in zip(function.output, node.output) if outer)
         given = {a.name: a for a in function.attribute_proto} | {a.name: a for a in node.attribute}
-        return [self._called(each, prefix, names, given) for each in function.node]
-
-    def _called(self, node: Any, prefix: str, names: Mapping[str, str], given: Mapping[str, Any]) -> Any:
-        """A node of a function; tensors without a name of the call get its prefix, in subgraphs too."""
-        copy = self._onnx.NodeProto()
-        copy.CopyFrom(node)
-        copy.name = prefix + _text(node.name)
-        for field in (copy.input, copy.output):
-            renamed = [names.get(name, prefix + name) if name else "" for name in map(_text, field)]
-            del field[:]
-            field.extend(renamed)
-        attributes = [self._bound(a, given) for a in node.attribute]
-        del copy.attribute[:]
-        copy.attribute.extend(a for a in attributes if a is not None)
-        for a in copy.attribute:
-            if a.HasField("g") and not self._is_of_call(a, node):
-                self._rename(a.g, prefix, names, given)
-        return copy
-
-    def _is_of_call(self, a: Any, node: Any) -> bool:
-        """Whether the call has given an attribute, a graph, whose names are those of the caller."""
-        return any(each.name == a.name and each.ref_attr_name for each in node.attribute)
-
-    def _rename(self, graph: Any, prefix: str, names: Mapping[str, str], given: Mapping[str, Any]) -> None:
-        """Gives a subgraph of a function the names of one call."""
-        nodes = [self._called(each, prefix, names, given) for each in graph.node]
-        del graph.node[:]
-        graph.node.extend(nodes)
-        for each in (*graph.input, *graph.output, *graph.initializer):
-            each.name = names.get(each.name, prefix + _text(each.name))
-
-    def _bound(self, a: Any, given: Mapping[str, Any]) -> Any:
-        """An attribute; where it refers to one of the function, that of the call, None if it has none."""
-        if not a.ref_attr_name:
-            return a
-        if a.ref_attr_name not in given:
-            return None
-        found = self._onnx.AttributeProto()
-        found.CopyFrom(given[a.ref_attr_name])
-        found.name = a.name
-        return found
+        return [_called(each, prefix, names, given) for each in function.node]
 
     # ---- weights
 
-    def _tensor(self, tensor: Any) -> Array:
+    def _tensor(self, tensor: Tensor | SparseTensor) -> Array:
         """A tensor as an array."""
-        if isinstance(tensor, self._onnx.SparseTensorProto):
+        if isinstance(tensor, SparseTensor):
             raise ValueError(f"the weight {tensor.values.name!r} is sparse, which is not supported")
         shape = tuple(tensor.dims)
         what = f"the weight {tensor.name!r}" if tensor.name else "a constant"
@@ -272,42 +243,17 @@ class _Reader:
         if tensor.data_type not in {*DTYPES, _BFLOAT16}:
             raise ValueError(f"{what} has type {tensor.data_type} of ONNX, which is not supported")
         dtype = np.dtype("uint16" if tensor.data_type == _BFLOAT16 else DTYPES[tensor.data_type]).newbyteorder("<")
-        nbytes = prod(shape) * dtype.itemsize
-        if tensor.data_location == self._onnx.TensorProto.EXTERNAL:
-            array = self._external(tensor, what, nbytes).view(dtype).reshape(shape)
-        elif tensor.HasField("raw_data"):
-            array = self._raw(tensor, what, shape, nbytes).view(dtype).reshape(shape)
+        if tensor.data_location == _EXTERNAL:
+            array = self._external(tensor, what, prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
+        elif tensor.raw_data is not None:
+            array = _raw(tensor.raw_data, what, shape, dtype)
         else:
-            array = self._typed(tensor, what, shape)
+            array = _typed(tensor, what, shape, dtype)
         if tensor.data_type == _BFLOAT16:  # the upper halves of floats
             array = (array.astype(np.uint32) << 16).view(np.float32)
         return array.astype(np.float32) if array.dtype == np.float16 else array
 
-    def _raw(self, tensor: Any, what: str, shape: Sequence[int], nbytes: int) -> Array:
-        """The bytes of a weight: in the mapped file, or in the message."""
-        given = tensor.raw_data
-        data = self._weights.found(given) if self._weights else None
-        if data is None:
-            data = np.frombuffer(given, np.uint8) if given else np.zeros(0, np.uint8)
-        if data.size != nbytes:
-            raise ValueError(f"{what} has {data.size} bytes, expected {nbytes} for the shape {tuple(shape)}")
-        return data
-
-    def _typed(self, tensor: Any, what: str, shape: Sequence[int]) -> Array:
-        """The numbers in the field of their type."""
-        fields = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
-        count = max(len(getattr(tensor, field)) for field in fields)
-        if count != prod(shape):
-            raise ValueError(f"{what} has {count} numbers, expected {prod(shape)} for the shape {tuple(shape)}")
-        try:
-            array: Array = self._onnx.numpy_helper.to_array(tensor)
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise ValueError(f"{what} cannot be read: {error}") from None
-        return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
-
-    def _external(self, tensor: Any, what: str, nbytes: int) -> Array:
+    def _external(self, tensor: Tensor, what: str, nbytes: int) -> Array:
         """Bytes of another file, mapped."""
         given = {each.key: each.value for each in tensor.external_data}
         if not self._folders:
@@ -345,33 +291,103 @@ class _Reader:
         return next((place for place in places if place.exists()), places[0]).resolve()
 
 
-def _text(value: Any) -> str:
-    """A text; protobuf gives bytes where they are not UTF-8."""
-    if not isinstance(value, str):
-        raise ValueError(f"the name {value!r} is not UTF-8")
-    return value
+def _version(model: File) -> int:
+    versions = [each.version for each in model.opset_import if each.domain in _ONNX_DOMAINS]
+    if not versions:
+        raise ValueError("the model declares no operator version (opset_import)")
+    if not _OLDEST_OPSET <= versions[0] <= _NEWEST_OPSET:
+        supported = f"{_OLDEST_OPSET} to {_NEWEST_OPSET}"
+        raise ValueError(f"the model has operators of version {versions[0]}, supported are {supported}")
+    return versions[0]
 
 
-def _overload(message: Any) -> str:
-    """The overload of a function or of a node that calls one; older versions of the package have none."""
-    return str(getattr(message, "overload", ""))
+# ---- calls of functions
 
 
-def _value(value: Any) -> Value:
+def _called(node: Node, prefix: str, names: Mapping[str, str], given: Mapping[str, Attribute]) -> Node:
+    """A node of a function; tensors without a name of the call get its prefix, in subgraphs too."""
+    called = copy(node)
+    called.name = prefix + node.name
+    called.input, called.output = ([_renamed(name, prefix, names) for name in each] for each in (node.input, node.output))
+    bound = [(_bound(a, given), bool(a.ref_attr_name)) for a in node.attribute]
+    called.attribute = [
+        a if a.g is None or of_call else _with_graph(a, prefix, names, given) for a, of_call in bound if a is not None
+    ]  # a graph that the call has given has names of the caller
+    return called
+
+
+def _renamed(name: str, prefix: str, names: Mapping[str, str]) -> str:
+    return names.get(name, prefix + name) if name else ""
+
+
+def _bound(a: Attribute, given: Mapping[str, Attribute]) -> Attribute | None:
+    """An attribute; where it refers to one of the function, that of the call, None if it has none."""
+    if not a.ref_attr_name:
+        return a
+    if a.ref_attr_name not in given:
+        return None
+    found = copy(given[a.ref_attr_name])
+    found.name = a.name
+    return found
+
+
+def _with_graph(a: Attribute, prefix: str, names: Mapping[str, str], given: Mapping[str, Attribute]) -> Attribute:
+    """An attribute whose graph, a part of a function, has the names of one call."""
+    changed, graph = copy(a), copy(a.g or Graph())
+    graph.node = [_called(each, prefix, names, given) for each in graph.node]
+    for field in ("input", "output", "initializer"):
+        messages = [copy(each) for each in getattr(graph, field)]
+        for each in messages:
+            each.name = names.get(each.name, prefix + each.name)
+        setattr(graph, field, messages)
+    changed.g = graph
+    return changed
+
+
+# ---- the numbers of weights and attributes
+
+
+def _raw(data: Array, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """The numbers as the bytes of an array."""
+    nbytes = prod(shape) * dtype.itemsize
+    if data.size != nbytes:
+        raise ValueError(f"{what} has {data.size} bytes, expected {nbytes} for the shape {tuple(shape)}")
+    return data.view(dtype).reshape(shape)
+
+
+def _typed(tensor: Tensor, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """The numbers in the field of their type; it has float16 and bfloat16 as the integers that have their bits."""
+    field = _FIELDS_OF_TYPES.get(dtype.name, "int32_data")
+    data = getattr(tensor, field)
+    given = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8) if isinstance(data, bytearray) else data
+    try:
+        if dtype.name in ("float32", "float64"):
+            array: Array = given.view(dtype)
+        else:
+            array = integers(given, np.dtype(np.uint16) if dtype == np.float16 else dtype)
+    except (Malformed, ValueError) as error:
+        raise ValueError(f"{what} cannot be read: {error}") from None
+    if array.size != prod(shape):
+        raise ValueError(f"{what} has {array.size} numbers, expected {prod(shape)} for the shape {tuple(shape)}")
+    return array.view(dtype).reshape(shape)
+
+
+# ---- inputs and outputs
+
+
+def _value(value: ValueInfo) -> Value:
     """The name, type and dimensions of an input or an output."""
-    kind = value.type.WhichOneof("value")
-    if kind not in (None, "tensor_type"):
-        return Value(_text(value.name), kind, None)
-    tensor = value.type.tensor_type
+    others = [name for name, *_ in value.type.FIELDS.values() if name in vars(value.type)]
+    if value.type.tensor_type is None and others:
+        return Value(value.name, others[0], None)
+    tensor = value.type.tensor_type or TensorType()
     dtype = "bfloat16" if tensor.elem_type == 16 else DTYPES.get(tensor.elem_type, f"type {tensor.elem_type} of ONNX")
-    if not tensor.HasField("shape"):
-        return Value(_text(value.name), dtype, None)
-    return Value(_text(value.name), dtype, tuple(map(_dimension, tensor.shape.dim)))
+    dims = None if tensor.shape is None else tuple(map(_dimension, tensor.shape.dim))
+    return Value(value.name, dtype, dims)
 
 
-def _dimension(dim: Any) -> Dimension:
+def _dimension(dim: Dim) -> Dimension:
     """A number, a name, or None for an open dimension, which some exporters write as -1, or as "?" for all of them."""
-    if dim.HasField("dim_value"):
-        return int(dim.dim_value) if dim.dim_value >= 0 else None
-    name = _text(dim.dim_param)
-    return None if name in ("", "?", "-1", "None") else name
+    if dim.dim_value is not None:
+        return dim.dim_value if dim.dim_value >= 0 else None
+    return None if dim.dim_param in ("", "?", "-1", "None") else dim.dim_param

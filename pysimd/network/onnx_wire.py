@@ -1,130 +1,216 @@
-"""Finds large weights in the bytes of ONNX files, so that they can be mapped.
+"""Reads ONNX files, which are messages as protobuf writes them.
 
-The package ``onnx`` copies all bytes of a file twice: as a message, and again when a field of it is read. So the message is
-made without them: each large ``raw_data`` is replaced by a short text with its place. The rest is copied unchanged.
+Large data are not copied: they are views of the bytes, or of the file that is mapped. Fields that ``onnx_messages`` does not
+have are skipped without being looked at.
 """
 
 from __future__ import annotations
 
-import os
 import struct
-from collections.abc import Iterator
-from typing import Union
+from typing import Any, TypeVar
+
+import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network.onnx_messages import (
+    BYTES,
+    DATA,
+    DATAS,
+    FIXED32,
+    FIXED64,
+    FLOAT,
+    FLOATS,
+    INT,
+    INTS,
+    MESSAGES,
+    TEXT,
+    TEXTS,
+    VARINT,
+    Attribute,
+    Message,
+)  # fmt: skip
 
-#: Shorter ones are not worth it.
-_LARGE = 1 << 12
-_MOST_FIELDS = 1 << 19  # of large messages: some take 80 bytes of memory, from 2 of the file, when protobuf reads them
+_MOST_FIELDS = 1 << 20  # each takes up to 1 us and 80 bytes, from as few as 2 bytes of the file
+_OF_MESSAGE = 4  # as many fields does a message count for
 _DEPTH = 100  # of messages within messages, as protobuf has it
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_RAW_DATA = 9
+_LONGEST = 100  # bytes of attributes that are compared with others
+_BLOCK = 1 << 16  # bytes of numbers that are decoded at a time
 
-#: The messages that can have weights somewhere, by field: ModelProto, GraphProto, NodeProto, AttributeProto, TensorProto.
-_FIELDS = {
-    "model": {7: "graph"},
-    "graph": {1: "node", 5: "tensor"},
-    "node": {5: "attribute"},
-    "attribute": {5: "tensor", 6: "graph"},
-    "tensor": {},
-}
-
-_Part = Union[bytes, "tuple[int, int]"]  # bytes, or a range of the file
+_M = TypeVar("_M", bound=Message)
 
 
-class Weights:
-    """The large weights in the bytes of a model."""
+class Malformed(Exception):
+    """The bytes are not fields of messages."""
+
+
+class Wire:
+    """The bytes of a file. Large data that are read are views of them."""
 
     def __init__(self, data: Array) -> None:
         self._data, self._bytes = data, memoryview(data)  # type: ignore[arg-type]  # before Python 3.12
-        self._mark = os.urandom(16)  # which no file can have guessed
         self._read = 0  # fields
+        self._attributes: dict[bytes, Attribute] = {}
 
-    def model_without(self) -> bytes:
-        """The bytes of the model with marks in place of large weights; all as they are if they do not read as fields.
-
-        Raises ValueError if there are too many fields.
-        """
+    def message(self, kind: type[_M]) -> _M:
+        """The file as a message. Raises Malformed, or ValueError for too many fields and for names that are not UTF-8."""
+        found = kind()
         try:
-            parts, _ = self._message("model", 0, len(self._bytes), 0)
-        except _Malformed:
-            return bytes(self._bytes)
-        return b"".join(part if isinstance(part, bytes) else self._bytes[part[0] : part[1]] for part in parts)
+            self._add(found, 0, len(self._bytes), 0)
+        except IndexError:
+            raise Malformed("it ends within a field") from None
+        return found
 
-    def found(self, given: bytes) -> Array | None:
-        """The weight for which a mark stands; None if it is none."""
-        if len(given) != len(self._mark) + 16 or not given.startswith(self._mark):
-            return None
-        begin, end = struct.unpack("<QQ", given[len(self._mark) :])
-        return self._data[begin:end]
-
-    def _message(self, kind: str, begin: int, end: int, depth: int) -> tuple[list[_Part], int]:
-        """The parts of a message, and how many bytes they have."""
+    def _add(self, message: Message, at: int, end: int, depth: int) -> None:
+        """Adds the fields that a part of the file has to a message; the numbers of most of them have one byte."""
         if depth > _DEPTH:
-            raise _Malformed
-        parts: list[_Part] = []
-        size, copied = 0, begin  # what comes after `copied` is not yet in parts
-        for number, wire, start, first, last in self._fields(begin, end):
-            if wire != _BYTES or last - first < _LARGE:
-                continue
-            if kind == "tensor" and number == _RAW_DATA:
-                inner: list[_Part] = [self._mark + struct.pack("<QQ", first, last)]
-                length = len(self._mark) + 16
-            elif number in _FIELDS[kind]:
-                inner, length = self._message(_FIELDS[kind][number], first, last, depth + 1)
-            else:
-                continue
-            head = _varint(number << 3 | _BYTES) + _varint(length)
-            parts += [(copied, start), head, *inner]
-            size += start - copied + len(head) + length
-            copied = last
-        parts.append((copied, end))
-        return parts, size + end - copied
-
-    def _fields(self, at: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
-        """The fields of a message: number, wire type, where it starts, where its bytes begin and end."""
+            raise Malformed(f"messages are nested more than {_DEPTH} deep")
+        message.size += end - at
+        data, fields, values = self._bytes, message.FIELDS, vars(message)
         while at < end:
-            start = at
-            key, at = self._number(at, end)
-            number, wire = key >> 3, key & 7
-            first = at
-            if wire == _VARINT:
-                _, at = self._number(at, end)
-            elif wire == _BYTES:
-                length, first = self._number(at, end)
-                at = first + length
-            elif wire in (_FIXED64, _FIXED32):
-                at += 8 if wire == _FIXED64 else 4
+            key, at = data[at], at + 1
+            if key > 127:
+                key, at = self._number(at - 1)
+            wire, first, value = key & 7, at, 0
+            if wire in (VARINT, BYTES):
+                value, at = data[at], at + 1
+                if value > 127:
+                    value, at = self._number(at - 1)
+                if wire == BYTES:
+                    first, at = at, at + value
+            elif wire in (FIXED32, FIXED64):
+                at += 4 if wire == FIXED32 else 8
             else:
-                raise _Malformed
-            if at > end or not number:
-                raise _Malformed
+                raise Malformed(f"a field is written in the way {wire}, which is not known")
+            if at > end or key < 8:
+                raise Malformed("a field is longer than its message" if at > end else "a field has no number")
             self._read += 1
             if self._read > _MOST_FIELDS:
-                raise ValueError(f"the model has more than {_MOST_FIELDS} fields")
-            yield number, wire, start, first, at
+                self._count(0)
+            if key in fields:
+                name, kind, of = fields[key]
+                if of is None:
+                    self._store(values, name, kind, wire, first, at, value)
+                elif of is Attribute:
+                    values.setdefault(name, []).append(self._attribute(first, at, depth))
+                else:
+                    self._count(_OF_MESSAGE)
+                    self._add(_child(values, name, kind, of), first, at, depth + 1)
 
-    def _number(self, at: int, end: int) -> tuple[int, int]:
+    def _attribute(self, first: int, last: int, depth: int) -> Attribute:
+        """An attribute, one object for all that have the same bytes, as most nodes have those of others."""
+        text = bytes(self._bytes[first:last]) if last - first < _LONGEST else b""
+        found = self._attributes.get(text)
+        if found is None:
+            self._count(_OF_MESSAGE)
+            found = Attribute()
+            self._add(found, first, last, depth + 1)
+            if text:
+                self._attributes[text] = found
+        return found
+
+    def _store(self, values: dict[str, Any], name: str, kind: int, wire: int, first: int, last: int, value: int) -> None:
+        """Keeps a field; of several ones that are no list, the last."""
+        if kind == TEXTS:
+            values.setdefault(name, []).append(self._text(first, last))
+        elif kind == TEXT:
+            values[name] = self._text(first, last)
+        elif kind == INT:
+            values[name] = _signed(value)
+        elif kind == INTS:
+            found = [value] if wire == VARINT else self._packed(first, last)
+            values.setdefault(name, []).extend(map(_signed, found))
+        elif kind == DATA:
+            values[name] = self._data[first:last]
+        elif kind == DATAS:
+            values.setdefault(name, []).append(bytes(self._bytes[first:last]))
+        elif kind == FLOAT:
+            (values[name],) = struct.unpack_from("<f", self._bytes, first)
+        elif kind == FLOATS:
+            self._count((last - first) // 4)
+            values.setdefault(name, []).extend(_floats(self._bytes[first:last]))
+        elif name not in values:
+            values[name] = self._data[first:last]
+        else:  # numbers in several fields
+            if not isinstance(values[name], bytearray):
+                values[name] = bytearray(values[name])
+            values[name] += self._bytes[first:last]
+
+    def _count(self, fields: int) -> None:
+        self._read += fields
+        if self._read > _MOST_FIELDS:
+            raise ValueError(f"the model has more than {_MOST_FIELDS} fields")
+
+    def _text(self, first: int, last: int) -> str:
+        try:
+            return str(self._bytes[first:last], "utf-8")
+        except UnicodeDecodeError:
+            raise ValueError(f"the name {bytes(self._bytes[first:last])!r} is not UTF-8") from None
+
+    def _packed(self, at: int, end: int) -> list[int]:
+        """The numbers of one field; few, as each takes much more memory than the file has of it."""
+        found = []
+        while at < end:
+            value, at = self._number(at)
+            self._count(1)
+            found.append(value)
+        if at > end:
+            raise Malformed("a number is longer than its field")
+        return found
+
+    def _number(self, at: int) -> tuple[int, int]:
         """A number of variable length, and where it ends."""
-        value = 0
-        for shift in range(0, 70, 7):
-            if at >= end:
-                raise _Malformed
+        value = self._bytes[at]
+        at += 1
+        if value < 128:
+            return value, at
+        value &= 127
+        for shift in range(7, 70, 7):
             byte = self._bytes[at]
             at += 1
             value |= (byte & 127) << shift
             if byte < 128:
-                return value, at
-        raise _Malformed
+                return value & _MASK, at
+        raise Malformed("a number has more than 10 bytes")
 
 
-class _Malformed(Exception):
-    """Bytes that are not fields; protobuf has a more precise message."""
+_MASK = (1 << 64) - 1
 
 
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    return bytes((*found, value))
+def _signed(value: int) -> int:
+    return value if value < 1 << 63 else value - (1 << 64)
+
+
+def _floats(data: memoryview) -> tuple[float, ...]:
+    if len(data) % 4:
+        raise Malformed("a field of floats has a part of one")
+    return struct.unpack(f"<{len(data) // 4}f", data)
+
+
+def _child(values: dict[str, Any], name: str, kind: int, of: type[Message]) -> Message:
+    """The message to which a field adds: a new one of a list, or the only one, which several fields may give in parts."""
+    if kind == MESSAGES:
+        child = of()
+        values.setdefault(name, []).append(child)
+        return child
+    found: Message = values.setdefault(name, of())
+    return found
+
+
+def integers(data: Any, dtype: np.dtype[Any]) -> Array:
+    """Numbers of variable length as an array, with the lowest bits if the type is narrower. Raises Malformed."""
+    given = np.frombuffer(data, np.uint8)
+    ends = [np.count_nonzero(given[at : at + _BLOCK] < 128) for at in range(0, given.size, _BLOCK)]
+    found, at, done = np.empty(sum(map(int, ends)), dtype), 0, 0
+    while at < given.size:
+        block = given[at : at + _BLOCK]
+        last = np.flatnonzero(block < 128)
+        if not last.size or int(np.diff(last, prepend=-1).max()) > 10:
+            raise Malformed("a number has more than 10 bytes, or is not complete")
+        size = int(last[-1]) + 1
+        first = np.concatenate([[0], last[:-1] + 1])
+        place = np.arange(size) - np.repeat(first, last - first + 1)
+        bits = (block[:size] & 127).astype(np.uint64) << (7 * place).astype(np.uint64)
+        numbers = np.bitwise_or.reduceat(bits, first)
+        found[done : done + last.size] = numbers != 0 if dtype == np.bool_ else numbers.astype(dtype)
+        at, done = at + size, done + last.size
+    return found

@@ -10,6 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
+from pysimd.network.onnx_messages import DATAS, FLOATS, INTS, MESSAGE, MESSAGES, PACKED, TEXTS, File, Message
+from pysimd.network.onnx_wire import Wire, integers
+from support import Array
+
 
 class Case(NamedTuple):
     """A model with its inputs and outputs; name without "test_"."""
@@ -59,3 +63,57 @@ def array_of(value: Any) -> Any:
     if isinstance(value, onnx.TensorProto):
         value = onnx.numpy_helper.to_array(value)
     return value if isinstance(value, list) or value is None else np.asarray(value, order="C")
+
+
+# ---- messages, as we read them and as the package does
+
+_TYPES = {"float_data": "<f4", "double_data": "<f8", "int32_data": "<i4", "int64_data": "<i8", "uint64_data": "<u8"}
+
+
+@lru_cache
+def kinds(of: Any) -> dict[str, tuple[int, int]]:
+    """The number and the kind of each field that is read."""
+    return {name: (key >> 3, kind) for key, (name, kind, _) in of.FIELDS.items()}
+
+
+def assert_same(ours: Message, theirs: Any, exact: bool = True) -> None:
+    """All fields that are read. If not exact, without those of which the package keeps only one, or only known numbers."""
+    of: Any = type(ours)
+    known, given = theirs.DESCRIPTOR.fields_by_name, vars(ours)
+    for name in {*given, *(each.name for each, _ in theirs.ListFields())}.intersection(kinds(of)):
+        number, kind = kinds(of)[name]
+        assert known[name].number == number
+        if not exact and (known[name].enum_type or known[name].containing_oneof):
+            continue
+        found, expected = getattr(ours, name), getattr(theirs, name)
+        if kind == MESSAGES:
+            assert len(found) == len(expected), name
+            for each, other in zip(found, expected):
+                assert_same(each, other, exact)
+        elif kind == PACKED:
+            assert decoded(found, _TYPES[name]).tobytes() == np.array(expected, _TYPES[name]).tobytes(), name
+        elif kind in (INTS, FLOATS, TEXTS, DATAS):
+            assert str(list(found)) == str(list(expected)), name  # NaN too
+        else:
+            assert name in given and theirs.HasField(name), name
+            if kind == MESSAGE:
+                assert_same(found, expected, exact)
+            else:
+                assert_same_value(found, expected, name)
+
+
+def assert_same_value(found: Any, expected: Any, name: str) -> None:
+    if isinstance(found, np.ndarray):
+        assert found.tobytes() == expected, name
+    elif name in ("data_type", "elem_type"):  # of which the package keeps 32 bits
+        assert (found - expected) % (1 << 32) == 0, name
+    else:
+        assert str(found) == str(expected), name
+
+
+def decoded(data: Any, dtype: str) -> Array:
+    return np.frombuffer(data, dtype) if dtype[1] == "f" else integers(data, np.dtype(dtype))
+
+
+def parsed(data: bytes) -> File:
+    return Wire(np.frombuffer(data, np.uint8)).message(File)

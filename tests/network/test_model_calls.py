@@ -15,7 +15,7 @@ from pysimd.network.model import Model
 from pysimd.network.open_plan import OpenPlan
 from support import Array
 
-onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
 helper, numpy_helper = onnx.helper, onnx.numpy_helper
 FLOAT = 1
 

@@ -24,7 +24,7 @@ from pysimd.network.graph import Type
 from pysimd.network.report import Report, multiply_adds
 from support import ROOT, Array
 
-onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
 helper, numpy_helper = onnx.helper, onnx.numpy_helper
 FLOAT = 1
 

@@ -16,7 +16,9 @@ import pytest
 
 onnx = pytest.importorskip("onnx", "1.23", reason="onnx, which has the cases, is not installed, or is older than they are")
 
-from network.onnx_suite import Case, cases  # noqa: E402
+from network.fuzz import onnx_samples  # noqa: E402
+from network.onnx_suite import Case, assert_same, cases, parsed  # noqa: E402
+from network.random_models import random_model  # noqa: E402
 from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.convert import UnsupportedModel, graph_of  # noqa: E402
 from pysimd.network.convert.fold import FOLDS  # noqa: E402
@@ -148,6 +150,14 @@ def assert_cases(some: Sequence[Case]) -> None:
 def node_cases() -> list[Case]:
     """Those of the operators of ONNX itself, in a version that is read."""
     return [case for case in cases("node") if any(o.domain == "" and o.version >= 7 for o in case.model.opset_import)]
+
+
+def test_files_are_read_as_the_package_reads_them() -> None:
+    """Every field of the node cases, of converted models, and of random models, which have subgraphs and functions."""
+    models = [case.model for kind in ("node", "pytorch-converted") for case in cases(kind)]
+    models += [*map(random_model, range(20)), *onnx_samples()]
+    for data, message in {message.SerializeToString(): message for message in models}.items():
+        assert_same(parsed(data), message)
 
 
 @pytest.mark.parametrize("letter", sorted({case.last_operator[:2] for case in node_cases()}))

@@ -23,7 +23,7 @@ from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.sizes import Computed, Size, sizes_in
 
-onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
 
 from network.onnx_suite import Case, cases  # noqa: E402
 from network.random_models import random_model  # noqa: E402

@@ -19,7 +19,7 @@ import pysimd
 from pysimd.network.contexts import Contexts
 from support import ROOT, Array
 
-onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
 helper, numpy_helper = onnx.helper, onnx.numpy_helper
 node = helper.make_node
 

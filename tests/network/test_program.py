@@ -168,7 +168,7 @@ def test_every_operator_of_a_batch_is_written(layout: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
 def test_models_whose_operators_are_supported_are_written(layout: str) -> None:
     """What runs without steps of Python consists of calls of C, whatever the shapes."""
-    pytest.importorskip("onnx", reason="random models need the package onnx")
+    pytest.importorskip("onnx", reason="onnx, which makes random models, is not installed")
     from network.random_models import random_model
 
     for seed in range(40):

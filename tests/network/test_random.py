@@ -18,7 +18,7 @@ import pytest
 import pysimd
 from pysimd.annotations import Array
 
-onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
 pytest.importorskip("onnx.reference")
 
 from network.random_models import NODES, random_model  # noqa: E402

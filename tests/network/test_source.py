@@ -363,8 +363,9 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: b"", "is not an ONNX model"),
     (lambda: b"not a model at all", "is not an ONNX model, or is truncated|there is no graph"),
     (lambda: bytes(1000), "is not an ONNX model, or is truncated"),
-    (lambda: onnx.ModelProto(), "there is no graph"),
-    (lambda: changed(ir_version=1000), "version 1000 of the format, the installed package onnx reads up to"),
+    (lambda: onnx.ModelProto(), "is not an ONNX model"),
+    (lambda: onnx.ModelProto(ir_version=9), "there is no graph"),
+    (lambda: changed(ir_version=1000), "version 1000 of the format, supported are those up to"),
     (lambda: model([relu()], opset=6), "operators of version 6, supported are 7 to"),
     (lambda: model([relu()], opset=1000), "operators of version 1000, supported are 7 to"),
     (lambda: helper.make_model(model([relu()]).graph, opset_imports=[helper.make_opsetid("own", 1)]), "opset_import"),
@@ -383,7 +384,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: weight_of_type(FLOAT, dims=[2], raw_data=bytes(4)), "'w' has 4 bytes, expected 8"),
     (lambda: weight_of_type(FLOAT, dims=[2], raw_data=bytes(12)), "'w' has 12 bytes, expected 8"),
     (lambda: weight_of_type(FLOAT, dims=[2], float_data=[1]), "'w' has 1 numbers, expected 2"),
-    (lambda: weight_of_type(FLOAT, dims=[1], int64_data=[1]), "'w' cannot be read"),
+    (lambda: weight_of_type(FLOAT, dims=[1], int64_data=[1]), "'w' has 0 numbers, expected 1"),
     (lambda: weight_of_type(FLOAT, dims=[1 << 40, 1 << 40]), "'w' has 0 numbers, expected"),
     (lambda: weight_of_type(FLOAT, dims=[-1, -1], float_data=[1]), "'w' has the shape"),
     (lambda: weight_of_type(TensorProto.STRING, dims=[1], string_data=[b"a"]), "'w' has type 8 of ONNX"),
@@ -397,7 +398,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (recursive, "functions are nested more than 24 deep"),
     (lambda: model([relu()] + [onnx.NodeProto()] * 40_000), "the model has more than 32768 nodes and weights"),
     (lambda: model([relu()], [TensorProto()] * 40_000), "the model has more than 32768 nodes and weights"),
-    (lambda: model([relu()], inputs=[value("x")] * 140_000), "the model has more than 131072 inputs"),
+    (lambda: model([relu()], inputs=[onnx.ValueInfoProto(name="x")] * 140_000), "the model has more than 131072 inputs"),
     (
         lambda: model([helper.make_node("Sum", ["x"] * 300_000, ["y"])]),
         "the nodes of the model have more than 262144 inputs",
@@ -443,7 +444,7 @@ def test_a_fifo_is_refused_without_waiting(tmp_path: Path) -> None:
 
 def test_many_fields_of_few_bytes_are_refused_before_they_are_read() -> None:
     message = model([relu()], [TensorProto()] * 600_000)
-    with pytest.raises(ValueError, match="the model has more than 524288 fields"):
+    with pytest.raises(ValueError, match="the model has more than 1048576 fields"):
         onnx_reader.read(message.SerializeToString())
 
 

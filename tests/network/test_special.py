@@ -18,7 +18,7 @@ from pysimd.network.convert import graph_of
 from pysimd.network.passes import simplified
 from support.special_values import SPECIAL, assert_equal, assert_same, feeds, with_special_constants
 
-pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
 
 from network.random_models import random_model
 
