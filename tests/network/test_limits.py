@@ -138,6 +138,19 @@ def test_limit_of_what_is_computed_from_constants(monkeypatch: pytest.MonkeyPatc
         pysimd.load(given).prepare()
 
 
+@pytest.mark.parametrize("op", ["Relu", "Cast", "Softmax", "CumSum"])
+def test_limit_of_what_is_computed_from_one_constant(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = [numpy_helper.from_array(np.ones(5, np.float32), "w"), numpy_helper.from_array(np.array(0), "axis")]
+    names = ["w", "axis"] if op == "CumSum" else ["w"]
+    node = helper.make_node(op, names, ["c"], **({"to": 1} if op == "Cast" else {}))
+    given = model([node, helper.make_node("Concat", ["c", "c"], ["y"], axis=0)], weights)
+    monkeypatch.setattr(fold, "_MOST_BYTES", 40)
+    pysimd.load(given).prepare()
+    monkeypatch.setattr(fold, "_MOST_BYTES", 19)
+    with pytest.raises(ValueError, match=r"the result would have the shape \(5,\)"):
+        pysimd.load(given).prepare()
+
+
 def test_tensors_that_do_not_fit_into_memory_raise_an_error() -> None:
     """Nothing limits their size but the memory."""
     given = model([helper.make_node("Expand", ["x", "s"], ["y"])], [numpy_helper.from_array(np.array([1 << 40, 4]), "s")])

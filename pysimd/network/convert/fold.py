@@ -20,6 +20,11 @@ from pysimd.network.sizes import array_of, broadcast_shapes, fixed, is_open, who
 from pysimd.network.source import SourceNode
 
 _MOST_BYTES = 1 << 31
+#: Operators whose results are views, sizes, or bounded by themselves; others have results as large as their inputs.
+_OF_ANY_SIZE = (
+    "Flatten", "Gather", "GatherND", "Identity", "Reshape", "Shape", "Size", "Slice", "Split", "Squeeze", "Transpose",
+    "Unsqueeze",
+)  # fmt: skip
 
 #: The types of ONNX by their numbers.
 DTYPES = {
@@ -77,6 +82,9 @@ def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array
     has_sizes = any(map(is_open, inputs))
     if has_sizes and not takes_sizes(node, inputs):
         inputs = [fixed(each) if is_open(each) else each for each in inputs]
+    if node.op not in _OF_ANY_SIZE:
+        for each in inputs:
+            _bounded(np.shape(each), getattr(each, "dtype", object))
     try:
         with np.errstate(all="ignore"):
             found = FOLDS[node.op](_Node(node, inputs, opset), *inputs)
