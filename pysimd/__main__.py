@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ def info() -> int:
     caches = ", ".join(f"{name.upper()} {facts[f'cache_{name}'] >> 10} KiB" for name in ("l1", "l2", "l3"))
     for name, value in (
         ("simdnet", pysimd.version()),
-        ("library", _library.LIBRARY_PATH.resolve()),
+        ("library", os.path.realpath(_library.LIBRARY_PATH)),
         ("header", _library.HEADER_PATH),
         ("package", _library.PACKAGE),
         ("Python", f"{platform.python_version()}, NumPy {np.__version__}, cffi {cffi.__version__}"),

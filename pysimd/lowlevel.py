@@ -10,12 +10,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-import cffi
-
 from pysimd._library import VERSION as SIMDNET_VERSION
 from pysimd._library import ffi, lib
-
-_UNKNOWN = getattr(ffi, "error", cffi.FFIError)  # if the declarations were parsed when the package was built
 
 __all__ = ["SIMDNET_VERSION", "ffi", "lib"]  # and all names of dir()
 
@@ -24,7 +20,9 @@ def __getattr__(name: str) -> Any:
     if name.startswith("Simd"):
         with suppress(AttributeError):
             return getattr(lib, name)
-        with suppress(_UNKNOWN, cffi.FFIError, cffi.CDefError):
+        import cffi  # here, as it is not needed if the declarations were parsed when the package was built
+
+        with suppress(getattr(ffi, "error", cffi.FFIError), cffi.FFIError, cffi.CDefError):
             return ffi.typeof(name)
     raise AttributeError(f"simdnet.h has no {name}")
 

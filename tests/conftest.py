@@ -7,6 +7,7 @@ import os
 import platform
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ settings.load_profile("simdnet")
 
 def documented_levels(machine: str) -> list[str]:
     """The instruction sets that the header names for an architecture, oldest first."""
-    text = re.sub(r"\s*\n \*\s*", " ", HEADER_PATH.read_text())
+    text = re.sub(r"\s*\n \*\s*", " ", Path(HEADER_PATH).read_text())
     found = re.search(r"Instruction sets, oldest first: ([\w, ]+) on x86-64; ([\w, ]+) on aarch64\.", text)
     assert found, "the header no longer lists the instruction sets"
     return found.group(1 if machine == "x86-64" else 2).split(", ")

@@ -19,6 +19,7 @@ import sys
 import time
 from collections import Counter
 from math import prod
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ POINTERS = 16  # in an array of pointers, or of sizes
 LONGEST = 5  # seconds of one call, on a busy machine
 ABSURD = (1 << 60, 1 << 63, (1 << 63) + 1, (1 << 64) - 1, (1 << 64) - 5)
 
-DECLARATIONS = declarations(HEADER_PATH.read_text())
+DECLARATIONS = declarations(Path(HEADER_PATH).read_text())
 ENUMS = {
     name: [int(value) for value in re.findall(r"= (-?\d+)", body)]
     for body, name in re.findall(r"typedef enum \{([^}]*)\} (\w+);", DECLARATIONS)

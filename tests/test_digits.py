@@ -38,8 +38,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("digits")
     # A link with the library's own file name, for the linker here and the loader later.
     soname = "libsimdnet.so." + ".".join(pysimd.version().split(".")[:2])
-    (folder / soname).symlink_to(LIBRARY_PATH.resolve())
-    command = [compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{HEADER_PATH.parent}"]
+    (folder / soname).symlink_to(Path(LIBRARY_PATH).resolve())
+    command = [compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{Path(HEADER_PATH).parent}"]
     command += [str(source) for source in sorted(DIGITS.glob("*.c"))]
     command += [str(folder / soname), "-lm", f"-Wl,-rpath,{folder}", "-o", str(folder / "digits")]
     subprocess.run(command, check=True)

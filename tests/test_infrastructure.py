@@ -135,7 +135,7 @@ def test_threads_of_the_environment(value: str, number: int, ignored: bool) -> N
 def test_threadpoolctl() -> None:
     threadpoolctl = pytest.importorskip("threadpoolctl")
     assert pysimd.register_threadpoolctl() and pysimd.register_threadpoolctl()
-    if not _library.LIBRARY_PATH.name.startswith("libsimdnet"):
+    if not Path(_library.LIBRARY_PATH).name.startswith("libsimdnet"):
         pytest.skip(f"the library has another name: {_library.LIBRARY_PATH}")
     ours = [pool for pool in threadpoolctl.threadpool_info() if pool["internal_api"] == "simdnet"]
     assert len(ours) == 1
@@ -260,12 +260,14 @@ def test_unknown_name_in_the_environment_is_a_warning() -> None:
 
 
 def test_library_named_by_the_environment(tmp_path: Path) -> None:
+    library = str(Path(_library.LIBRARY_PATH).resolve())
     done = python(
-        "import pysimd._library as l; print(l.LIBRARY_PATH, l.VERSION)", SIMDNET_LIBRARY=str(_library.LIBRARY_PATH.resolve())
+        "import pysimd._library as l; print(l.LIBRARY_PATH, l.VERSION)",
+        SIMDNET_LIBRARY=library,
     )
-    assert done.stdout.split() == [str(_library.LIBRARY_PATH.resolve()), pysimd.__version__], done.stderr
+    assert done.stdout.split() == [library, pysimd.__version__], done.stderr
     link = tmp_path / "libsimdnet.so"
-    link.symlink_to(_library.LIBRARY_PATH.resolve())
+    link.symlink_to(library)
     code = f"import os; os.chdir({str(tmp_path)!r}); import pysimd._library as l; print(l.LIBRARY_PATH)"
     done = python(f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}", SIMDNET_LIBRARY="libsimdnet.so")
     assert done.stdout.strip() == str(link), done.stderr
@@ -277,7 +279,7 @@ def test_library_of_the_environment_is_ignored_with_raised_privileges(monkeypatc
     with pytest.raises(ImportError, match="SIMDNET_LIBRARY is /nowhere"):
         _library._library()
     monkeypatch.setattr(os, name, lambda: 123456)
-    assert _library._library().name == _library.LIBRARY
+    assert Path(_library._library()).name == _library.LIBRARY
 
 
 @pytest.mark.parametrize("kind", NO_LIBRARIES)
@@ -303,7 +305,7 @@ def test_missing_library_tells_what_was_tried(tmp_path: Path) -> None:
 
 
 def test_declarations_have_nothing_of_the_preprocessor() -> None:
-    text = _header.declarations(_library.HEADER_PATH.read_text())
+    text = _header.declarations(Path(_library.HEADER_PATH).read_text())
     assert "#" not in text
     assert 'extern "C"' not in text
     assert "/*" not in text

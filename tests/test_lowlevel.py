@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from pysimd._library import HEADER_PATH, LIBRARY_PATH
 from pysimd.lowlevel import ffi, lib
 from support import ROOT
 
-DECLARATIONS = declarations(HEADER_PATH.read_text())
+DECLARATIONS = declarations(Path(HEADER_PATH).read_text())
 FUNCTIONS = sorted(set(re.findall(r"^[\w ]+?\**\s*\b(Simd\w+)\(", DECLARATIONS, flags=re.MULTILINE)))
 ENUMS = dict(re.findall(r"typedef enum \{([^}]*)\} (\w+);", DECLARATIONS))
 ENUMS = {name: dict(re.findall(r"(\w+) = (-?\d+)", body)) for body, name in ENUMS.items()}

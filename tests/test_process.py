@@ -150,11 +150,11 @@ int main(void)
 def test_a_setuid_program_ignores_the_environment(tmp_path: Path) -> None:
     program, source = tmp_path / "settings", tmp_path / "settings.c"
     source.write_text(SETTINGS)
-    static = LIBRARY_PATH.resolve().with_suffix(".a")
+    static = Path(LIBRARY_PATH).resolve().with_suffix(".a")
     if not static.exists():
         pytest.skip(f"{static} does not exist")
     libraries = [str(static), "-lm", "-lpthread", "-ldl"]
-    subprocess.run([str(COMPILER), f"-I{HEADER_PATH.parent}", str(source), *libraries, "-o", str(program)], check=True)
+    subprocess.run([str(COMPILER), f"-I{Path(HEADER_PATH).parent}", str(source), *libraries, "-o", str(program)], check=True)
     environment = {"SIMDNET_MAX_ISA": "base", "SIMDNET_NUM_THREADS": "2", "SIMDNET_VERBOSE": "2"}
     printed = []
     for user, mode in ((0, 0o755), (54321, 0o4755)):

@@ -28,10 +28,30 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``images``: a model on the images of a folder.
 """
 
-from pysimd.network.build import Builder
-from pysimd.network.graph import Graph, Node, Type
-from pysimd.network.images import Batch, batches
-from pysimd.network.open_runner import OpenRunner
-from pysimd.network.runner import Runner
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pysimd.network.build import Builder
+    from pysimd.network.graph import Graph, Node, Type
+    from pysimd.network.images import Batch, batches
+    from pysimd.network.open_runner import OpenRunner
+    from pysimd.network.runner import Runner
 
 __all__ = ["Batch", "Builder", "Graph", "Node", "OpenRunner", "Runner", "Type", "batches"]
+
+_MODULES = {
+    "Batch": "images", "Builder": "build", "Graph": "graph", "Node": "graph", "OpenRunner": "open_runner",
+    "Runner": "runner", "Type": "graph", "batches": "images",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, imported when it is used: loading a model needs few of these modules."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

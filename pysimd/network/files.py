@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 
 @contextmanager
 def whole(path: Any) -> Iterator[BinaryIO]:
     """A file to write, under another name in the same folder: it is renamed at the end, and deleted after an exception."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    import tempfile  # which takes longer than to read a model
+
+    target = os.fsdecode(path)
+    folder, last = os.path.split(target)
+    handle, name = tempfile.mkstemp(dir=folder or ".", prefix=f".{last}.")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

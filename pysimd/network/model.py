@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from pysimd._geometry import number, shape_of
 from pysimd.annotations import Array, Shape
@@ -23,6 +22,9 @@ from pysimd.network.runner import Runner
 from pysimd.network.runners import KeepsRunners, Runners
 from pysimd.network.sizes import Sizes
 from pysimd.network.source import Dimension, Source, Value, with_values
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Fallback = Mapping[str, Callable[..., Any]]
 

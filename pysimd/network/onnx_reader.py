@@ -12,8 +12,7 @@ from copy import copy
 from dataclasses import replace
 from itertools import count
 from math import prod
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +34,9 @@ from pysimd.network.onnx_messages import (
 )  # fmt: skip
 from pysimd.network.onnx_wire import Malformed, Wire, integers
 from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _OLDEST_OPSET, _NEWEST_OPSET = 7, 28
 _NEWEST_IR = 14  # the version of the format
@@ -71,11 +73,11 @@ def read(model: Any) -> Source:
     Weights are mapped, and read when they are used: the file, and those that belong to it, must not be changed as long as
     the model is used. Raises ValueError with the reason for anything else; OSError if the file cannot be read.
     """
-    folders, name = (), "the bytes"  # type: tuple[Path, ...], str
+    folders, name = (), "the bytes"  # type: tuple[str, ...], str
     if isinstance(model, (str, os.PathLike)):
-        path = Path(model)
-        folders, name = (path.parent.resolve(), path.resolve().parent), str(path)
-        data = _mapped(path)
+        name = os.fsdecode(model)
+        folders = (os.path.realpath(os.path.dirname(name)), os.path.dirname(os.path.realpath(name)))
+        data = _mapped(name)
     else:
         data = np.frombuffer(_bytes(model) or b"\0", np.uint8)
     try:
@@ -100,12 +102,12 @@ def _bytes(model: Any) -> bytes:
         raise ValueError(f"the ModelProto cannot be serialized ({error}): {reason}") from None
 
 
-def _mapped(path: Path) -> Array:
+def _mapped(path: str) -> Array:
     """The bytes of a file. Raises ValueError for what has none, OSError if it cannot be read."""
     refuse_devices(path)
     with open(path, "rb"):  # which has the better messages
         pass
-    if not path.stat().st_size:
+    if not os.stat(path).st_size:
         raise ValueError(f"{path} is not an ONNX model: it is empty or not a file")
     return np.memmap(path, np.uint8, "r")
 
@@ -117,7 +119,7 @@ class _Reader:
         caches whose names are links to files elsewhere.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(self, folders: Sequence[str]) -> None:
         self._folders = folders
         self._functions: dict[tuple[str, str, str], Function] = {}
         self._files: dict[Path, Array] = {}  # mapped once, as each map holds a descriptor
@@ -262,7 +264,8 @@ class _Reader:
         try:
             path = self._place(location)
             offset, length = int(given.get("offset", 0)), int(given.get("length", nbytes))
-            within = bool(location) and not os.path.isabs(location) and not set(self._folders).isdisjoint(path.parents)
+            apart = set(self._folders).isdisjoint(map(str, path.parents))
+            within = bool(location) and not os.path.isabs(location) and not apart
             size = path.stat().st_size if within else 0
             if within and not path.is_file():
                 raise ValueError("it is not a file")
@@ -287,7 +290,9 @@ class _Reader:
 
     def _place(self, location: str) -> Path:
         """The file of a location, beside the path of the model, or else beside the file to which that leads."""
-        places = [folder / location for folder in self._folders]
+        from pathlib import Path  # here, as few models have such files
+
+        places = [Path(folder, location) for folder in self._folders]
         return next((place for place in places if place.exists()), places[0]).resolve()
 
 

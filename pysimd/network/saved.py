@@ -7,9 +7,7 @@ have no checksum, which would read all of them first.
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
 from dataclasses import replace
 from math import prod
 from typing import Any, BinaryIO
@@ -47,6 +45,9 @@ def is_saved(path: Any) -> bool:
 
 def write(source: Source, path: Any) -> None:
     """Writes a model. The file is complete or as before: it is written under another name, and then renamed."""
+    import json  # here, as it is not needed for ONNX files
+    import zlib
+
     arrays = _Arrays()
     described = _described(source, arrays)
     text = json.dumps({**described, "bytes": arrays.end}).encode()
@@ -126,6 +127,9 @@ def _attribute(value: Any, arrays: _Arrays) -> Any:
 
 def read(path: Any) -> Source:
     """Reads a model. Raises ValueError for another, truncated or modified file; OSError if it cannot be read."""
+    import json
+    import zlib
+
     refuse_devices(path)
     size = os.path.getsize(path)
     with open(path, "rb") as file:

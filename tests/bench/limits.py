@@ -33,7 +33,7 @@ ffi.cdef(declarations(Path(__file__).with_name("limits.h").read_text()))
 @cache
 def _opened() -> Any:
     """Opens it next to the library that is measured, else in this checkout."""
-    places = [library.resolve().parent / "bench" / "liblimits.so" for library in (LIBRARY_PATH, ROOT / "build" / LIBRARY)]
+    places = [Path(each).resolve().parent / "bench/liblimits.so" for each in (LIBRARY_PATH, f"{ROOT}/build/{LIBRARY}")]
     for place in places:
         if place.is_file():
             return ffi.dlopen(str(place))

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Callable
 
 import numpy as np
@@ -40,9 +41,9 @@ _TOGETHER = 16  # rows whose rounds are interleaved
 def _families_of_levels() -> dict[str, set[str]]:
     """The families in which a level differs from its parent, for levels that improve only some kernels (``level.mk``)."""
     families = {}
-    for path in (ROOT / "libsrc" / "isa").glob("*/level.mk"):
+    for path in Path(ROOT, "libsrc", "isa").glob("*/level.mk"):
         if kernels := re.search(r"^KERNELS_\w+ *:= (.+)", path.read_text(), re.MULTILINE):
-            sources = ((ROOT / "libsrc" / "kernels" / f"{name}.c").read_text() for name in kernels[1].split())
+            sources = (Path(ROOT, "libsrc", "kernels", f"{name}.c").read_text() for name in kernels[1].split())
             families[path.parent.name] = set(re.findall(r"^SN_INSTALL\(\w+, (\w+)\)", "".join(sources), re.MULTILINE))
     return families
 

@@ -58,6 +58,26 @@ assert main(["run", "m.onnx", "--random"]) in (0, None)
     assert (tmp_path / "c").is_dir()
 
 
+def test_a_model_is_loaded_and_run_without_modules_that_it_does_not_need(tmp_path: Path) -> None:
+    """Each takes a part of the time to the first result; NumPy and the parser of cffi may import some of them."""
+    (tmp_path / "m.onnx").write_bytes(model(field(5, tensor([4], field(9, bytes(16))))))
+    program = """
+import sys
+import cffi, numpy as np
+cffi.FFI().cdef("int f(void);")
+before = set(sys.modules)
+import pysimd
+pysimd.load("m.onnx").prepare()(np.ones((1, 4), np.float32))
+print(*sorted(set(sys.modules) - before))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True, text=True)
+    found = set(done.stdout.split())
+    assert {"pysimd.network.onnx_wire", "pysimd.network.runner"} <= found
+    unneeded = {"argparse", "inspect", "json", "onnx", "pathlib", "shutil", "tempfile", "urllib.parse", "zlib"}
+    assert not found & unneeded
+    assert not found & {f"pysimd.network.{name}" for name in ("c_program", "commands", "images", "report")}
+
+
 @pytest.mark.parametrize("numbers", [[0, 1, 127, 128, 300], [-1, -(1 << 31), (1 << 31) - 1, 5, 1 << 20]])
 def test_numbers_may_be_in_one_field_or_in_several(numbers: list[int]) -> None:
     packed = field(5, signed(*numbers))

@@ -129,10 +129,10 @@ def test_inputs_that_are_weights_are_no_inputs() -> None:
 
 def test_nodes_out_of_order_are_sorted_in_little_time() -> None:
     nodes = [relu(f"t{i}", f"t{i + 1}") for i in range(20000)]
-    start = time.perf_counter()
+    start = time.process_time()
     source = onnx_reader.read(model(nodes[::-1], inputs=[value("t0")], outputs=[value("t20000")]))
     assert [node.inputs[0] for node in source.nodes] == [f"t{i}" for i in range(20000)]
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_nodes_wait_for_what_their_subgraphs_read() -> None:
