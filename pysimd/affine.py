@@ -193,7 +193,7 @@ class Scale8i(_Scale, SharingContext):
             check_statistics(stats, name)
             for end, values in (("min", stats.min), ("max", stats.max)):
                 arrays.append(tensor(values, f"{name}.{end}", (self._channels,)))
-        calls.set_params(lib.SimdSynetScale8iSetParams, handle, *numbers, ffi.new("float *[]", arrays), held=arrays)
+        calls.set_params(lib.SimdSynetScale8iSetParams, handle, *numbers, ffi.new("float *[]", arrays))
         self._given = scale, bias, src_stats, dst_stats
 
     def forward(self, x: Tensor, *, out: Array | None = None) -> Array:

@@ -91,8 +91,7 @@ class Calls:
         return variables.lines, f"{call.function}({', '.join(words)})"
 
     def _argument(self, value: Any, kind: Any, own: int, variables: _Variables) -> str:
-        if is_array(value) or (isinstance(value, Constant) and is_array(value.values)):
-            raise ValueError("it reads an array that depends on open sizes")
+        _refuse_open_array(value)
         if kind.kind not in ("pointer", "function"):
             return number(value, kind)
         if value is None:
@@ -176,7 +175,13 @@ class _Variables:
         return name
 
 
+def _refuse_open_array(value: Any) -> None:
+    if is_array(value) or (isinstance(value, Constant) and is_array(value.values)):
+        raise ValueError("it reads an array that depends on open sizes")
+
+
 def _is_zero(value: Any) -> bool:
+    _refuse_open_array(value)
     return not isinstance(value, Size) and float(value) == 0 and not np.signbit(float(value))
 
 
