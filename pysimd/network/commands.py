@@ -39,7 +39,7 @@ def add_to(commands: Any) -> None:
     show.set_defaults(run=_show)
     run = commands.add_parser("run", help="runs a model, and compares it with another library")
     run.set_defaults(run=_run)
-    save = commands.add_parser("save", help="writes a model as .simdnet, which is loaded faster")
+    save = commands.add_parser("save", help="writes a model as .simdnet: one file, with the weights in place")
     save.set_defaults(run=_save)
     save.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
     write = commands.add_parser("compile", help="writes a model as a C program")

@@ -272,7 +272,7 @@ class Model(KeepsRunners):
         return UnsupportedModel(self.name, found) if found else None
 
     def save(self, path: Any) -> None:
-        """Writes the model to a ".simdnet" file, which :func:`pysimd.load` reads faster than an ONNX file.
+        """Writes the model to a ".simdnet" file, which :func:`pysimd.load` reads as it reads an ONNX file.
 
         The file is complete or not there at all. Fallbacks are not saved. Raises OSError if it cannot be written.
         """
