@@ -440,7 +440,8 @@ def _factors(c: Conversion, node: SourceNode, corners: bool) -> dict[int, tuple[
         sizes = [_scaled(n, scale) for n, scale in zip(before, scales)]
         for n, scale, size in zip(before, scales, sizes):
             if corners and scale != 1 and later(lambda *each: abs(each[0] * each[1] - each[2]) > 1e-3, (), n, scale, size):
-                raise Unsupported(f"align_corners of {n} * {scale:g} is not supported, only of whole sizes")
+                found = float(scale) * int(n)
+                raise Unsupported(f"align_corners of a size of {found:g} is not supported, only of whole sizes")
     else:
         if not all(size >= 0 and (n or not size) for n, size in zip(before, sizes)):
             raise Unsupported(f"the sizes are {sizes} for {before}, supported are those of at least 0, 0 for 0")
