@@ -54,14 +54,14 @@ class Calls:
         number : its own.
         shared : that of one with the same weights, if there is one.
         """
-        before, call = self._call(made.create, number)
-        lines = _block(before, f"CREATE({number}, {call});")
+        before, words = self._words(made.create, number)
+        lines = _block(before, f"CREATE({number}, {made.create.function}({', '.join(words)}));")
         if made.params is None:
             return lines
-        before, call = self._call(made.params, number)
-        given = call.replace("(", ", ", 1).replace(f"m->contexts[{number}], ", "", 1).removesuffix(")")
-        how = f"PARAMS({number}, " if shared is None else f"SHARE({number}, {shared}, "
-        return lines + _block(before, f"{how}{given});")
+        before, (_, *words) = self._words(made.params, number)  # without the context itself
+        given = ", ".join((made.params.function, *words))
+        how = f"PARAMS({number}" if shared is None else f"SHARE({number}, {shared}"
+        return lines + _block(before, f"{how}, {given});")
 
     def step(self, node: Node, steps: Steps, number: int) -> list[str]:
         """The lines for a node.
@@ -77,18 +77,17 @@ class Calls:
                     f"{node.operator} {shown(what)} cannot be written as C: it is computed by Python, by {by}()"
                 )
             try:
-                before, call = self._call(each, number)
+                before, words = self._words(each, number)
             except ValueError as error:
                 raise ValueError(f"{node.operator} {shown(what)} cannot be written as C: {error}") from None
-            lines += _block(before, f"CHECK({call});")
+            lines += _block(before, f"CHECK({each.function}({', '.join(words)}));")
         return lines
 
-    def _call(self, call: Call, own: int) -> tuple[list[str], str]:
-        """The variables that a call needs, and the call."""
+    def _words(self, call: Call, own: int) -> tuple[list[str], list[str]]:
+        """The variables that a call needs, and its arguments."""
         variables = _Variables()
         kinds = ffi.typeof(getattr(lib, call.function)).args
-        words = [self._argument(value, kind, own, variables) for value, kind in zip(call.arguments, kinds)]
-        return variables.lines, f"{call.function}({', '.join(words)})"
+        return variables.lines, [self._argument(value, kind, own, variables) for value, kind in zip(call.arguments, kinds)]
 
     def _argument(self, value: Any, kind: Any, own: int, variables: _Variables) -> str:
         _refuse_open_array(value)
