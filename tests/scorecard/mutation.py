@@ -137,7 +137,7 @@ NEAREST = {
 NEAREST_PYTHON = {
     "network/convert/fold": "test_fold test_convert test_special test_onnx",
     "network/convert/attention": "test_microsoft test_convert test_passes test_onnx",
-    "network/convert/windows": "test_max_pool test_convert test_convolutions test_opsets test_onnx",
+    "network/convert/windows": "test_max_pool test_fold test_convert test_convolutions test_opsets test_onnx",
     "network/convert/images": "test_convert test_resize_positions test_opsets test_onnx",
     "network/convert/*": "test_convert test_microsoft test_special test_opsets test_fold test_supported test_onnx",
     "network/passes/*": "test_passes test_layers test_special test_random",
