@@ -48,18 +48,36 @@ class BoundSizes(NamedTuple):
     constants: Mapping[str, Array] = {}
 
 
+class Memory:
+    """Where the roots of views are.
+
+    block, offsets : the bytes of tensors, and the offsets of these.
+    constants : arrays, by name.
+    """
+
+    def __init__(self, block: Array, offsets: Mapping[str, int], constants: Mapping[str, Array]) -> None:
+        self._block, self._offsets, self._constants = block, offsets, constants
+        begin = address_of(block)
+        self.addresses = {name: address_of(array) for name, array in constants.items()}
+        self.addresses.update((root, begin + offset) for root, offset in offsets.items())
+
+    def __getitem__(self, root: str) -> Array:
+        """The bytes of a tensor and of what follows it, or a constant."""
+        return self._block[self._offsets[root] :] if root in self._offsets else self._constants[root]
+
+
 class Binding:
     """Memory and sizes for calls.
 
-    memory : an array over the memory of each root, of bytes; of a constant, the array.
+    memory : of the roots; None for calls without views.
     sizes : as the numbers of :class:`BoundSizes`.
 
     held : what calls point to, besides the roots; it must live as long as they do.
     """
 
-    def __init__(self, memory: Mapping[str, Array], sizes: Mapping[int, Any]) -> None:
+    def __init__(self, memory: Memory | None, sizes: Mapping[int, Any]) -> None:
         self._memory, self._sizes = memory, sizes
-        self._addresses = {root: address_of(data) for root, data in memory.items()}
+        self._addresses = {} if memory is None else memory.addresses
         self.held: list[Any] = []
 
     def call(self, call: Call | PythonCall, own: Any = None) -> Bound:
@@ -75,8 +93,10 @@ class Binding:
 
     def array(self, view: View | None) -> Any:
         """The NumPy array of a view."""
-        if view is None or isinstance(view, Constant):
-            return view and self._memory[view.root]
+        if view is None or self._memory is None:
+            return None
+        if isinstance(view, Constant):
+            return self._memory[view.root]
         shape, strides = (tuple(map(self._number, each)) for each in (view.shape, view.strides))
         return View(view.root, view.dtype, shape, strides, self._number(view.offset)).array(self._memory[view.root])
 

@@ -24,7 +24,7 @@ def refused(graph: Graph) -> list[UnsupportedNode]:
     def check(node: Node) -> None:
         steps = steps_of(node, [view(name) for name in node.inputs], [view(name) for name in node.outputs])
         if steps.made is not None:
-            created(steps.made, Binding({}, {}))
+            created(steps.made, Binding(None, {}))
 
     for node in stored.nodes:
         try:

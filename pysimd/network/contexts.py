@@ -82,7 +82,7 @@ class Contexts:
 
         Raises what the library finds wrong.
         """
-        binding = Binding({}, sizes)
+        binding = Binding(None, sizes)
         context = created(made, binding)
         if made.params is None:
             return context

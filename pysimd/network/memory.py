@@ -22,6 +22,7 @@ from pysimd.network.graph import Graph, Node, Type
 LINE = 128  # bytes of two cache lines, which processors fetch together
 _VIEW = 64  # least bytes of a pixel of a view
 GAP = 576  # bytes after each tensor, so that tensors have different offsets within a page
+_FEW_ROOTS = 1000  # all pairs of which can be compared
 _CACHED = 1 << 20  # bytes of a tensor that the usual second cache holds
 
 # Operators whose arrays may be some channels of larger ones: all of them in NHWC or another order with channels last. Of
@@ -282,26 +283,57 @@ def _lives(graph: Graph, places: Mapping[str, Place]) -> dict[str, tuple[int, in
     return lives
 
 
-def packed_roots(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
+def together(lives: Mapping[str, tuple[int, int]]) -> dict[str, list[str]] | None:
+    """The roots that are in use at the same time as each; None if they are many, for which this takes long."""
+    if len(lives) > _FEW_ROOTS:
+        return None
+    return {
+        name: [other for other, (first, last) in lives.items() if first <= died and born <= last and other != name]
+        for name, (born, died) in lives.items()
+    }
+
+
+def packed_roots(
+    lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int], known: Mapping[str, Sequence[str]] | None = None
+) -> tuple[dict[str, int], int]:
     """The offset of each root, and the total size: largest first, each at the lowest offset that is free meanwhile.
+
+    known : those that are in use at the same time, if they are known from an earlier shape.
 
     Raises MemoryError for more bytes than a process can address.
     """
-    taken = _Taken(max((died for _, died in lives.values()), default=0))
+    taken = _Taken(max((died for _, died in lives.values()), default=0)) if known is None else _Known(known)
     offsets: dict[str, int] = {}
     total = 0
     for name in sorted(lives, key=lambda name: -sizes[name]):
         size, begin = sizes[name] + GAP, 0
-        for low, high in taken.during(*lives[name]):
+        for low, high in taken.during(name, *lives[name]):
             if begin + size <= low:
                 break
             begin = max(begin, high)
         end = -(begin + size) // LINE * -LINE
-        taken.add(*lives[name], begin, end)
+        taken.add(name, *lives[name], begin, end)
         offsets[name], total = begin, max(total, end)
     if total > sys.maxsize:
         raise MemoryError(f"no memory for {total} bytes of a network")
     return offsets, total
+
+
+class _Known:
+    """The bytes of the block that are taken, where it is known what is in use at the same time."""
+
+    def __init__(self, together: Mapping[str, Sequence[str]]) -> None:
+        self._together = together
+        self._spans: dict[str, tuple[int, int]] = {}
+
+    def add(self, name: str, born: int, died: int, low: int, high: int) -> None:
+        """Takes bytes for a root."""
+        self._spans[name] = low, high
+
+    def during(self, name: str, born: int, died: int) -> list[tuple[int, int]]:
+        """The spans of bytes, sorted, that are taken while a root is in use."""
+        spans = self._spans
+        return sorted([spans[other] for other in self._together[name] if other in spans])
 
 
 class _Taken:
@@ -315,7 +347,7 @@ class _Taken:
         self._used: dict[int, _Spans] = {}  # during all of a node's times
         self._begun: dict[int, _Spans] = {}  # in use from one of a node's times on
 
-    def add(self, born: int, died: int, low: int, high: int) -> None:
+    def add(self, name: str, born: int, died: int, low: int, high: int) -> None:
         """Takes bytes from a time to another one."""
         for node in self._nodes(born, died):
             _spans(self._used, node).add(low, high)
@@ -323,7 +355,7 @@ class _Taken:
             if not _spans(self._begun, node).add(low, high):
                 break  # what this node has, those above it have
 
-    def during(self, born: int, died: int) -> list[tuple[int, int]]:
+    def during(self, name: str, born: int, died: int) -> list[tuple[int, int]]:
         """The spans of bytes, sorted, that are taken at some time between two."""
         found: list[tuple[int, int]] = []
         for nodes, tree in ((self._above(born), self._used), (self._nodes(born + 1, died), self._begun)):

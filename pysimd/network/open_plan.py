@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pysimd.network.binding import BoundSizes
 from pysimd.network.calls import open_numbers
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Graph, Node, Type
-from pysimd.network.memory import Arrangement, Place, Plan, packed, packed_roots
+from pysimd.network.memory import Arrangement, Place, Plan, packed, packed_roots, together
 from pysimd.network.open_arrays import OpenArray, is_array, release
 from pysimd.network.program import Program, without_packed
 from pysimd.network.runner import Runner
@@ -51,7 +52,7 @@ class OpenPlan:
         self._resolve = sizes.resolver([found[key] for key in self._numbers])
         self._found = found  # whose identities are these
         lives, types = program.arrangement.lives, program.arrangement.types
-        self._roots = tuple(lives)
+        self._roots, self._together = tuple(lives), together(lives)
         self._bytes = sizes.resolver([types[name].nbytes for name in lives])
         self._described = _Described(sizes, without_packed(graph), without_packed(program.stored), program.arrangement)
         self._hold = sizes.conditions_hold()  # last: what is above adds conditions
@@ -69,17 +70,21 @@ class OpenPlan:
             self.sizes.forget()
         return holds
 
-    def bound(self, values: Sequence[int]) -> Runner:
-        """A runner for these sizes, for which the conditions must hold."""
+    def bound(self, values: Sequence[int], block: Array | None = None) -> Runner:
+        """A runner for these sizes, for which the conditions must hold.
+
+        block : as of :meth:`pysimd.network.runner.Runner.of_program`.
+        """
         numbers: dict[int, Any] = dict(zip(self._numbers, self._resolve(*values)))
         numbers.update((key, np.asarray(array.at(values))) for key, array in self._arrays.items())
         lives = self._program.arrangement.lives
-        offsets, size = packed_roots(lives, dict(zip(self._roots, self._bytes(*values))))
+        offsets, size = packed_roots(lives, dict(zip(self._roots, self._bytes(*values))), self._together)
         shapes = zip(self._computed, self._shapes(*values))
         computed = {name: _at(array, values, Type(shape, array.dtype.name)) for (name, array), shape in shapes}
         self.sizes.forget()
         sizes = BoundSizes(numbers, computed)
-        runner = Runner.of_program(self._program, sizes, offsets, size, lambda: self._described.resolved(values))
+        described = partial(self._described.resolved, values)
+        runner = Runner.of_program(self._program, sizes, offsets, size, described, block)
         runner.operators, runner.file = self._operators, self._file
         return runner
 

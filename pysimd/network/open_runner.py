@@ -53,7 +53,7 @@ class OpenRunner(KeepsRunners):
         given = by_name(inputs, self.dims, "the input")
         refuse_others(given, self.dims)
         shapes = {name: self._of_file(array_of(given[name], name, of.dtype).shape) for name, of in self._inputs.items()}
-        with self._runners.taken(shapes, self.prepare) as runner:
+        with self._runners.taken(shapes, self.bound) as runner:
             return runner(given)
 
     def prepare(self, shapes: Mapping[str, Shape]) -> Runner:
@@ -65,12 +65,16 @@ class OpenRunner(KeepsRunners):
         One thread at a time may call it.
         """
         refuse_others(shapes, self.dims)
+        return self.bound(shapes)
+
+    def bound(self, shapes: Mapping[str, Shape], block: Array | None = None) -> Runner:
+        """The same for shapes of all inputs, in a block as of :meth:`pysimd.network.runner.Runner.of_program`."""
         values = self._sizes_of(shapes)
         plan = next((plan for plan in self._plans if plan.holds(values)), None)
         if plan is None:
             with explained(self._inputs, shapes):
                 plan = self._plan(Sizes(dict(zip(self.names, values))))
-        runner = plan.bound(values)
+        runner = plan.bound(values, block)
         self._plans = [plan, *(other for other in self._plans if other is not plan)][:_PLANS]
         return runner
 

@@ -91,7 +91,7 @@ class Program:
         for node, step in zip(self.nodes, self.steps):
             with named(node):
                 if step.made is not None:
-                    created(step.made, Binding({}, {}))
+                    created(step.made, Binding(None, {}))
 
     def forget_weights(self) -> None:
         """Forgets how contexts are made, and with it the arrays that they have packed."""

@@ -12,7 +12,7 @@ import numpy as np
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import check, errno, printable
-from pysimd.network.binding import Binding, Bound, BoundSizes
+from pysimd.network.binding import Binding, Bound, BoundSizes, Memory
 from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting, refuse_others
 from pysimd.network.graph import Graph, Node
@@ -20,6 +20,8 @@ from pysimd.network.memory import Plan, packed
 from pysimd.network.program import Program, without_packed
 
 _PAGE = 4096
+_MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
+_GROWTH = 8  # one part in so many is added to a block if an earlier one was a little too small: sizes may go on growing
 
 Self = TypeVar("Self", bound="Runner")
 
@@ -69,6 +71,7 @@ class Runner:
         self._start(program, BoundSizes(), plan.offsets, plan.size, progress)
         light = without_packed(graph), without_packed(stored), plan
         self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
+        self._clear()
         program.forget_weights()
 
     @classmethod
@@ -79,15 +82,19 @@ class Runner:
         offsets: Mapping[str, int],
         size: int,
         described: Callable[[], tuple[Graph, Graph, Plan]],
+        block: Array | None = None,
     ) -> Self:
         """A runner of a program with open sizes.
 
         sizes : what is in place of these.
         offsets, size : of the roots in the block, and its bytes.
         described : makes the graph, the graph of stored tensors, and the plan, for reports.
+        block : of a runner that is no longer used, to be used again; its inputs have any values, then.
         """
         runner = object.__new__(cls)
-        runner._start(program, sizes, offsets, size)
+        runner._start(program, sizes, offsets, size, None, block)
+        if block is None:
+            runner._clear()
         runner._described = described
         return runner
 
@@ -98,32 +105,39 @@ class Runner:
         offsets: Mapping[str, int],
         size: int,
         progress: Callable[[float], Any] | None = None,
+        block: Array | None = None,
     ) -> None:
         self._program, self._sizes, self._offsets, self._size = program, sizes, offsets, size
         self.layout = program.layout
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.file = ""  # the path of the model, if it has one, for reports
         self._contexts = list(program.contexts(sizes.numbers, progress))
-        self._bind()
+        self._bind(block)
 
-    def _bind(self) -> None:
-        """Allocates the block, and gives calls their arguments in it."""
-        program = self._program
-        numbers = self._sizes.numbers
+    def _bind(self, block: Array | None) -> None:
+        """Gives calls their arguments in a block: this one, if it is large enough and not much too large, or another."""
+        program, numbers = self._program, self._sizes.numbers
         scratch = max((numbers.get(id(step.scratch), step.scratch) for step in program.steps), default=0)
-        self.block = block = _allocated(self._size + scratch)
-        memory: dict[str, Array] = {root: block[offset:] for root, offset in self._offsets.items()}
-        self._binding = binding = Binding(
-            {**program.constants, **self._sizes.constants, **memory, "": block[self._size :]}, numbers
-        )
+        size = self._size + scratch
+        if block is None or not size <= block.nbytes <= _MOST_ROOM * size:
+            grows = block is not None and block.nbytes < size < 2 * block.nbytes
+            block = _allocated(size + size // _GROWTH if grows else size)
+        self.block = block
+        constants = {**program.constants, **self._sizes.constants}
+        memory = Memory(block, {**self._offsets, "": self._size}, constants)
+        self._binding = binding = Binding(memory, numbers)
         self.inputs: dict[str, Array] = {name: binding.array(view) for name, view in program.inputs.items()}
         self.outputs: dict[str, Array] = {name: binding.array(view) for name, view in program.outputs.items()}
-        for view in (*program.inputs.values(), *program.outputs.values()):
-            if view.root in self._offsets:
-                binding.array(view)[...] = 0  # until they are given and computed; others are written before they are read
         handles = [None if context is None else context.handle for context in self._contexts]
         self._steps = [[binding.call(call, own) for call in step.calls] for step, own in zip(program.steps, handles)]
         self._calls = [(call.function, call.arguments) for calls in self._steps for call in calls]
+
+    def _clear(self) -> None:
+        """Sets inputs and outputs to zero, until they are given and computed. Others are written before they are read."""
+        views = {**self._program.inputs, **self._program.outputs}
+        for name, array in (*self.inputs.items(), *self.outputs.items()):
+            if views[name].root in self._offsets:  # else it is a constant
+                array[...] = 0
 
     @property
     def graph(self) -> Graph:
@@ -171,7 +185,8 @@ class Runner:
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made.__dict__.pop("steps", None)
-        made._bind()
+        made._bind(None)
+        made._clear()
         return made
 
     @property

@@ -6,15 +6,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Optional
 
 from pysimd._geometry import number
-from pysimd.annotations import Shape
+from pysimd.annotations import Array, Shape
 from pysimd.network.runner import Runner
 
 _MOST_SHAPES = 8
 _MOST_BYTES = 1 << 30
 
 _Key = tuple[tuple[str, Shape], ...]
+Prepare = Callable[[Mapping[str, Shape], Optional[Array]], Runner]
 
 
 class Runners:
@@ -34,13 +36,13 @@ class Runners:
         self._preparing = threading.RLock()  # one at a time, so that the next shares its packed weights; a fallback may call
 
     @contextmanager
-    def taken(self, shapes: Mapping[str, Shape], prepare: Callable[[Mapping[str, Shape]], Runner]) -> Iterator[Runner]:
-        """A runner for these shapes, which is prepared if there is none."""
+    def taken(self, shapes: Mapping[str, Shape], prepare: Prepare) -> Iterator[Runner]:
+        """A runner for these shapes, which is prepared if there is none, in the block of one that is released for it."""
         key = tuple(sorted(shapes.items()))
         runner = self._pop(key)
         if runner is None:
             with self._preparing:
-                runner = self._pop(key) or prepare(shapes)  # another call may have returned one meanwhile
+                runner = self._pop(key) or prepare(shapes, self._reclaimed())  # another call may have returned one meanwhile
         try:
             yield runner
         finally:
@@ -56,6 +58,18 @@ class Runners:
     def nbytes(self) -> int:
         """The bytes of the tensors of the runners that are kept."""
         return self._bytes
+
+    def _reclaimed(self) -> Array | None:
+        """The block of the runner that was used longest ago, which is released, if there are as many as are kept.
+
+        New memory costs more than a call does in many models, as of a decoder, whose shapes change in each step.
+        """
+        with self._lock:
+            if len(self._idle) < self.most_shapes:
+                return None
+            _, released = self._idle.popitem(last=False)
+            self._bytes -= sum(runner.block_bytes for runner in released)
+            return released[-1].block if released else None
 
     def shrink(self, most_shapes: int | None = None) -> None:
         """Releases runners until no more are kept than there may be, but not those of the shape that was used last."""

@@ -10,6 +10,7 @@ import pytest
 
 import pysimd
 from pysimd.annotations import Array
+from pysimd.network import runner
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
@@ -79,6 +80,22 @@ def test_all_steps_of_a_decoder(kind: str) -> None:
         decoding.take(outputs)
     assert decoding.length == STEPS + PROMPT - 1
     assert len(run.plans) <= 3  # of the first step, and of all others
+
+
+def test_steps_use_the_memory_of_earlier_ones(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are allocated for the shapes that are kept, and once more with room for larger ones."""
+    sizes: list[int] = []
+    allocated = runner._allocated
+
+    def counted(size: int) -> Array:
+        sizes.append(size)
+        return allocated(size)
+
+    monkeypatch.setattr(runner, "_allocated", counted)
+    run, decoding = made(kind)[1].prepare(), Decoding(kind)
+    for step in range(40):
+        decoding.take(run(decoding.inputs(1 if step else 200)))
+    assert run.most_shapes < len(sizes) <= 2 * run.most_shapes + 1
 
 
 def test_support_of_a_decoder_is_told(kind: str) -> None:

@@ -72,9 +72,9 @@ def test_a_model_that_is_called_keeps_the_last_eight_shapes(monkeypatch: pytest.
     model, prepared = _convolution(), []
     bound = OpenPlan.bound
 
-    def counted(self: OpenPlan, values: Any) -> Any:
+    def counted(self: OpenPlan, values: Any, block: Array | None = None) -> Any:
         prepared.append(values[0])
-        return bound(self, values)
+        return bound(self, values, block)
 
     monkeypatch.setattr(OpenPlan, "bound", counted)
     expected: dict[int, Array] = {}

@@ -63,7 +63,7 @@ done
 version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' $header)
 $cc -E -P -x c $header | grep -o '\<Simd[A-Za-z0-9]*(' | tr -d '(' | sort > "$work/declared"
 $readelf --dyn-syms -W "$so" | awk '$5 != "LOCAL" && $7 ~ /^[0-9]+$/ {print $8}' | sort > "$work/versions" # a version itself is ABS
-sed 's/@.*//' "$work/versions" > "$work/exported"
+sed 's/@.*//' "$work/versions" | sort > "$work/exported"
 if [ "$(uniq -d "$work/declared")" = "" ] && [ -s "$work/declared" ]; then good; else bad "declared twice, or nothing declared"; fi
 missing=$(comm -23 "$work/declared" "$work/exported" | tr '\n' ' ')
 if [ -z "$missing" ]; then good; else bad "declared but not exported: $missing"; fi
