@@ -10,7 +10,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.errors import shown
 from pysimd.network.binding import Binding
-from pysimd.network.calls import parts_of, with_arrays
+from pysimd.network.calls import Made, parts_of, with_arrays
 from pysimd.network.contexts import Context, Contexts, created
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
@@ -48,12 +48,7 @@ class Program:
         self.nodes = [stored.nodes[i] for i in self.numbers]
         views = Views(stored, arrangement.places)
         self.steps = [lowered(node, views) for node in self.nodes]
-        open_weights = [any(map(is_array, parts_of(step.made))) for step in self.steps]
-        self._keys = [
-            None if step.made is None or is_open else contexts.key(step.made)
-            for step, is_open in zip(self.steps, open_weights)
-        ]
-        self._open_weights = open_weights
+        self._keys = [self._key(step.made) for step in self.steps]
         read = {*stored.outputs, *(name for node in self.nodes for name in read_by_calls(node))}
         self.constants: dict[str, Array] = {name: array for name, array in stored.constants.items() if name in read}
         names = graph.outputs if outputs is None else outputs
@@ -69,9 +64,9 @@ class Program:
         Raises ValueError, with the node, for what the library refuses.
         """
         done, total = 0, 0 if progress is None else max(sum(map(self._weight, self.nodes)), 1)
-        for node, step, key, is_open in zip(self.nodes, self.steps, self._keys, self._open_weights):
+        for node, step, key in zip(self.nodes, self.steps, self._keys):
             made = step.made
-            if made is not None and is_open:
+            if made is not None and key is None:
                 made = made._replace(params=with_arrays(made.params, sizes))
                 key = self._contexts.key(made)
             with named(node):
@@ -80,6 +75,10 @@ class Program:
             if progress is not None:
                 done += self._weight(node)
                 progress(done / total)
+
+    def _key(self, made: Made | None) -> Any:
+        """What contexts of the same weights have in common; None where there are none, and where they depend on sizes."""
+        return None if made is None or any(map(is_array, parts_of(made.params))) else self._contexts.key(made)
 
     def _weight(self, node: Node) -> int:
         """The bytes of the constants of a node."""
