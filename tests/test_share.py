@@ -12,6 +12,7 @@ import pysimd
 from support import floats, samples
 
 CONTEXTS = samples.contexts(np.random.default_rng(0))
+COPIED = {"Scale8i"}  # those of few parameters, which are copied
 WITH_PARAMS = [name for name, (context, _) in CONTEXTS.items() if context._weights() is not None]
 
 
@@ -29,12 +30,12 @@ def test_all_classes(name: str, isa: str, rng: np.random.Generator) -> None:
     second = another(first)
     assert second.internal_buffer_size == 0
     second.share_params(first)
-    assert second.internal_buffer_size < first.internal_buffer_size
+    assert second.internal_buffer_size < first.internal_buffer_size or name in COPIED
     many = np.concatenate([x, x, x[:1]])
     first.close()
     assert np.array_equal(second(many)[:2], y)
     again = pickle.loads(pickle.dumps(second))
-    assert again.internal_buffer_size > second.internal_buffer_size
+    assert again.internal_buffer_size > second.internal_buffer_size or name in COPIED
     assert np.array_equal(again(many), second(many))
     third = another(second, 2)
     third.share_params(second)

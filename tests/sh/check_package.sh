@@ -89,7 +89,7 @@ import numpy as np
 import pysimd
 from pysimd._library import LIBRARY_PATH
 
-assert LIBRARY_PATH.is_relative_to(Path(sys.prefix).resolve()), LIBRARY_PATH
+assert Path(LIBRARY_PATH).is_relative_to(Path(sys.prefix).resolve()), LIBRARY_PATH
 x = np.arange(16, dtype=np.float32).reshape(4, 4, 1)
 assert pysimd.pooling_max(x, kernel=2)[..., 0].tolist() == [[5, 7], [13, 15]]
 assert pysimd.convolution(x, np.ones((3, 3, 1, 1), np.float32))[..., 0].tolist() == [[45, 54], [81, 90]]
