@@ -4,7 +4,7 @@
  */
 #include "check.h"
 
-static const float scales[] = {1, 0.5f, 0.0625f, 0.013f, 0.3f, 2, 3e38f, 1e-38f};
+static const float scales[] = {1, 0.5f, 0.0625f, 0.013f, 0.3f, 2, 3e38f, 2e-38f}; /* the last one is normal */
 enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
 
 static const size_t shapes[][2] = {{1, 1}, {1, 70}, {2, 33}, {3, 5}, {3, 130}, {5, 255}, {7, 256}, {17, 64}, {64, 7},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -106,7 +107,7 @@ def compare(
             array.tofile(folder / f"{i}.{k}.in")
         expected[i] = list(model.prepare(shapes)(inputs).values())
     words = [str(n) for values in sizes for n in values]
-    environment = {"ASAN_OPTIONS": "detect_leaks=1"}
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1"}
     done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     for i, arrays in expected.items():

@@ -45,7 +45,10 @@ WITHOUT_LEVEL = {
 }
 
 # Each case of a context calls these too: they have the cases of the function that computes.
-OF_CONTEXT = re.compile(r"(Init|SetParams|SetIndex|InternalBufferSize|ExternalBufferSize)$")
+OF_CONTEXT = re.compile(r"(Init|SetParams|SetIndex|Info|InternalBufferSize|ExternalBufferSize)$")
+
+# Other names of the same functions.
+SAME = {"SimdSynetSoftmax32f": "SimdSynetSoftmaxLayerForward"}
 
 
 class Function(TypedDict, total=False):
@@ -127,6 +130,7 @@ def cases(functions: list[Function], options: list[str]) -> int:
 
 def names_of(name: str) -> list[str]:
     """The names under which the checker may count a function: for those of a context, the function that computes."""
+    name = SAME.get(name, name)
     stem = OF_CONTEXT.sub("", name)
     of_context = [stem + end for end in ("Forward", "Run", "Compute")] if stem != name else []
     return [*of_context, name]
