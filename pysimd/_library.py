@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable
 from importlib import import_module
-from os.path import abspath, dirname, exists, expanduser, isfile, join, realpath
+from os.path import dirname, exists, expanduser, isabs, isfile, join, realpath
 from typing import Any
 
 LIBRARY = "libsimdnet.so"
@@ -38,7 +38,8 @@ def _library() -> str:
     """The library of SIMDNET_LIBRARY, with no fallback if it is set, else that of the package or the checkout."""
     named = None if _has_raised_privileges() else os.environ.get("SIMDNET_LIBRARY")
     if named:
-        library = abspath(expanduser(named))  # a name without a folder would be searched for elsewhere
+        named = expanduser(named)
+        library = named if isabs(named) else join(os.getcwd(), named)  # a name alone would be searched for elsewhere
         if not isfile(library):
             state = "is not a file" if exists(library) else "does not exist"
             raise ImportError(f"SIMDNET_LIBRARY is {library}, which {state}: set it to a {LIBRARY}, or unset it")

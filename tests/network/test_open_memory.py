@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import Any
@@ -43,7 +44,8 @@ def filters() -> Any:
 def in_new_process(call: str) -> None:
     """Calls a function of this module where no other test has left holes in the memory of the allocator."""
     program = f"from network import test_open_memory as test; test.{call}"
-    subprocess.run([sys.executable, "-c", program], check=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
 
 
 @pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.full)])
