@@ -160,8 +160,11 @@ def _matrices(array: Array, name: str, writable: bool = False) -> _Matrices:
     return _Matrices(pointer(first, name, FLOAT32, writable), transposed, step, tuple(stride // _ITEM for stride in lead))
 
 
-def _joined(lead: Sequence[int], arrays: Sequence[Array]) -> tuple[list[int], list[list[int]]]:
-    """The leading dimensions without those of extent 1, as few as their strides permit: extents, strides of each array."""
+def joined(lead: Sequence[int], arrays: Sequence[Any]) -> tuple[list[int], list[list[int]]]:
+    """The leading dimensions without those of extent 1, as few as their strides permit: extents, strides of each array.
+
+    arrays : of NumPy, or whatever has strides.
+    """
     extents: list[int] = []
     strides: list[list[int]] = [[] for _ in arrays]
     for axis, extent in enumerate(lead):
@@ -169,7 +172,7 @@ def _joined(lead: Sequence[int], arrays: Sequence[Array]) -> tuple[list[int], li
         if extent == 1:
             continue
         if extents and all(outer[-1] == extent * stride for outer, stride in zip(strides, inner)):
-            extents[-1] *= extent
+            extents[-1] = extents[-1] * extent
             for outer, stride in zip(strides, inner):
                 outer[-1] = stride
         else:
@@ -182,7 +185,7 @@ def _joined(lead: Sequence[int], arrays: Sequence[Array]) -> tuple[list[int], li
 def _products(arrays: tuple[Array, ...], names: tuple[str, ...]) -> None:
     """Multiplies matrices with the same leading dimensions: A, B and the result. Dimensions beyond two are loops."""
     lead = arrays[-1].shape[:-2]
-    extents, strides = _joined(lead, arrays)
+    extents, strides = joined(lead, arrays)
     if (*extents,) != lead:
         arrays = tuple(
             np.lib.stride_tricks.as_strided(array, (*extents, *array.shape[-2:]), (*own, *array.strides[-2:]))

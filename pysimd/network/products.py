@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from pysimd.gemm import joined
 from pysimd.network.calls import Call
 from pysimd.network.functions import of_struct
 from pysimd.network.views import View
@@ -29,7 +30,7 @@ def products(a: View, b: View, out: View) -> list[Call]:
         return []
     lead = out.shape[:-2]
     views = [each.broadcast((*lead, *each.shape[-2:])) for each in (a, b)] + [out]
-    extents, strides = _joined(lead, views)
+    extents, strides = joined(lead, views)
     views = [each.strided((*extents, *each.shape[-2:]), (*own, *each.strides[-2:])) for each, own in zip(views, strides)]
     outer = max(len(extents) - 2, 0)
     return [_multiplied([_at(each, index) for each in views]) for index in product(*map(range, extents[:outer]))]
@@ -75,22 +76,3 @@ def _is_rows(view: View) -> bool:
     (rows, columns), (step, inner) = view.shape[-2:], view.strides[-2:]
     size = view.itemsize
     return bool((inner == size or columns <= 1) and (step == columns * size or rows <= 1 or step >= columns * size))
-
-
-def _joined(lead: Sequence[int], views: Sequence[View]) -> tuple[list[int], list[list[int]]]:
-    """The leading dimensions without those of extent 1, as few as their strides permit: extents, strides of each array."""
-    extents: list[int] = []
-    strides: list[list[int]] = [[] for _ in views]
-    for axis, extent in enumerate(lead):
-        inner = [view.strides[axis] for view in views]
-        if extent == 1:
-            continue
-        if extents and all(outer[-1] == extent * stride for outer, stride in zip(strides, inner)):
-            extents[-1] = extents[-1] * extent
-            for outer, stride in zip(strides, inner):
-                outer[-1] = stride
-        else:
-            extents.append(extent)
-            for outer, stride in zip(strides, inner):
-                outer.append(stride)
-    return extents, strides
