@@ -237,22 +237,6 @@ static bool has_memory(const char * function, struct scale * c)
     return true;
 }
 
-/* From bytes to values, the layer, and from values to bytes, in one product and one sum. */
-static void combine(const struct scale * c, const sn_32f * scale, const sn_32f * bias)
-{
-    for (size_t i = 0; i < c->channels; ++i) {
-        float k = 1, h = 0;
-        if (c->from == 1)
-            k = c->step[i], h = -c->srcZero * c->step[i];
-        k = k * scale[i], h = h * scale[i];
-        if (bias)
-            h = h + bias[i];
-        if (c->to == 1)
-            k = k * c->scale[i], h = h * c->scale[i] + c->dstZero;
-        c->k[i] = k, c->h[i] = h;
-    }
-}
-
 void SimdSynetScale8iSetParams(void * context, const sn_32f * scale, const sn_32f * bias, const sn_32f * const * stats)
 {
     SN_CALL_OF(context);
@@ -268,10 +252,10 @@ void SimdSynetScale8iSetParams(void * context, const sn_32f * scale, const sn_32
     if (stats) {
         c->srcZero = sn_steps(stats[0], stats[1], c->channels, c->step);
         c->dstZero = sn_steps(stats[2], stats[3], c->channels, c->scale);
-        for (size_t i = 0; i < c->channels; ++i)
-            c->scale[i] = 1 / c->scale[i];
+        sn_reciprocals(c->channels, c->scale);
     }
-    combine(c, scale, bias);
+    sn_combine(&(struct sn_combination){c->channels, c->from == 1 ? c->step : NULL, c->srcZero, scale, bias,
+                                        c->to == 1 ? c->scale : NULL, c->dstZero, c->k, c->h});
 }
 
 static bool scale_8i_share(const char * function, void * context, const void * from)

@@ -1,5 +1,5 @@
 /* Layers of quantised bytes: every tensor has one scale and one zero. */
-#include "ops/affine.h"
+#include "ops/quantized.h"
 
 #include <math.h>
 
@@ -8,7 +8,6 @@
 #include "api/overlap.h"
 #include "api/quantized.h"
 #include "dispatch/dispatch.h"
-#include "ops/copy.h"
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
@@ -110,11 +109,6 @@ void SimdSynetQuantizedScaleLayerForward(const uint8_t * src, const sn_32f * src
 
 /* ---- concatenation */
 
-static struct sn_affine requantization(int32_t bias, float norm, float scale, int32_t zero)
-{
-    return (struct sn_affine){.srcZero = (float)-bias, .srcScale = norm, .dstScale = scale, .dstZero = zero, .upper = 255};
-}
-
 /* Checks the sources; *row is the number of bytes of a row of the result. */
 static bool check_sources(const char * function, size_t count, const uint8_t ** src, size_t num, const size_t * size,
                           const sn_32i * bias, const sn_32f * norm, uint8_t * dst, size_t * row)
@@ -152,49 +146,12 @@ void SimdSynetQuantizedConcatLayerForward(size_t count, const uint8_t ** src, si
     if (!check_sources(__func__, count, src, num, size, bias, norm, dst, &row) || row == 0 || num == 0 ||
         !check_scale_at(__func__, "scale", scale))
         return;
-    const float by = *scale;
-    for (size_t i = 0; i < count; dst += size[i++])
-        if (size[i])
-            sn_requantize(sn_table(), &(struct sn_requantize){.rows = num, .size = size[i], .step = row,
-                .bytes = requantization(bias[i], norm[i], by, zero), .src = src[i], .dst = dst});
+    sn_quantized_concat(sn_table(), &(struct sn_quantized_concat){count, num, row, src, size, bias, norm, *scale, zero, dst});
 }
 
-/* ---- shuffle: sources are requantised to `work`, and then copied */
+/* ---- shuffle */
 
-struct part {
-    const uint8_t * at;
-    size_t channels;
-};
-
-/* The channels of `joined` and of `split` in one order: even ones of the joined list are the first part of the split one. */
-static void copy_channels(const struct part joined[2], const struct part split[2], size_t spatial, bool nhwc, bool inverse)
-{
-    for (size_t parity = 0; parity < 2; ++parity)
-        for (size_t i = 0, done = 0; i < 2; done += joined[i++].channels / 2) {
-            const struct part * a = &joined[i], * b = &split[parity];
-            const size_t channels = a->channels / 2;
-            if (channels == 0)
-                continue;
-            const size_t aPixel = nhwc ? a->channels : 1, bPixel = nhwc ? b->channels : 1, plane = nhwc ? 1 : spatial;
-            const uint8_t * from = a->at + parity * plane, * to = b->at + done * plane;
-            struct sn_copy_dimension d[2] = {{spatial, (ptrdiff_t)aPixel, (ptrdiff_t)bPixel},
-                                             {channels, (ptrdiff_t)(2 * plane), (ptrdiff_t)plane}};
-            struct sn_copy c = {.count = 2, .element = 1};
-            for (size_t k = 0; k < 2; ++k)
-                c.d[k] = inverse ? (struct sn_copy_dimension){d[k].extent, d[k].dst, d[k].src} : d[k];
-            sn_copy_once(c, inverse ? to : from, (void *)(uintptr_t)(inverse ? from : to));
-        }
-}
-
-/* The arguments of a shuffle; sizes of all arrays, none of which is too large. */
-struct shuffle {
-    struct part src[2], dst[2];
-    struct sn_affine bytes[2];
-    size_t spatial;
-    bool nhwc, inverse;
-};
-
-static bool shuffle_apart(const char * function, const struct shuffle * p)
+static bool shuffle_apart(const char * function, const struct sn_quantized_shuffle * p)
 {
     static const char * const src[] = {"src0", "src1"}, * const dst[] = {"dst0", "dst1"};
     for (size_t i = 0; i < 2; ++i) {
@@ -207,22 +164,6 @@ static bool shuffle_apart(const char * function, const struct shuffle * p)
     }
     return sn_apart(function, (struct sn_array){"dst1", p->dst[1].at, p->dst[1].channels * p->spatial},
                     (struct sn_array){"dst0", p->dst[0].at, p->dst[0].channels * p->spatial});
-}
-
-static void shuffle(const char * function, const struct shuffle * p)
-{
-    const size_t first = p->src[0].channels * p->spatial, all = first + p->src[1].channels * p->spatial;
-    uint8_t * work = sn_scratch(all);
-    if (!work) {
-        sn_error_set(SN_ERROR_MEMORY, function, "no memory for %zu bytes", all);
-        return;
-    }
-    const struct part made[2] = {{work, p->src[0].channels}, {work + first, p->src[1].channels}};
-    for (size_t i = 0; i < 2; ++i)
-        if (p->src[i].channels)
-            sn_requantize(sn_table(), &(struct sn_requantize){.rows = 1, .size = p->src[i].channels * p->spatial,
-                .bytes = p->bytes[i], .src = p->src[i].at, .dst = (uint8_t *)(uintptr_t)made[i].at});
-    copy_channels(p->inverse ? p->dst : made, p->inverse ? made : p->dst, p->spatial, p->nhwc, p->inverse);
 }
 
 void SimdSynetQuantizedShuffleLayerForward(const uint8_t * src0, int bias0, const sn_32f * norm0, size_t srcC0,
@@ -242,10 +183,10 @@ void SimdSynetQuantizedShuffleLayerForward(const uint8_t * src0, int bias0, cons
         !check_scale_at(__func__, "norm1", norm1) || !check_scale_at(__func__, "scale", scale))
         return;
     const size_t half = (srcC0 + srcC1) / 2;
-    const struct shuffle p = {{{src0, type ? half : srcC0}, {src1, type ? half : srcC1}},
+    const struct sn_quantized_shuffle p = {{{src0, type ? half : srcC0}, {src1, type ? half : srcC1}},
         {{dst0, type ? srcC0 : half}, {dst1, type ? srcC1 : half}},
-        {requantization(bias0, *norm0, *scale, zero), requantization(bias1, *norm1, *scale, zero)}, spatial,
+        {sn_requantization(bias0, *norm0, *scale, zero), sn_requantization(bias1, *norm1, *scale, zero)}, spatial,
         format == SimdTensorFormatNhwc, type == 1};
-    if (shuffle_apart(__func__, &p))
-        shuffle(__func__, &p);
+    if (shuffle_apart(__func__, &p) && !sn_quantized_shuffle(sn_table(), &p))
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for %zu bytes", all);
 }

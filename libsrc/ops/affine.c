@@ -137,3 +137,26 @@ void sn_requantize(const struct sn_table * table, const struct sn_requantize * p
     sn_parallel_for(&(struct sn_parallel){.run = rows_range, .job = &job, .units = sn_ceil_div(p->rows, job.number),
         .cost = sn_cost_of_bytes(2.0 * (double)size)});
 }
+
+/* ---- the coefficients of Scale8i */
+
+void sn_combine(const struct sn_combination * p)
+{
+    for (size_t i = 0; i < p->channels; ++i) {
+        float k = 1, h = 0;
+        if (p->step)
+            k = p->step[i], h = -p->srcZero * p->step[i];
+        k = k * p->scale[i], h = h * p->scale[i];
+        if (p->bias)
+            h = h + p->bias[i];
+        if (p->inverse)
+            k = k * p->inverse[i], h = h * p->inverse[i] + p->dstZero;
+        p->k[i] = k, p->h[i] = h;
+    }
+}
+
+void sn_reciprocals(size_t count, sn_32f * values)
+{
+    for (size_t i = 0; i < count; ++i)
+        values[i] = 1 / values[i];
+}

@@ -23,6 +23,22 @@ static inline struct sn_affine sn_affine_plain(uint8_t upper)
 
 void sn_affine(const struct sn_table * table, const struct sn_affine_layer * p);
 
+/* From bytes to values, a scale and a shift, and from values to bytes, as one product with k and one sum with h. */
+struct sn_combination {
+    size_t channels;
+    const sn_32f * step; /* of the source's bytes; NULL for floats */
+    float srcZero;
+    const sn_32f * scale, * bias; /* bias may be NULL */
+    const sn_32f * inverse;       /* of the steps of the result's bytes; NULL for floats */
+    float dstZero;
+    sn_32f * k, * h;
+};
+
+void sn_combine(const struct sn_combination * p);
+
+/* values[i] = 1 / values[i] */
+void sn_reciprocals(size_t count, sn_32f * values);
+
 /* Rows of `size` bytes, one after another, to rows that are `step` apart: the value of each byte for dst's scale and zero. */
 struct sn_requantize {
     size_t rows, size, step;
