@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pysimd._arrays import NULL, apart, output, tensor
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, layout_of
 from pysimd._library import lib
-from pysimd._single_convolution import SingleConvolution, arrays_of, with_remedy
+from pysimd._single_convolution import Options, SingleConvolution, arrays_of, with_options, with_remedy
 from pysimd.annotations import (
     ActivationLike,
     Coefficients,
@@ -16,10 +18,15 @@ from pysimd.annotations import (
     Padding,
     Pair,
     Params,
+    Shape,
     Tensor,
 )
 from pysimd.calls import call
 from pysimd.errors import NO_WEIGHTS, StateError
+from pysimd.infrastructure import get_preference, preference
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Convolution32f(SingleConvolution):
@@ -34,6 +41,7 @@ class Convolution32f(SingleConvolution):
     group : divides the input and output channels; equal to both it makes a depthwise convolution.
     activation : a name or an :class:`Activation`, applied to the sum with its bias.
     layout : "nhwc" or "nchw" for images, "nwc" or "ncw" for signals of one dimension.
+    prefer : "speed", "memory" or "exact", see :func:`pysimd.set_preference`; None for what is set there.
 
     The activations of v = sum + bias, with their parameters in :meth:`set_params` and the defaults of these::
 
@@ -85,6 +93,13 @@ class Convolution32f(SingleConvolution):
         lib.SimdSynetConvolution32fForward,
         has_internal=True,
     )
+
+    @with_options
+    def __init__(self, src_shape: Shape, dst_c: int, *, prefer: str | None = None, **options: Unpack[Options]) -> None:
+        prefer = get_preference() if prefer is None else prefer
+        with preference(prefer):
+            super().__init__(src_shape, dst_c, **options)
+        self._arguments["prefer"] = prefer  # a pickle keeps the algorithm
 
     def forward(
         self, x: Tensor, *, add: Floats | None = None, out: FloatArray | None = None, buf: FloatArray | None = None

@@ -36,6 +36,18 @@ class CpuInfoType(IntEnum):
     MSA = lib.SimdCpuInfoMsa
 
 
+class PreferenceType(IntEnum):
+    """What :func:`pysimd.set_preference` takes; functions accept the lower-case name as well.
+
+    >>> pysimd.PreferenceType.EXACT.name
+    'EXACT'
+    """
+
+    SPEED = lib.SimdnetPreferSpeed
+    MEMORY = lib.SimdnetPreferMemory
+    EXACT = lib.SimdnetPreferExact
+
+
 class TensorFormat(IntEnum):
     """Layouts of images (NCHW ... NCHWXC) and of filters (OIYX ... OYXIXO). Functions accept the lower-case name as well.
 

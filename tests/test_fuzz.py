@@ -13,7 +13,7 @@ from support import ROOT
 ROUNDS = 250  # of a call of each function: about 5 s
 # Functions that refuse nothing, or whose refusals the script cannot count.
 NO_SENTENCE = {"SimdFree", "SimdVersion", "SimdPerformanceStatistic", "SimdAlignment", "SimdGetFastMode"}
-NO_SENTENCE |= {"SimdGetThreadNumber", "SimdSetThreadNumber", "SimdCpuInfo"}
+NO_SENTENCE |= {"SimdGetThreadNumber", "SimdSetThreadNumber", "SimdCpuInfo", "SimdnetGetPreference"}
 NO_SENTENCE |= {"SimdSynetSpecifyTensorFormat", "SimdSynetTensorAlignment"}
 NO_SENTENCE |= {"SimdnetLastError", "SimdnetLastErrorKind", "SimdnetVersionNumber", "SimdnetActiveIsa", "SimdnetIsaLevel"}
 NO_SENTENCE |= {"SimdnetShareParams"}  # accepts two contexts alike, which are never drawn

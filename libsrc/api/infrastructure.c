@@ -2,6 +2,7 @@
 #include "api/check.h"
 #include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
+#include "runtime/preference.h"
 #include "runtime/statistic.h"
 #include "runtime/threads.h"
 
@@ -136,6 +137,21 @@ const char * SimdnetIsaLevel(size_t index)
     SN_BEGIN();
     const struct sn_table * table = sn_table_at(index);
     return table ? table->isa : NULL;
+}
+
+SimdnetPreferenceType SimdnetGetPreference(void)
+{
+    SN_BEGIN();
+    return (SimdnetPreferenceType)sn_preference();
+}
+
+SimdBool SimdnetSetPreference(SimdnetPreferenceType preference)
+{
+    SN_BEGIN();
+    SN_CHECK((unsigned)preference <= SN_PREFER_EXACT, SimdFalse, "preference is %d, expected a SimdnetPreferenceType",
+             (int)preference);
+    sn_preference_set((enum sn_preference)preference);
+    return SimdTrue;
 }
 
 SimdBool SimdnetSetVerbose(int level)

@@ -27,6 +27,7 @@ from pysimd.network.c_templates import (
     MAIN,
     MAKEFILE,
     NOT_EMBEDDED,
+    PREFERRING,
     SOURCE,
     WEIGHTS_FILE,
     WEIGHTS_NUMBERS,
@@ -111,13 +112,21 @@ class Text:
             "show_cases": "\n".join(_show_case(dtype) for dtype in C_TYPES),
             "numbers": _numbers(data) if self._embed == "numbers" else "",
         }
-        embedding = self._embedding()
-        texts |= self._of_sizes({**texts, **embedding})
-        return {**{key: filled(text, texts) for key, text in embedding.items()}, **texts}
+        chosen = self._embedding() | self._preference()
+        texts |= self._of_sizes({**texts, **chosen})
+        return {**{key: filled(text, texts) for key, text in chosen.items()}, **texts}
 
     def _of_sizes(self, texts: Mapping[str, str]) -> dict[str, str]:
         """What depends on whether sizes are open."""
         raise NotImplementedError
+
+    def _preference(self) -> dict[str, str]:
+        """What differs where contexts are to spare something else than time."""
+        prefers = self._contexts.prefer
+        if prefers in (None, "speed"):
+            return {"create_contexts": "create_contexts", "preferring": ""}
+        name = f"SimdnetPrefer{prefers.capitalize()}"
+        return {"create_contexts": "create_preferring", "preferring": PREFERRING.replace("@preference@", name)}
 
     def _embedding(self) -> dict[str, str]:
         """What differs where the weights are embedded."""

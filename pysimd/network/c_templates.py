@@ -151,7 +151,7 @@ static int create_contexts(struct @name@ * m, const struct @name@ * other) {
 @create@
     return 1;
 }
-
+@preferring@
 /* A model from data that are intact. They stay where they are as long as the model needs them, or are copied. */
 static struct @name@ * created(const void * weights, int stay, const struct @name@ * other@sizes_parameter@) {
     struct @name@ * m = (struct @name@ *)SimdAllocate(sizeof(*m), SimdAlignment());
@@ -167,7 +167,7 @@ static struct @name@ * created(const void * weights, int stay, const struct @nam
     if (m->block && (stay || m->own_data)) {
         memset(m->block, 0, BLOCK_BYTES);
         if (!stay) memcpy(m->own_data, weights, RUN_BYTES);
-        is_complete = create_contexts(m, other);
+        is_complete = @create_contexts@(m, other);
         if (!is_complete) fail(SimdnetLastError(), "");
     } else {
         fail("no memory", "");
@@ -229,6 +229,18 @@ struct @name@ * @name@_create_shared(const struct @name@ * model) {
 """
 
 #: How a program of embedded weights finds them.
+PREFERRING = """
+/* The same, where what contexts are to spare was set when this program was written. */
+static int create_preferring(struct @name@ * m, const struct @name@ * other) {
+    const SimdnetPreferenceType before = SimdnetGetPreference();
+    int is_complete;
+    SimdnetSetPreference(@preference@);
+    is_complete = create_contexts(m, other);
+    SimdnetSetPreference(before);
+    return is_complete;
+}
+"""
+
 EMBEDDED = """static struct @name@ * created_from_program(@sizes_or_void@) {
     size_t size;
     const void * weights = @name@_weights(&size);
@@ -668,7 +680,7 @@ int @name@_resize(struct @name@ * m@size_parameters@) {
     } else {
         next.block_bytes = m->block_bytes;
     }
-    if (!create_contexts(&next, m)) {
+    if (!@create_contexts@(&next, m)) {
         fail(SimdnetLastError(), "");
         release_contexts(&next);
         if (next.block != m->block) SimdFree(next.block);

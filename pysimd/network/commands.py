@@ -91,6 +91,12 @@ def add_to(commands: Any) -> None:
         command.add_argument(
             "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"
         )
+        command.add_argument(
+            "--prefer",
+            choices=("speed", "memory", "exact"),
+            default="speed",
+            help="exact: direct sums in convolutions, not Winograd's; memory: the least packed weights (default: speed)",
+        )
     run.add_argument("--random", action="store_true", help="random inputs instead of zeros, unless files are given")
     run.add_argument("--seed", type=int, default=1, help="the seed of random inputs (default: 1)")
     run.add_argument(
@@ -178,6 +184,7 @@ def _compile(given: argparse.Namespace) -> int:
     model = _model(given)
     shapes = [_named(model, each) for each in _several(given.shape)]
     options = {"layout": given.layout, "name": given.name, "embed": given.embed, "sizes": dict(given.size) or None}
+    options["prefer"] = given.prefer
     for path in model.compile(given.output, shapes, **options):
         print(path)
     return 0
@@ -218,6 +225,7 @@ def _several(given: Sequence[tuple[str, Shape]]) -> list[list[tuple[str, Shape]]
 
 def _run(given: argparse.Namespace) -> int:
     pysimd.set_num_threads(given.threads)
+    pysimd.set_preference(given.prefer)
     model = _model(given)
     if image_commands.wanted(given):
         return image_commands.run(model, given)

@@ -12,6 +12,7 @@ import numpy as np
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import raise_last
+from pysimd.infrastructure import preference
 from pysimd.network.binding import Binding
 from pysimd.network.calls import Made, constants_in
 from pysimd.network.mapped import owner_of, release
@@ -58,9 +59,12 @@ class Contexts:
     """The contexts of all preparations of a model, by the arguments that set their parameters.
 
     The runners own them: nothing here keeps a context, so its memory is returned with the last runner that uses it.
+
+    prefer : what they are to spare, see :func:`pysimd.set_preference`; None for what the thread that makes one has set.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, prefer: str | None = None) -> None:
+        self.prefer = prefer
         self._made: weakref.WeakValueDictionary[Any, _Alike] = weakref.WeakValueDictionary()
         self._digests: dict[int, dict[Any, bytes]] = {}  # of views of arrays that nobody writes, as long as these exist
 
@@ -83,7 +87,11 @@ class Contexts:
         Raises what the library finds wrong.
         """
         binding = Binding(None, sizes)
-        context = created(made, binding)
+        if self.prefer is None:
+            context = created(made, binding)
+        else:
+            with preference(self.prefer):
+                context = created(made, binding)
         if made.params is None:
             return context
         alike = self._made.setdefault(key, _Alike())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from pysimd._geometry import number, shape_of
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable, shown
+from pysimd.infrastructure import get_preference, preference
 from pysimd.network import saved
 from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
@@ -62,6 +63,7 @@ class Model(KeepsRunners):
     def __init__(self, source: Source, fallback: Fallback | None = None, file: str = "") -> None:
         self.source, self._fallback, self._file = source, dict(fallback or {}), file
         self._contexts, self._runners = Contexts(), Runners()
+        self._preferring: dict[str, Contexts] = {}  # those of preparations that prefer something
         self._open: OpenRunner | None = None  # of calls
 
     def __call__(self, inputs: Inputs) -> dict[str, Array]:
@@ -140,6 +142,13 @@ class Model(KeepsRunners):
         model.most_shapes, model.most_bytes = self.most_shapes, self.most_bytes
         return model
 
+    def _that_prefers(self, prefer: str) -> Model:
+        """This model, whose preparations share packed weights with all that have the same preference."""
+        prefer = _preferred(prefer)
+        model = Model(self.source, self._fallback, self._file)
+        model._contexts = self._preferring.setdefault(prefer, Contexts(prefer))
+        return model
+
     def _refuse_unknown(self, given: Iterable[str], known: Collection[str]) -> None:
         for name in given:
             if name not in known:
@@ -173,6 +182,7 @@ class Model(KeepsRunners):
         layout: str = "nchw",
         progress: Callable[[float], Any] | None = None,
         values: Values | None = None,
+        prefer: str | None = None,
     ) -> Runner: ...
 
     @overload
@@ -183,6 +193,7 @@ class Model(KeepsRunners):
         layout: str = "nchw",
         progress: Callable[[float], Any] | None = None,
         values: Values | None = None,
+        prefer: str | None = None,
     ) -> OpenRunner: ...
 
     @overload
@@ -193,6 +204,7 @@ class Model(KeepsRunners):
         layout: str = "nchw",
         progress: Callable[[float], Any] | None = None,
         values: Values | None = None,
+        prefer: str | None = None,
     ) -> Any: ...
 
     def prepare(
@@ -202,6 +214,7 @@ class Model(KeepsRunners):
         layout: str = "nchw",
         progress: Callable[[float], Any] | None = None,
         values: Values | None = None,
+        prefer: str | None = None,
     ) -> Any:
         """Plans the model for these shapes of its inputs, and packs the weights.
 
@@ -212,6 +225,8 @@ class Model(KeepsRunners):
             which avoids conversions.
         progress : a function that is called, several times, with the part of the weights that is packed: from 0 to 1.
         values : inputs that become constants, as of :meth:`with_values`; they have no shapes then.
+        prefer : "speed"; "exact" for convolutions of direct sums, without Winograd's algorithm; "memory" for the least
+            packed weights; None for what the calling thread has set, see :func:`pysimd.set_preference`, by default "speed".
 
         Returns a :class:`~pysimd.network.Runner` for these shapes; if dimensions are open an
         :class:`~pysimd.network.OpenRunner`, whose calls take inputs of any sizes of these.
@@ -224,6 +239,8 @@ class Model(KeepsRunners):
         """
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
+        if prefer is not None:
+            return self._that_prefers(prefer).prepare(shapes, layout=layout, progress=progress, values=values)
         if values is not None:
             return self.with_values(values).prepare(shapes, layout=layout, progress=progress)
         dims = open_dims(self.inputs, {} if shapes is None else by_name(shapes, self.inputs, "the shape"))
@@ -288,6 +305,7 @@ class Model(KeepsRunners):
         embed: bool | str = False,
         sizes: Mapping[str, int] | None = None,
         values: Values | None = None,
+        prefer: str | None = None,
     ) -> list[Path]:
         """Writes the model, prepared for these shapes, as a program in C that needs nothing but libsimdnet.
 
@@ -304,6 +322,7 @@ class Model(KeepsRunners):
         embed : whether NAME_weights.c makes the weights a part of the program: True or "file" for the assembler of gcc and
             clang, which copies NAME.bin at once; "numbers" for numbers in C, which any compiler takes, but slowly.
         values : inputs that become constants, as of :meth:`with_values`.
+        prefer : as of :meth:`prepare`.
 
         The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
         processor on which both use the same instruction set. Returns the paths. Raises ValueError for another name or way
@@ -317,11 +336,13 @@ class Model(KeepsRunners):
         if way not in c_program.EMBEDDINGS:
             raise ValueError(f"embed is {shown(embed)}, expected a bool, 'file' or 'numbers'")
         if values is not None:
-            return self.with_values(values).compile(folder, shapes, layout=layout, name=name, embed=way, sizes=sizes)
+            return self.with_values(values).compile(
+                folder, shapes, layout=layout, name=name, embed=way, sizes=sizes, prefer=prefer
+            )
         several: Sequence[Any] = shapes if isinstance(shapes, list) else [shapes]
         if not several:
             raise ValueError("shapes is empty, expected the shapes of the inputs")
-        title, contexts = c_names.title(self.name, self._file), Contexts()
+        title, contexts = c_names.title(self.name, self._file), Contexts(_preferred(prefer))
         given = {} if several[0] is None else by_name(several[0], self.inputs, "the shape")
         dims = open_dims(self.inputs, given) if len(several) == 1 and given else None
         with released(self.source.weights.values()):
@@ -405,8 +426,16 @@ class Model(KeepsRunners):
         limits = state.pop("limits")
         self.__dict__.update(state)
         self._contexts, self._runners = Contexts(), Runners()
-        self._open = None
+        self._preferring, self._open = {}, None
         self.most_shapes, self.most_bytes = limits
+
+
+def _preferred(prefer: str | None) -> str:
+    """The name of a preference that is given, or that of the calling thread."""
+    if prefer is None:
+        return get_preference()
+    with preference(prefer):
+        return get_preference()
 
 
 def _described(value: Value) -> str:

@@ -1,6 +1,7 @@
 /* Contexts: what is accepted as one, which table it keeps, the order of calls, and what it copies from the caller. */
 #include "api/context.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -304,6 +305,74 @@ static void twins(void)
     TEST_REFUSED(1, "SimdSynetSoftmax32f: src is NULL");
 }
 
+/* A context of 3x3 on 32 x 32 pixels, which Winograd's algorithm serves on all levels but base, with weights. */
+static void * preferring(SimdnetPreferenceType preference)
+{
+    SimdConvolutionParameters p = small();
+    p.srcC = p.dstC = 64;
+    p.srcH = p.srcW = p.dstH = p.dstW = 32;
+    p.kernelY = p.kernelX = 3;
+    p.padY = p.padX = p.padH = p.padW = 1;
+    TEST(SimdnetSetPreference(preference) && SimdnetGetPreference() == preference);
+    void * context = SimdSynetConvolution32fInit(1, &p, NULL);
+    TEST(context);
+    return context;
+}
+
+static bool is_winograd(const void * context) { return strncmp(SimdnetContextInfo(context), "Winograd", 8) == 0; }
+
+static void * other_thread(void * argument)
+{
+    *(SimdnetPreferenceType *)argument = SimdnetGetPreference();
+    TEST(SimdnetSetPreference(SimdnetPreferMemory));
+    return NULL;
+}
+
+static void preferences(void)
+{
+    TEST(SimdnetGetPreference() == SimdnetPreferSpeed);
+    void * fast = preferring(SimdnetPreferSpeed), * exact = preferring(SimdnetPreferExact);
+    SimdnetPreferenceType found = SimdnetPreferMemory;
+    pthread_t thread;
+    TEST(pthread_create(&thread, NULL, other_thread, &found) == 0 && pthread_join(thread, NULL) == 0);
+    TEST(found == SimdnetPreferSpeed && SimdnetGetPreference() == SimdnetPreferExact);
+    TEST(!SimdnetSetPreference((SimdnetPreferenceType)3));
+    TEST_REFUSED(1, "preference is 3");
+    TEST(!SimdnetSetPreference((SimdnetPreferenceType)-1));
+    TEST_REFUSED(1, "preference is -1");
+    TEST(SimdnetGetPreference() == SimdnetPreferExact);
+    void * small_one = preferring(SimdnetPreferMemory);
+    TEST(is_winograd(fast) == (strcmp(SimdnetActiveIsa(), "base") != 0) && !is_winograd(exact) && !is_winograd(small_one));
+
+    float * weight = calloc(64 * 64 * 9, sizeof(float)), * image = calloc(64 * 32 * 32, sizeof(float)),
+          * result = calloc(64 * 32 * 32, sizeof(float));
+    if (!weight || !image || !result)
+        exit(1);
+    void * const each[] = {fast, exact, small_one};
+    image[(16 * 32 + 16) * 64] = NAN;
+    for (int i = 0; i < 3; ++i) {
+        SimdSynetConvolution32fSetParams(each[i], weight, NULL, NULL, NULL);
+        TEST_NO_ERROR();
+        TEST(SimdSynetConvolution32fInternalBufferSize(each[i]) < 64 * 64 * 9 * 1.3 || is_winograd(each[i]));
+        SimdSynetConvolution32fForward(each[i], image, NULL, result);
+        size_t spread = 0;
+        for (size_t pixel = 0; pixel < 32 * 32; ++pixel)
+            spread += isnan(result[pixel * 64]);
+        TEST(is_winograd(each[i]) ? spread > 9 : spread == 9);
+    }
+    TEST(SimdnetShareParams(small_one, exact));
+    if (is_winograd(fast)) {
+        TEST(!SimdnetShareParams(exact, fast));
+        TEST_REFUSED(1, "SimdnetShareParams");
+    }
+    for (int i = 0; i < 3; ++i)
+        SimdRelease(each[i]);
+    free(weight);
+    free(image);
+    free(result);
+    TEST(SimdnetSetPreference(SimdnetPreferSpeed));
+}
+
 int main(void)
 {
     test_alarm();
@@ -317,5 +386,6 @@ int main(void)
     keeps_its_level();
     in_many_threads(SimdTensorFormatNhwc);
     in_many_threads(SimdTensorFormatNchw);
+    preferences();
     return test_end();
 }

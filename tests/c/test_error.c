@@ -51,6 +51,7 @@ static void clearing(void)
     CLEARS(SimdnetActiveIsa());
     CLEARS(SimdnetSetMaxIsa(NULL));
     CLEARS(SimdnetSetVerbose(0));
+    CLEARS((int)SimdnetGetPreference());
     CLEARS(SimdnetIsaLevel(0));
     CLEARS(SimdnetIsaLevel(1000));
 #undef CLEARS

@@ -36,10 +36,12 @@ WITHOUT_LEVEL = {
     "SimdVersion",
     "SimdnetActiveIsa",
     "SimdnetContextInfo",
+    "SimdnetGetPreference",
     "SimdnetIsaLevel",
     "SimdnetLastError",
     "SimdnetLastErrorKind",
     "SimdnetSetMaxIsa",
+    "SimdnetSetPreference",
     "SimdnetSetVerbose",
     "SimdnetVersionNumber",
 }

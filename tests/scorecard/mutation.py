@@ -355,6 +355,10 @@ def prepare(only_python: bool) -> None:
     """
     listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, check=True).stdout.decode().split("\0")
     first = not TREE.exists()
+    for path in [] if first else TREE.rglob("*.[ch]"):  # a source that has moved would be compiled at both places
+        name = str(path.relative_to(TREE))
+        if not name.startswith("build/") and name not in listed:
+            path.unlink()
     for name in filter(None, listed):
         source, copy = pathlib.Path(name), TREE / name
         if source.exists() and (not copy.exists() or copy.read_bytes() != source.read_bytes()):

@@ -194,6 +194,7 @@ size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn
 enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
 {
     const bool given = c->algorithm != NULL;
+    c->preference = sn_preference();
     if (!given) {
         c->format = c->p.srcF;
         c->family->simplify(c);

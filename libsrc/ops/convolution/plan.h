@@ -15,6 +15,7 @@
 #include "ops/convolution/shares.h"
 #include "runtime/error.h"
 #include "runtime/memory.h"
+#include "runtime/preference.h"
 
 struct sn_convolution;
 
@@ -145,6 +146,7 @@ struct sn_convolution {
     const struct sn_table * table;
     const struct sn_convolution_family * family;
     const struct sn_convolution_algorithm * algorithm; /* NULL until it is chosen */
+    enum sn_preference preference;
 
     size_t srcSize, dstSize;   /* of one image */
     struct sn_distances dense; /* of arrays without gaps */
