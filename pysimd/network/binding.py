@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from operator import setitem
 from typing import Any, NamedTuple
 
 import _cffi_backend
@@ -16,11 +17,12 @@ from pysimd.network.calls import OWN, Call, PythonCall, Struct, Structs
 from pysimd.network.host import HostCall
 from pysimd.network.open_arrays import OpenArray
 from pysimd.network.sizes import Size
-from pysimd.network.views import Constant, View
+from pysimd.network.views import Constant, View, array_in
 
 _new: Any = _cffi_backend.newp  # what ffi.new calls
 _cast: Any = _cffi_backend.cast
 _NULL = ffi.NULL
+_ARRAY = object()  # in place of a type of pointers, for parameters of functions of Python
 
 
 class Bound:
@@ -28,7 +30,7 @@ class Bound:
 
     __slots__ = ("arguments", "function")
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.function, self.arguments = function, arguments
 
     def __call__(self) -> None:
@@ -53,12 +55,15 @@ class Memory:
 
     block, offsets : the bytes of tensors, and the offsets of these.
     constants : arrays, by name.
+    known : the addresses of such of them as never move, by name.
     """
 
-    def __init__(self, block: Array, offsets: Mapping[str, int], constants: Mapping[str, Array]) -> None:
+    def __init__(
+        self, block: Array, offsets: Mapping[str, int], constants: Mapping[str, Array], known: Mapping[str, int] = {}
+    ) -> None:
         self._block, self._offsets, self._constants = block, offsets, constants
         begin = address_of(block)
-        self.addresses = {name: address_of(array) for name, array in constants.items()}
+        self.addresses = {**known, **{name: address_of(array) for name, array in constants.items() if name not in known}}
         self.addresses.update((root, begin + offset) for root, offset in offsets.items())
 
     def __getitem__(self, root: str) -> Array:
@@ -66,8 +71,15 @@ class Memory:
         return self._block[self._offsets[root] :] if root in self._offsets else self._constants[root]
 
 
+_Put = Callable[[Any, Any, Any], None]
+
+
 class Binding:
-    """Memory and sizes for calls.
+    """Memory and sizes for calls, which :meth:`move` replaces.
+
+    Arguments and members of structs are put where they belong one by one, and the binding knows where it has put what
+    depends on memory and sizes. So a step of a decoder, whose sizes differ by one from those of the last step, replaces these
+    few numbers and pointers: binding all calls again takes ten times as long.
 
     memory : of the roots; None for calls without views.
     sizes : as the numbers of :class:`BoundSizes`.
@@ -79,6 +91,11 @@ class Binding:
         self._memory, self._sizes = memory, sizes
         self._addresses = {} if memory is None else memory.addresses
         self.held: list[Any] = []
+        self._dense: list[Array] = []  # held, too, until sizes change
+        # Each a function that puts, with the object in which it does, and the index or the name there.
+        self._numbers: list[tuple[_Put, Any, Any, int]] = []  # sizes, by their identity
+        self._pointers: dict[str, list[tuple[_Put, Any, Any, Any, int]]] = {}  # by root: their type, and offset
+        self._others: list[tuple[_Put, Any, Any, Any, Any]] = []  # values with the type of pointer
 
     def call(self, call: Call | PythonCall, own: Any = None) -> Bound:
         """A call with its arguments.
@@ -86,10 +103,35 @@ class Binding:
         own : the context of the step.
         """
         if isinstance(call, PythonCall):
-            given, results = (tuple(map(self.array, each)) for each in (call.inputs, call.outputs))
-            return Bound(HostCall(call.function, given, results), ())
+            arrays: tuple[list[Any], list[Any]] = ([None] * len(call.inputs), [None] * len(call.outputs))
+            for target, views in zip(arrays, (call.inputs, call.outputs)):
+                for i, view in enumerate(views):
+                    self._put_later(setitem, target, i, view, _ARRAY)
+            return Bound(HostCall(call.function, *arrays), [])
         function, kinds = _function(call.function)
-        return Bound(function, tuple([self._value(value, kind, own) for value, kind in zip(call.arguments, kinds)]))
+        arguments: list[Any] = [None] * len(call.arguments)
+        for i, (value, kind) in enumerate(zip(call.arguments, kinds)):
+            if value is OWN:
+                arguments[i] = own
+            else:
+                self._put(setitem, arguments, i, value, kind)
+        return Bound(function, arguments)
+
+    def move(self, memory: Memory, sizes: Mapping[int, Any]) -> None:
+        """Replaces what depends on memory and sizes in all calls; contexts remain as they are."""
+        old, new = self._addresses, memory.addresses
+        self._memory, self._sizes, self._addresses = memory, sizes, new
+        for put, target, key, size in self._numbers:
+            put(target, key, sizes[size])
+        for root, pointers in self._pointers.items():
+            address = new[root]
+            if address != old[root]:
+                for put, target, key, kind, offset in pointers:
+                    put(target, key, _cast(kind, address + offset))
+        last, self._dense = self._dense, []
+        for put, target, key, value, kind in self._others:
+            put(target, key, self._current(value, kind))
+        last.clear()
 
     def array(self, view: View | None) -> Any:
         """The NumPy array of a view."""
@@ -97,55 +139,75 @@ class Binding:
             return None
         if isinstance(view, Constant):
             return self._memory[view.root]
-        shape, strides = (tuple(map(self._number, each)) for each in (view.shape, view.strides))
-        return View(view.root, view.dtype, shape, strides, self._number(view.offset)).array(self._memory[view.root])
+        shape, strides = (tuple([self._number(n) for n in each]) for each in (view.shape, view.strides))
+        return array_in(self._memory[view.root], view.dtype, shape, strides, self._number(view.offset))
 
     def _number(self, value: Any) -> Any:
         if type(value) is Size:
             return self._sizes[id(value)]
         return self._sizes[id(value)].item() if type(value) is OpenArray else value
 
-    def _value(self, value: Any, kind: Any, own: Any) -> Any:
-        """A number; a pointer if `kind`, the type of the parameter, is that of pointers."""
+    def _put(self, put: _Put, target: Any, key: Any, value: Any, kind: Any) -> None:
+        """Puts a number; a pointer if `kind`, the type of the parameter, is that of pointers."""
+        if type(value) is OpenArray or (isinstance(value, View) and type(value.offset) in (Size, OpenArray)):
+            self._put_later(put, target, key, value, kind)
+        elif kind is None:
+            if type(value) is Size:
+                self._numbers.append((put, target, key, id(value)))
+            put(target, key, self._number(value))
+        elif isinstance(value, View):
+            self._pointers.setdefault(value.root, []).append((put, target, key, kind, value.offset))
+            put(target, key, _cast(kind, self._addresses[value.root] + value.offset))
+        else:
+            put(target, key, _NULL if value is None else self._made(value, kind))
+
+    def _put_later(self, put: _Put, target: Any, key: Any, value: Any, kind: Any) -> None:
+        """The same for what is found anew whenever memory and sizes change."""
+        self._others.append((put, target, key, value, kind))
+        put(target, key, self._current(value, kind))
+
+    def _current(self, value: Any, kind: Any) -> Any:
+        """What is put for an array that depends on sizes, for a view with an open offset, and for a view as an array."""
+        if kind is _ARRAY:
+            return self.array(value)
         if kind is None:
             return self._number(value)
         if isinstance(value, View):
             return _cast(kind, self._addresses[value.root] + self._number(value.offset))
-        if value is None:
-            return _NULL
-        made = self._made(value, kind, own)
-        self.held.append(made)
-        return made
+        dense = np.ascontiguousarray(self._sizes[id(value)])
+        self._dense.append(dense)
+        return _cast(kind, address_of(dense))
 
-    def _made(self, value: Any, kind: Any, own: Any) -> Any:
+    def _made(self, value: Any, kind: Any) -> Any:
         """A pointer to something that is made for this call."""
-        if value is OWN:
-            return own
-        if isinstance(value, Struct):
-            of = _struct(value.kind)
-            return _new(of.pointer, self._members(value.members, of))
-        if isinstance(value, Structs):
-            of = _struct(value.kind)
-            return _new(of.array, [self._members(each, of) for each in value.each])
-        if isinstance(value, OpenArray):
-            value = self._sizes[id(value)]
         if isinstance(value, np.ndarray):
             dense = np.ascontiguousarray(value)
             self.held.append(dense)
             return _cast(kind, address_of(dense))
-        if isinstance(value, list):
-            return _new(_array_of(kind), [self._value(each, kind.item, own) for each in value])
-        return _new(_array_of(kind), [self._number(n) for n in value])
+        if isinstance(value, (Struct, Structs)):
+            of = _struct(value.kind)
+            made = _new(of.pointer) if isinstance(value, Struct) else _new(of.array, len(value.each))
+            for i, members in enumerate([value.members] if isinstance(value, Struct) else value.each):
+                self._put_members(made[i], members, of)
+        else:
+            made = _new(_array_of(kind), len(value))
+            self._put_all(made, value, kind.item if isinstance(value, list) else None)
+        self.held.append(made)
+        return made
 
-    def _members(self, members: Mapping[str, Any], of: _Struct) -> dict[str, Any]:
-        found: dict[str, Any] = {"size": of.size} if of.has_size else {}
+    def _put_members(self, target: Any, members: Mapping[str, Any], of: _Struct) -> None:
+        if of.has_size:
+            target.size = of.size
         for name, value in members.items():
             kind = of.pointers[name]
             if type(value) is tuple and kind is None:
-                found[name] = [self._number(n) for n in value]
+                self._put_all(getattr(target, name), value, None)
             else:
-                found[name] = self._value(value, kind, None)
-        return found
+                self._put(setattr, target, name, value, kind)
+
+    def _put_all(self, target: Any, values: Sequence[Any], kind: Any) -> None:
+        for i, value in enumerate(values):
+            self._put(setitem, target, i, value, kind)
 
 
 def address_of(array: Array) -> int:

@@ -2,8 +2,8 @@
 
 An argument is a number, which may be a :class:`~pysimd.network.sizes.Size`; a :class:`~pysimd.network.views.View`, which
 stands for a pointer to its first element; a NumPy array of constants, likewise; a tuple of numbers, a list of pointers, a
-:class:`Struct` or a :class:`Structs`, which stand for pointers to what they contain; OWN, the context of the step; or None
-for NULL. The type of the parameter in the header decides how it is passed.
+:class:`Struct` or a :class:`Structs`, which stand for pointers to what they contain; OWN, the context of the step, as
+the first argument; or None for NULL. The type of the parameter in the header decides how it is passed.
 """
 
 from __future__ import annotations

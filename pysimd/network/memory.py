@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from operator import le
+from typing import NamedTuple
 
 import numpy as np
 
@@ -281,6 +283,25 @@ def _lives(graph: Graph, places: Mapping[str, Place]) -> dict[str, tuple[int, in
     for name in graph.outputs:
         used(name, end)
     return lives
+
+
+class Places(NamedTuple):
+    """Where the roots are in a block, for all shapes for which each has at most so many bytes.
+
+    limits : the bytes of each root that fit.
+    total : the sum of these.
+    offsets : of the roots in the block.
+    size : the bytes of the block.
+    """
+
+    limits: Sequence[int]
+    total: int
+    offsets: Mapping[str, int]
+    size: int
+
+    def fit(self, sizes: Sequence[int], room: float) -> bool:
+        """Whether roots of these bytes fit, and the places are for at most so many times as many."""
+        return self.total <= room * sum(sizes) and all(map(le, sizes, self.limits))
 
 
 def together(lives: Mapping[str, tuple[int, int]]) -> dict[str, list[str]] | None:

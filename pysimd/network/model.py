@@ -87,14 +87,14 @@ class Model(KeepsRunners):
         with self._runners.taken(shapes, self._prepared) as runner:
             return runner(given)
 
-    def _prepared(self, shapes: Mapping[str, Shape], block: Array | None) -> Runner:
+    def _prepared(self, shapes: Mapping[str, Shape], released: Runner | None) -> Runner:
         """For a call: by a plan that serves other shapes too, where the file leaves dimensions open."""
         dims = open_dims(self.inputs, {})
         if dims is None or not set(shapes) <= set(dims):
             return self._fixed(shapes, "nchw", None)
         if self._open is None:
             self._open = self._open_runner(dims, "nchw")
-        return self._open.bound(shapes, block)
+        return self._open.bound(shapes, released)
 
     @property
     def name(self) -> str:

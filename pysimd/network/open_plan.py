@@ -13,11 +13,13 @@ from pysimd.network.binding import BoundSizes
 from pysimd.network.calls import open_numbers
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Graph, Node, Type
-from pysimd.network.memory import Arrangement, Place, Plan, packed, packed_roots, together
+from pysimd.network.memory import Arrangement, Place, Places, Plan, packed, packed_roots, together
 from pysimd.network.open_arrays import OpenArray, is_array, release
 from pysimd.network.program import Program, without_packed
-from pysimd.network.runner import Runner
+from pysimd.network.runner import MOST_ROOM, Runner
 from pysimd.network.sizes import Sizes, sizes_in
+
+_GROWTH = 4  # one part in so many is added to the places of tensors if the last ones were a little too small
 
 
 class OpenPlan:
@@ -53,6 +55,7 @@ class OpenPlan:
         self._found = found  # whose identities are these
         lives, types = program.arrangement.lives, program.arrangement.types
         self._roots, self._together = tuple(lives), together(lives)
+        self._places: Places | None = None  # those that were found last
         self._bytes = sizes.resolver([types[name].nbytes for name in lives])
         self._described = _Described(sizes, without_packed(graph), without_packed(program.stored), program.arrangement)
         self._hold = sizes.conditions_hold()  # last: what is above adds conditions
@@ -70,23 +73,39 @@ class OpenPlan:
             self.sizes.forget()
         return holds
 
-    def bound(self, values: Sequence[int], block: Array | None = None) -> Runner:
+    def bound(self, values: Sequence[int], released: Runner | None = None) -> Runner:
         """A runner for these sizes, for which the conditions must hold.
 
-        block : as of :meth:`pysimd.network.runner.Runner.of_program`.
+        released : one that nobody uses any more, which may become that for these sizes, or give its memory to it.
         """
         numbers: dict[int, Any] = dict(zip(self._numbers, self._resolve(*values)))
         numbers.update((key, np.asarray(array.at(values))) for key, array in self._arrays.items())
-        lives = self._program.arrangement.lives
-        offsets, size = packed_roots(lives, dict(zip(self._roots, self._bytes(*values))), self._together)
         shapes = zip(self._computed, self._shapes(*values))
         computed = {name: _at(array, values, Type(shape, array.dtype.name)) for (name, array), shape in shapes}
         self.sizes.forget()
         sizes = BoundSizes(numbers, computed)
         described = partial(self._described.resolved, values)
-        runner = Runner.of_program(self._program, sizes, offsets, size, described, block)
+        known = None if released is None else released.places_of(self._program)
+        if released is not None and known is not None:
+            released.move(sizes, self._places_for(values, known), described)
+            return released
+        block = None if released is None else released.block
+        runner = Runner.of_program(self._program, sizes, self._places_for(values), described, block)
         runner.operators, runner.file = self._operators, self._file
         return runner
+
+    def _places_for(self, values: Sequence[int], known: Places | None = None) -> Places:
+        """Those that are known, if they serve these sizes; else those that were found last, if they do, or new ones."""
+        sizes, last = self._bytes(*values), self._places
+        if known is not None and known.fit(sizes, MOST_ROOM):
+            return known
+        if last is None or not last.fit(sizes, 1 + 1 / _GROWTH):
+            total = sum(sizes)
+            if last is not None and last.total < total < 2 * last.total:  # sizes may go on growing
+                sizes = [n + n // _GROWTH for n in sizes]
+            offsets, size = packed_roots(self._program.arrangement.lives, dict(zip(self._roots, sizes)), self._together)
+            last = self._places = Places(sizes, sum(sizes), offsets, size)
+        return last
 
 
 class _Described:

@@ -67,14 +67,14 @@ class OpenRunner(KeepsRunners):
         refuse_others(shapes, self.dims)
         return self.bound(shapes)
 
-    def bound(self, shapes: Mapping[str, Shape], block: Array | None = None) -> Runner:
-        """The same for shapes of all inputs, in a block as of :meth:`pysimd.network.runner.Runner.of_program`."""
+    def bound(self, shapes: Mapping[str, Shape], released: Runner | None = None) -> Runner:
+        """The same for shapes of all inputs; `released` as of :meth:`pysimd.network.open_plan.OpenPlan.bound`."""
         values = self._sizes_of(shapes)
         plan = next((plan for plan in self._plans if plan.holds(values)), None)
         if plan is None:
             with explained(self._inputs, shapes):
                 plan = self._plan(Sizes(dict(zip(self.names, values))))
-        runner = plan.bound(values, block)
+        runner = plan.bound(values, released)
         self._plans = [plan, *(other for other in self._plans if other is not plan)][:_PLANS]
         return runner
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import shown
-from pysimd.network.binding import Binding
-from pysimd.network.calls import Made, parts_of, with_arrays
+from pysimd.network.binding import Binding, address_of
+from pysimd.network.calls import Made, open_numbers, parts_of, with_arrays
 from pysimd.network.contexts import Context, Contexts, created
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
@@ -18,6 +18,7 @@ from pysimd.network.lower import lowered, named, read_by_calls
 from pysimd.network.memory import arranged
 from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import refuse_computed_weights
+from pysimd.network.sizes import Size
 from pysimd.network.views import Views
 
 
@@ -49,11 +50,21 @@ class Program:
         views = Views(stored, arrangement.places)
         self.steps = [lowered(node, views) for node in self.nodes]
         self._keys = [self._key(step.made) for step in self.steps]
+        #: The numbers of the steps whose contexts depend on sizes.
+        self.open_contexts = [i for i, step in enumerate(self.steps) if step.made and open_numbers(step.made)]
+        scratch = {id(n) if isinstance(n, Size) else n: n for n in (0, *(step.scratch for step in self.steps))}
+        self._scratch = tuple(scratch.values())
         read = {*stored.outputs, *(name for node in self.nodes for name in read_by_calls(node))}
         self.constants: dict[str, Array] = {name: array for name, array in stored.constants.items() if name in read}
+        #: Those of the constants that do not depend on sizes.
+        self.addresses = {name: address_of(array) for name, array in self.constants.items() if not is_array(array)}
         names = graph.outputs if outputs is None else outputs
         self.inputs = {name: views[of] for name, of in zip(graph.inputs, stored.inputs)}
         self.outputs = {name: views[of] for name, of in zip(names, stored.outputs)}
+
+    def scratch(self, sizes: Mapping[int, Any]) -> int:
+        """The bytes that steps share; sizes as of :meth:`contexts`."""
+        return max([sizes.get(id(n), n) for n in self._scratch])
 
     def contexts(self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None) -> Iterator[Context | None]:
         """Creates the contexts of all steps, None for those without one.
@@ -64,17 +75,24 @@ class Program:
         Raises ValueError, with the node, for what the library refuses.
         """
         done, total = 0, 0 if progress is None else max(sum(map(self._weight, self.nodes)), 1)
-        for node, step, key in zip(self.nodes, self.steps, self._keys):
-            made = step.made
-            if made is not None and key is None:
-                made = made._replace(params=with_arrays(made.params, sizes))
-                key = self._contexts.key(made)
-            with named(node):
-                context = made and self._contexts.created(made, key, sizes)
-            yield context
+        for i, node in enumerate(self.nodes):
+            yield self._context(i, sizes)
             if progress is not None:
                 done += self._weight(node)
                 progress(done / total)
+
+    def contexts_again(self, sizes: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
+        """Creates the contexts that depend on sizes, for others than before; with the numbers of their steps."""
+        for i in self.open_contexts:
+            yield i, self._context(i, sizes)
+
+    def _context(self, i: int, sizes: Mapping[int, Any]) -> Context | None:
+        made, key = self.steps[i].made, self._keys[i]
+        if made is not None and key is None:
+            made = made._replace(params=with_arrays(made.params, sizes))
+            key = self._contexts.key(made)
+        with named(self.nodes[i]):
+            return made and self._contexts.created(made, key, sizes)
 
     def _key(self, made: Made | None) -> Any:
         """What contexts of the same weights have in common; None where there are none, and where they depend on sizes."""

@@ -13,15 +13,15 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import check, errno, printable
 from pysimd.network.binding import Binding, Bound, BoundSizes, Memory
+from pysimd.network.calls import OWN, Call
 from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting, refuse_others
 from pysimd.network.graph import Graph, Node
-from pysimd.network.memory import Plan, packed
+from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.program import Program, without_packed
 
 _PAGE = 4096
-_MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
-_GROWTH = 8  # one part in so many is added to a block if an earlier one was a little too small: sizes may go on growing
+MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
 
 Self = TypeVar("Self", bound="Runner")
 
@@ -68,7 +68,7 @@ class Runner:
     ) -> None:
         program = Program(graph, layout, Contexts() if contexts is None else contexts, outputs)
         stored, plan = program.stored, packed(program.arrangement)
-        self._start(program, BoundSizes(), plan.offsets, plan.size, progress)
+        self._start(program, BoundSizes(), Places((), 0, plan.offsets, plan.size), progress)
         light = without_packed(graph), without_packed(stored), plan
         self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
         self._clear()
@@ -79,20 +79,19 @@ class Runner:
         cls: type[Self],
         program: Program,
         sizes: BoundSizes,
-        offsets: Mapping[str, int],
-        size: int,
+        places: Places,
         described: Callable[[], tuple[Graph, Graph, Plan]],
         block: Array | None = None,
     ) -> Self:
         """A runner of a program with open sizes.
 
         sizes : what is in place of these.
-        offsets, size : of the roots in the block, and its bytes.
+        places : of the roots in the block.
         described : makes the graph, the graph of stored tensors, and the plan, for reports.
         block : of a runner that is no longer used, to be used again; its inputs have any values, then.
         """
         runner = object.__new__(cls)
-        runner._start(program, sizes, offsets, size, None, block)
+        runner._start(program, sizes, places, None, block)
         if block is None:
             runner._clear()
         runner._described = described
@@ -102,41 +101,68 @@ class Runner:
         self,
         program: Program,
         sizes: BoundSizes,
-        offsets: Mapping[str, int],
-        size: int,
+        places: Places,
         progress: Callable[[float], Any] | None = None,
         block: Array | None = None,
     ) -> None:
-        self._program, self._sizes, self._offsets, self._size = program, sizes, offsets, size
+        self._program, self._sizes, self._places = program, sizes, places
         self.layout = program.layout
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.file = ""  # the path of the model, if it has one, for reports
         self._contexts = list(program.contexts(sizes.numbers, progress))
         self._bind(block)
 
+    def places_of(self, program: Program) -> Places | None:
+        """Where tensors are, if this is a runner of that program; else None."""
+        return self._places if program is self._program else None
+
+    def move(self, sizes: BoundSizes, places: Places, described: Callable[[], tuple[Graph, Graph, Plan]]) -> None:
+        """Makes this a runner for other sizes, as :meth:`of_program` does; its inputs have any values, then.
+
+        It needs a small part of the time, since it replaces only what differs. If it raises, the runner cannot be used.
+        """
+        self._sizes, self._places, self._described = sizes, places, described
+        self.__dict__.pop("steps", None)
+        self.__dict__.pop("_description", None)
+        contexts = self._contexts = list(self._contexts)  # which copies have, too
+        for i, context in self._program.contexts_again(sizes.numbers):
+            contexts[i] = context
+            for call, bound in zip(self._program.steps[i].calls, self._steps[i]):
+                if isinstance(call, Call) and call.arguments[0] is OWN:
+                    bound.arguments[0] = context.handle
+        self._binding.move(self._memory(self.block), sizes.numbers)
+        self._view()
+
     def _bind(self, block: Array | None) -> None:
         """Gives calls their arguments in a block: this one, if it is large enough and not much too large, or another."""
-        program, numbers = self._program, self._sizes.numbers
-        scratch = max((numbers.get(id(step.scratch), step.scratch) for step in program.steps), default=0)
-        size = self._size + scratch
-        if block is None or not size <= block.nbytes <= _MOST_ROOM * size:
-            grows = block is not None and block.nbytes < size < 2 * block.nbytes
-            block = _allocated(size + size // _GROWTH if grows else size)
-        self.block = block
-        constants = {**program.constants, **self._sizes.constants}
-        memory = Memory(block, {**self._offsets, "": self._size}, constants)
-        self._binding = binding = Binding(memory, numbers)
-        self.inputs: dict[str, Array] = {name: binding.array(view) for name, view in program.inputs.items()}
-        self.outputs: dict[str, Array] = {name: binding.array(view) for name, view in program.outputs.items()}
+        program = self._program
+        self._binding = binding = Binding(self._memory(block), self._sizes.numbers)
         handles = [None if context is None else context.handle for context in self._contexts]
         self._steps = [[binding.call(call, own) for call in step.calls] for step, own in zip(program.steps, handles)]
         self._calls = [(call.function, call.arguments) for calls in self._steps for call in calls]
+        self._view()
+
+    def _memory(self, block: Array | None) -> Memory:
+        """The places in this block, if it is large enough and not much too large, or in another."""
+        program, places = self._program, self._places
+        size = places.size + program.scratch(self._sizes.numbers)
+        if block is None or not size <= block.nbytes <= MOST_ROOM * size:
+            block = _allocated(size)
+        self.block = block
+        constants = {**program.constants, **self._sizes.constants}
+        return Memory(block, {**places.offsets, "": places.size}, constants, program.addresses)
+
+    def _view(self) -> None:
+        """Makes the arrays of inputs and outputs."""
+        array = self._binding.array
+        self.inputs: dict[str, Array] = {name: array(view) for name, view in self._program.inputs.items()}
+        self.outputs: dict[str, Array] = {name: array(view) for name, view in self._program.outputs.items()}
 
     def _clear(self) -> None:
         """Sets inputs and outputs to zero, until they are given and computed. Others are written before they are read."""
         views = {**self._program.inputs, **self._program.outputs}
         for name, array in (*self.inputs.items(), *self.outputs.items()):
-            if views[name].root in self._offsets:  # else it is a constant
+            if views[name].root in self._places.offsets:  # else it is a constant
                 array[...] = 0
 
     @property

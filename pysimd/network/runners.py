@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from typing import Optional
 
 from pysimd._geometry import number
-from pysimd.annotations import Array, Shape
+from pysimd.annotations import Shape
 from pysimd.network.runner import Runner
 
 _MOST_SHAPES = 8
 _MOST_BYTES = 1 << 30
 
 _Key = tuple[tuple[str, Shape], ...]
-Prepare = Callable[[Mapping[str, Shape], Optional[Array]], Runner]
+Prepare = Callable[[Mapping[str, Shape], Optional[Runner]], Runner]
 
 
 class Runners:
@@ -37,7 +37,7 @@ class Runners:
 
     @contextmanager
     def taken(self, shapes: Mapping[str, Shape], prepare: Prepare) -> Iterator[Runner]:
-        """A runner for these shapes, which is prepared if there is none, in the block of one that is released for it."""
+        """A runner for these shapes, which is prepared if there is none, of one that is released for it."""
         key = tuple(sorted(shapes.items()))
         runner = self._pop(key)
         if runner is None:
@@ -59,8 +59,8 @@ class Runners:
         """The bytes of the tensors of the runners that are kept."""
         return self._bytes
 
-    def _reclaimed(self) -> Array | None:
-        """The block of the runner that was used longest ago, which is released, if there are as many as are kept.
+    def _reclaimed(self) -> Runner | None:
+        """The runner that was used longest ago, which is no longer kept, if there are as many as may be.
 
         New memory costs more than a call does in many models, as of a decoder, whose shapes change in each step.
         """
@@ -69,7 +69,7 @@ class Runners:
                 return None
             _, released = self._idle.popitem(last=False)
             self._bytes -= sum(runner.block_bytes for runner in released)
-            return released[-1].block if released else None
+            return released[-1] if released else None
 
     def shrink(self, most_shapes: int | None = None) -> None:
         """Releases runners until no more are kept than there may be, but not those of the shape that was used last."""

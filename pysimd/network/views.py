@@ -112,13 +112,6 @@ class View:
             self.root, made, (*self.shape[:-1], self.shape[-1] * ratio), (*self.strides[:-1], made.itemsize), self.offset
         )
 
-    def array(self, bytes_of_root: Array) -> Array:
-        """The NumPy array in these bytes, for numbers in place of open dimensions."""
-        if 0 in self.shape:
-            return np.ndarray(self.shape, self.dtype)
-        last = sum((n - 1) * stride for n, stride in zip(self.shape, self.strides)) + self.itemsize
-        return np.ndarray(self.shape, self.dtype, bytes_of_root[self.offset : self.offset + last], 0, self.strides)
-
 
 class Constant(View):
     """The view of an array of constants.
@@ -147,6 +140,14 @@ class Views:
             return Constant(name, self._graph.constants[name])
         place = self._places[name]
         return View(place.root, self._graph.types[name].dtype, place.shape, place.strides, place.offset)
+
+
+def array_in(bytes_of_root: Array, dtype: Any, shape: Shape, strides: Shape, offset: int) -> Array:
+    """The NumPy array that a view is in these bytes."""
+    if 0 in shape:
+        return np.ndarray(shape, dtype)
+    last = sum([(n - 1) * stride for n, stride in zip(shape, strides)]) + dtype.itemsize
+    return np.ndarray(shape, dtype, bytes_of_root[offset : offset + last], 0, strides)
 
 
 def dense_strides(shape: Shape, itemsize: int) -> tuple[int, ...]:
