@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from pysimd._geometry import number, shape_of
@@ -13,10 +14,13 @@ from pysimd.network import saved
 from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
+from pysimd.network.course import Shared
+from pysimd.network.course_runner import CourseRunner, course_of
 from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, explained, refuse_others, sum_of
 from pysimd.network.mapped import released
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
+from pysimd.network.partition import is_cut
 from pysimd.network.passes import simplified
 from pysimd.network.program import Program
 from pysimd.network.runner import Runner
@@ -65,6 +69,7 @@ class Model(KeepsRunners):
         self._contexts, self._runners = Contexts(), Runners()
         self._preferring: dict[str, Contexts] = {}  # those of preparations that prefer something
         self._open: OpenRunner | None = None  # of calls
+        self._course: CourseRunner | None = None
 
     def __call__(self, inputs: Inputs) -> dict[str, Array]:
         """Computes the outputs for these inputs, as new arrays by name.
@@ -83,9 +88,15 @@ class Model(KeepsRunners):
         given = by_name(inputs, self.inputs, "the input")
         known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
         refuse_others(given, known)
+        if self._course is not None or self._has_sequences:
+            return self._as_course(None)(given)
         shapes = self.shapes({name: array_of(given[name], name, value.dtype).shape for name, value in known.items()})
-        with self._runners.taken(shapes, self._prepared) as runner:
-            return runner(given)
+        try:
+            with self._runners.taken(shapes, self._prepared) as runner:
+                return runner(given)
+        except UnsupportedModel as error:
+            course = self._as_course(error)
+        return course(given)
 
     def _prepared(self, shapes: Mapping[str, Shape], released: Runner | None) -> Runner:
         """For a call: by a plan that serves other shapes too, where the file leaves dimensions open."""
@@ -95,6 +106,30 @@ class Model(KeepsRunners):
         if self._open is None:
             self._open = self._open_runner(dims, "nchw")
         return self._open.bound(shapes, released)
+
+    def _as_course(self, error: UnsupportedModel | None) -> CourseRunner:
+        """What runs the model where values decide what is computed, see :mod:`pysimd.network.course`.
+
+        error : why it is no single plan. Raises it if the model cannot run as a course either.
+        """
+        if self._course is None:
+            if error is not None and not (self._is_cut or error.needed):
+                raise error
+            try:
+                course = course_of(self.source, self._fallback, Shared(self._contexts))
+            except UnsupportedModel as found:
+                raise (error or found) from None
+            self._course = CourseRunner(course, self.inputs, None)
+        return self._course
+
+    @cached_property
+    def _is_cut(self) -> bool:
+        return is_cut(self.source, self._fallback)
+
+    @cached_property
+    def _has_sequences(self) -> bool:
+        """Whether an input is no tensor."""
+        return any(value.dtype.endswith("_type") for value in self.source.inputs)
 
     @property
     def name(self) -> str:
@@ -243,10 +278,18 @@ class Model(KeepsRunners):
             return self._that_prefers(prefer).prepare(shapes, layout=layout, progress=progress, values=values)
         if values is not None:
             return self.with_values(values).prepare(shapes, layout=layout, progress=progress)
-        dims = open_dims(self.inputs, {} if shapes is None else by_name(shapes, self.inputs, "the shape"))
+        given = {} if shapes is None else by_name(shapes, self.inputs, "the shape")
+        dims = open_dims(self.inputs, given)
+        if self._course is not None or self._has_sequences:
+            return self._as_course(None).of(dims, layout)
         if dims is not None:
-            return self._open_runner(dims, layout)
-        return self._fixed(shapes, layout, progress)
+            error = self._anyhow(self._no_plan) if self._is_cut else None
+            return self._as_course(error).of(dims, layout) if error else self._open_runner(dims, layout)
+        try:
+            return self._fixed(shapes, layout, progress)
+        except UnsupportedModel as error:
+            course = self._as_course(error)
+        return course.of(self.shapes(shapes), layout)
 
     def _fixed(self, shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None) -> Runner:
         given = self.shapes(shapes)
@@ -255,7 +298,7 @@ class Model(KeepsRunners):
             try:
                 runner = Runner(simplified(graph), layout, self._contexts, progress, self.outputs)
             except ValueError as error:
-                raise (self.unsupported(shapes) or error) from error
+                raise (self._no_plan(shapes) or error) from error
         runner.operators = tuple(node.op for node in self.source.nodes)
         runner.file = self.source.file
         return runner
@@ -280,6 +323,21 @@ class Model(KeepsRunners):
 
     def unsupported(self, shapes: Shapes | None = None) -> UnsupportedModel | None:
         """What is not supported; None if everything is."""
+        if self._has_sequences:
+            return self._no_course(None)
+        found = self._no_plan(shapes)
+        return found and self._no_course(found)
+
+    def _no_course(self, error: UnsupportedModel | None) -> UnsupportedModel | None:
+        """Why it cannot run as a course, if it is no plan for this reason."""
+        try:
+            self._as_course(error)
+        except UnsupportedModel as found:
+            return found
+        return None
+
+    def _no_plan(self, shapes: Shapes | None = None) -> UnsupportedModel | None:
+        """Why it is no plan for these shapes; None if it is one."""
         try:
             with released(self.source.weights.values()):
                 graph = graph_of(self.source, self.shapes(shapes), self._fallback)
@@ -385,18 +443,18 @@ class Model(KeepsRunners):
         most = sorted(counts, key=lambda op: (-counts[op], op))
         lines.append("  operators  " + printable(", ".join(f"{op} {counts[op]}" if counts[op] > 1 else op for op in most)))
         try:
-            found = self._unsupported_anyhow()
+            found = self._anyhow(self.unsupported)
         except ValueError as error:
             return "\n".join([*lines, f"  support not known: {error.reason if isinstance(error, OpenShape) else error}"])
         lines.append("  all operators are supported" if found is None else "  " + str(found).replace("\n", "\n  "))
         return "\n".join(lines)
 
-    def _unsupported_anyhow(self) -> UnsupportedModel | None:
+    def _anyhow(self, refusal: Callable[[Shapes], UnsupportedModel | None]) -> UnsupportedModel | None:
         """What is not supported with usual sizes of open dimensions; None if some are found with which everything is."""
         probes = [self._probe(by_name, most) for most in _PROBES for by_name in (False, True)]
         first, *others = (each for i, each in enumerate(probes) if each not in probes[:i])
-        found = self.unsupported(first)
-        return found if found and all(map(self.unsupported, others)) else None
+        found = refusal(first)
+        return found if found and all(map(refusal, others)) else None
 
     def _probe(self, by_name: bool, most: int) -> dict[str, Shape]:
         """Shapes to look for unsupported operators with: 1 for what is open, in the first dimension, else 64.
@@ -426,7 +484,7 @@ class Model(KeepsRunners):
         limits = state.pop("limits")
         self.__dict__.update(state)
         self._contexts, self._runners = Contexts(), Runners()
-        self._preferring, self._open = {}, None
+        self._preferring, self._open, self._course = {}, None, None
         self.most_shapes, self.most_bytes = limits
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Union
 
 from pysimd._geometry import shape_of
@@ -53,8 +54,12 @@ class OpenRunner(KeepsRunners):
         given = by_name(inputs, self.dims, "the input")
         refuse_others(given, self.dims)
         shapes = {name: self._of_file(array_of(given[name], name, of.dtype).shape) for name, of in self._inputs.items()}
-        with self._runners.taken(shapes, self.bound) as runner:
+        with self.taken(shapes) as runner:
             return runner(given)
+
+    def taken(self, shapes: Mapping[str, Shape]) -> AbstractContextManager[Runner]:
+        """A runner for these shapes of all inputs, which no other call uses meanwhile."""
+        return self._runners.taken(shapes, self.bound)
 
     def prepare(self, shapes: Mapping[str, Shape]) -> Runner:
         """A runner for these shapes of all inputs, which belongs to the caller: for calls without copies.

@@ -104,7 +104,7 @@ def _needed(source: Source) -> Source:
         outputs = tuple(name if name in wanted else "" for name in node.outputs)
         if any(outputs):
             kept.append(node if outputs == node.outputs else replace(node, outputs=outputs))
-            wanted |= _reads(node)
+            wanted |= reads(node)
     weights = {name: array for name, array in source.weights.items() if name in wanted}
     values = [name for name in source.values if name in weights]
     return replace(source, nodes=kept[::-1], weights=weights, values=values)
@@ -121,11 +121,11 @@ def _with_subgraphs_in_order(node: SourceNode, outer: AbstractSet[str]) -> Sourc
 
 def _sorted(nodes: Sequence[SourceNode], every: AbstractSet[str]) -> list[SourceNode]:
     """Each node as early in the list as its inputs allow, and no earlier than those before it that can be computed."""
-    reads = [_reads(node) for node in nodes]
+    read = [reads(node) for node in nodes]
     maker = {name: i for i, node in enumerate(nodes) for name in node.outputs if name}
     readers: list[list[int]] = [[] for _ in nodes]
     missing = [0] * len(nodes)
-    for i, names in enumerate(reads):
+    for i, names in enumerate(read):
         for name in names:
             if name not in every:
                 raise ValueError(f"{_shown(nodes[i])} reads {name!r}, which no node produces")
@@ -143,7 +143,7 @@ def _sorted(nodes: Sequence[SourceNode], every: AbstractSet[str]) -> list[Source
                 heapq.heappush(ready, j)
     if len(found) < len(nodes):
         i = next(i for i, count in enumerate(missing) if count)
-        name = next(name for name in reads[i] if name in maker and missing[maker[name]])
+        name = next(name for name in read[i] if name in maker and missing[maker[name]])
         raise ValueError(f"{_shown(nodes[i])} reads {name!r}, which depends on a cycle of nodes")
     return found
 
@@ -152,20 +152,21 @@ def _shown(node: SourceNode) -> str:
     return f"the node {node.name!r} ({printable(node.op)})"
 
 
-def _reads(node: SourceNode) -> set[str]:
+def reads(node: SourceNode) -> set[str]:
     """The inputs of a node, with what its subgraphs read from outside."""
     names = {name for name in node.inputs if name}
     for value in node.attributes.values():
         if isinstance(value, Source):
-            names |= _free(value)
+            names |= free(value)
     return names
 
 
-def _free(source: Source) -> set[str]:
+def free(source: Source) -> set[str]:
+    """What a subgraph reads from outside."""
     own = {*source.weights, *(value.name for value in source.inputs), *_made(source.nodes)}
     names = {value.name for value in source.outputs}
     for node in source.nodes:
-        names |= _reads(node)
+        names |= reads(node)
     return names - own
 
 

@@ -67,7 +67,10 @@ class UnsupportedModel(ValueError):
     """All the nodes of a model that cannot be converted.
 
     nodes : a list of :class:`UnsupportedNode`, in the order of the model.
+    needed : the nodes of the source that need values which are computed at run time, each with the names of these tensors.
     """
+
+    needed: Sequence[tuple[SourceNode, Sequence[str]]] = ()
 
     def __init__(self, name: str, nodes: Sequence[UnsupportedNode]) -> None:
         self.name, self.nodes = name, list(nodes)
@@ -161,6 +164,7 @@ class Conversion:
         self._failed: set[str] = set()
         self._inputs: dict[str, str] = {}  # of the graph, with their names in the source
         self.problems: list[UnsupportedNode] = []  # whose inputs are still tensors of the graph
+        self._needed: list[tuple[SourceNode, Sequence[str]]] = []  # nodes of these, and the values in the source
 
     # ---- the inputs of a node
 
@@ -381,6 +385,10 @@ class Conversion:
         self._values[name] = made = self.builder.input(shape, "float32" if half else dtype, f"@{len(self._inputs)}")
         self._inputs[made] = name
 
+    def known_sizes(self, name: str, array: Array, dtype: str) -> None:
+        """A tensor that is known, whose elements may be sizes that are open."""
+        self._values[name], self._open_types[name] = array, dtype
+
     def walk(self, nodes: Sequence[SourceNode]) -> None:
         """Converts nodes, and collects those that cannot be."""
         for node in nodes:
@@ -402,6 +410,8 @@ class Conversion:
         self._failed.update(node.outputs)
         name = node.name or next(iter(filter(None, node.outputs)), "")
         self.problems.append(UnsupportedNode(name, full_name(node), reason, tensors))
+        if tensors:
+            self._needed.append((node, [each for each in node.inputs if each and self._values.get(each) in tensors]))
 
     def _reads_failed(self, node: SourceNode) -> bool:
         return not self._failed.isdisjoint(name for name in node.inputs if name)
@@ -510,7 +520,9 @@ class Conversion:
         results = [output.name for output in source.outputs]
         inputs = {value.name for value in (*source.inputs, *source.overridable)}
         if not self._failed.isdisjoint({*results, *inputs}):
-            raise UnsupportedModel(source.name, self._with_inputs())
+            error = UnsupportedModel(source.name, self._with_inputs())
+            error.needed = self._needed
+            raise error
         outputs: dict[str, str] = {}  # their names in the graph
         for name in dict.fromkeys(results):
             try:
@@ -652,7 +664,12 @@ def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
     )
 
 
-def graph_of(source: Source, shapes: Mapping[str, Shape], fallback: Mapping[str, Any] | None = None) -> Graph:
+def graph_of(
+    source: Source,
+    shapes: Mapping[str, Shape],
+    fallback: Mapping[str, Any] | None = None,
+    sizes: Mapping[str, tuple[Array, str]] | None = None,
+) -> Graph:
     """The graph of a source.
 
     shapes : of all its inputs, by name, and of the weights that are to be inputs too.
@@ -661,10 +678,13 @@ def graph_of(source: Source, shapes: Mapping[str, Shape], fallback: Mapping[str,
         tuple or a list of them. The shapes
         and types of its results are those that it returns when it is called during the conversion, with zeros; or they are
         given: a pair of the function and of a list of types, each a pair (shape, name of a type).
+    sizes : other tensors that are known, as arrays of sizes that are open, and of numbers, and their types.
 
     Raises UnsupportedModel, with all nodes that cannot be converted and why.
     """
     c = Conversion(source, fallback or {})
+    for name, (array, dtype) in (sizes or {}).items():
+        c.known_sizes(name, array, dtype)
     for value in source.inputs:
         if value.name not in shapes:
             raise ValueError(f"the shape of the input {value.name!r} is not given")

@@ -1,0 +1,303 @@
+"""The course of a model: its parts, which run one after the other where values decide what is computed.
+
+A model whose sizes, branches or numbers of passes depend on values cannot be one plan. Its nodes are cut into parts, see
+:mod:`pysimd.network.partition`, which run in order and pass each other arrays by name:
+
+* a :class:`Segment` is planned as a model is, with open dimensions (:mod:`pysimd.network.open_runner`), at its first run,
+  when the types of its inputs are known. Other sizes cost a binding. Tensors that decide sizes behind a cut are constants of
+  the segment; their numbers are sizes of the plan, too, so that other values also cost a binding alone.
+* a :class:`HostPart` is an operator that Python computes: see :mod:`pysimd.network.host_operators`, where others are added.
+* a branch or a loop, see :mod:`pysimd.network.control`; the graphs in them are courses.
+
+Where the conversion of a segment finds another value that it needs, the course is cut there as well, and the run begins
+again: no part has effects on anything but its results.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Union
+
+import numpy as np
+
+from pysimd.annotations import Array, Shape
+from pysimd.errors import printable
+from pysimd.network.contexts import Contexts
+from pysimd.network.convert import UnsupportedModel, graph_of
+from pysimd.network.convert.conversion import full_name
+from pysimd.network.host_operators import HOST_OPERATORS
+from pysimd.network.open_plan import OpenPlan
+from pysimd.network.open_runner import OpenRunner
+from pysimd.network.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of
+from pysimd.network.passes import simplified
+from pysimd.network.runner import Runner
+from pysimd.network.sizes import Sizes
+from pysimd.network.source import Source, SourceNode, Value, with_values
+
+#: Arrays by name; lists of arrays for sequences, None for optional values that are empty.
+Env = dict[str, Any]
+
+_MOST_PLANS = 16  # of a segment, for inputs of other types and other values that are no sizes
+_MOST_SIZES, _LARGEST = 64, 1 << 31  # numbers of a tensor that decides sizes, and each of them
+MOST_PASSES = 1_000_000
+
+
+class OtherCuts(Exception):
+    """The course is cut in other places now, and must run from its beginning."""
+
+
+@dataclass
+class Shared:
+    """What all courses of a model have in common.
+
+    most_passes : of a loop that has no bound of its own.
+    """
+
+    contexts: Contexts
+    most_passes: int = MOST_PASSES
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+class Times(dict[int, list[float]]):
+    """The number of runs and the seconds of parts, by their identities."""
+
+    def timed(self, part: Part, env: Env) -> None:
+        """Runs a part."""
+        start = time.perf_counter()
+        part.run(env, self)
+        self.add(part, 1, time.perf_counter() - start)
+
+    def add(self, part: Part, runs: int, seconds: float) -> None:
+        """Counts runs of a part."""
+        entry = self.setdefault(id(part), [0, 0.0])
+        entry[0] += runs
+        entry[1] += seconds
+
+
+class Course:
+    """A graph, cut into parts.
+
+    source : the graph; weights and constants around it are those of the scope.
+    captured : what it reads of the graphs around it that is not constant; it is given as inputs are.
+    """
+
+    def __init__(self, source: Source, outer: Scope, shared: Shared) -> None:
+        self.source, self.scope, self.shared = source, outer.within(source), shared
+        self.captured = captured(source, self.scope)
+        self.inputs = [value.name for value in source.inputs]
+        self.outputs = [value.name for value in source.outputs]
+        self._needs = Needs()
+        self.parts: Sequence[Part] = self._cut()
+
+    def run(self, env: Env, times: Times | None = None) -> list[Any]:
+        """The outputs. The environment has inputs and what is captured; the results of parts are added."""
+        given = dict(env)
+        while True:
+            try:
+                for part in self.parts:
+                    if times is None:
+                        part.run(env, None)
+                    else:
+                        times.timed(part, env)
+            except OtherCuts:
+                env = dict(given)
+                continue
+            return [self.value(env, name) for name in self.outputs]
+
+    def value(self, env: Env, name: str) -> Any:
+        """A tensor; None if it has no name."""
+        return env[name] if name in env else np.asarray(self.scope.weights[name]) if name else None
+
+    def refuse(self, cut: Cut, error: UnsupportedModel) -> None:
+        """Cuts the course before the values that the conversion of a segment needs.
+
+        Raises the error if this is not what it lacks.
+        """
+        with self.shared.lock:
+            found = False
+            for node, names in error.needed:
+                top = top_of(node, cut.nodes)
+                if top is None:
+                    continue
+                known = {*cut.inputs, *(name for each in cut.nodes for name in each.outputs)}
+                if top is not node and not known.issuperset(names):
+                    found = found or top not in self._needs.apart
+                    self._needs.apart.add(top)
+                else:
+                    of = self._needs.values.setdefault(top, set())
+                    found = found or not of.issuperset(names)
+                    of.update(names)
+            if not found:
+                raise error
+            self.parts = self._cut()
+        raise OtherCuts from error
+
+    def _cut(self) -> list[Part]:
+        from pysimd.network import control  # which has courses itself
+
+        cuts = Partition(self.source, [*self.inputs, *self.captured], self.scope, self._needs).cuts
+        made = {id(cut.nodes[0]): cut for cut in cuts if not cut.planned}
+        kept = {id(part.node): part for part in getattr(self, "parts", ()) if not isinstance(part, Segment)}
+        parts: list[Part] = []
+        for cut in cuts:
+            if cut.planned:
+                parts.append(Segment(self, cut))
+                continue
+            node = made[id(cut.nodes[0])].nodes[0]
+            of = HostPart if full_name(node) not in (*LOOPS, "If") else control.PARTS[node.op]
+            parts.append(kept.get(id(node)) or of(self, node))
+        return parts
+
+
+class HostPart:
+    """An operator that Python computes."""
+
+    def __init__(self, course: Course, node: SourceNode) -> None:
+        self.course, self.node = course, node
+        self._function = HOST_OPERATORS[full_name(node)]
+
+    def run(self, env: Env, times: Times | None) -> None:
+        """Adds the outputs."""
+        inputs = [self.course.value(env, name) for name in self.node.inputs]
+        try:
+            results = self._function(self.node, inputs, self.course.scope.opset)
+        except (ValueError, IndexError, TypeError) as error:
+            name = self.node.name or next(iter(filter(None, self.node.outputs)), "")
+            raise ValueError(printable(f"the node {name!r} ({self.node.op}): {error}")) from error
+        env.update((name, result) for name, result in zip(self.node.outputs, results) if name)
+
+
+class Segment:
+    """Nodes that are planned together."""
+
+    def __init__(self, course: Course, cut: Cut) -> None:
+        self.course, self.cut = course, cut
+        self._opened: OrderedDict[Any, OpenRunner] = OrderedDict()
+
+    @property
+    def plans(self) -> tuple[OpenPlan, ...]:
+        """Those that were made."""
+        return tuple(plan for opened in list(self._opened.values()) for plan in opened.plans)
+
+    def run(self, env: Env, times: Times | None) -> None:
+        """Adds the outputs."""
+        with self.taken(env) as runner:
+            for name, target in runner.inputs.items():
+                np.copyto(target, env[name])
+            env.update((name, array.copy()) for name, array in runner.run().items())
+
+    @contextmanager
+    def taken(self, env: Env) -> Iterator[Runner]:
+        """A runner for the inputs and values in the environment, in which nothing is written."""
+        key, shapes = [], {}
+        for name in self.cut.inputs:
+            array = env[name]
+            if not isinstance(array, np.ndarray):
+                array = env[name] = self._array(name, array)
+            numbers = self._numbers(name, array)
+            key.append((array.dtype, array.ndim) if numbers is None else numbers[0])
+            shapes[name] = array.shape if numbers is None else numbers[1]
+        opened = self._opened.get(tuple(key))
+        if opened is None:
+            with self.course.shared.lock:
+                opened = self._opened[tuple(key)] = self._opened.get(tuple(key)) or self._open_runner(env)
+                while len(self._opened) > _MOST_PLANS:
+                    self._opened.popitem(last=False)
+        with opened.taken(shapes) as runner:
+            yield runner
+
+    def _array(self, name: str, value: Any) -> Array:
+        if value is None or isinstance(value, (list, tuple)):
+            what = "empty" if value is None else "a sequence"
+            raise ValueError(printable(f"{name!r} is {what}, expected a tensor"))
+        return np.asarray(value)
+
+    def _numbers(self, name: str, array: Array) -> tuple[Any, Shape] | None:
+        """For a tensor whose value is known: what is a constant of the plan, and the numbers that are sizes. Else None."""
+        needed = name in self.cut.values
+        if not needed and (name not in self.cut.sizes or array.size > _MOST_SIZES or array.dtype.kind not in "iu"):
+            return None
+        if array.dtype.kind not in "iu" or not 0 < array.size <= _MOST_SIZES:
+            return (array.dtype, array.shape, array.tobytes()), ()
+        numbers = array.reshape(-1).tolist()
+        fixed = tuple(n if not 0 <= n < _LARGEST else None for n in numbers)
+        return (array.dtype, array.shape, fixed), tuple(n for n in numbers if 0 <= n < _LARGEST)
+
+    def _open_runner(self, env: Env) -> OpenRunner:
+        """For inputs of these types, and values that differ in sizes alone."""
+        course, cut = self.course, self.cut
+        inputs, dims = [], {}
+        constants: dict[str, Array] = {}
+        numbers: dict[str, tuple[Array, Sequence[int | str]]] = {}
+        for name in cut.inputs:
+            array = env[name]
+            found = self._numbers(name, array)
+            if found is None:
+                dims[name] = self._dims(name, array)
+                inputs.append(Value(name, array.dtype.name, dims[name]))
+                continue
+            dims[name] = tuple(f"{name}[{i}]" for i in range(array.size))[: len(found[1])]
+            if found[1]:
+                rest = iter(dims[name])
+                numbers[name] = array, [next(rest) if n is None else n for n in found[0][2]]
+            else:
+                constants[name] = array.copy()
+        outputs = [Value(name, "", None) for name in cut.outputs]
+        weights = course.scope.weights
+        source = Source(course.source.name, course.scope.opset, inputs, outputs, cut.nodes, weights)
+        plan = partial(self._planned, with_values(source, constants), dims, numbers)
+        return OpenRunner({value.name: value for value in inputs}, dims, plan)
+
+    def _dims(self, name: str, array: Array) -> tuple[int | str, ...]:
+        """The dimensions of an input: all are open but those that are numbers in the file."""
+        given: Any = next((value.dims for value in self.course.source.inputs if value.name == name), None)
+        if given is None or len(given) != array.ndim:
+            given = (None,) * array.ndim
+        return tuple(n if n == size else f"{name}.{i}" for i, (n, size) in enumerate(zip(given, array.shape)))
+
+    def _planned(self, source: Source, dims: Mapping[str, Any], numbers: Mapping[str, Any], sizes: Sizes) -> OpenPlan:
+        try:
+            try:
+                return self._plan(source, dims, numbers, sizes, sizes.__getitem__)
+            except UnsupportedModel as error:
+                if error.needed:
+                    raise
+                return self._plan(source, dims, numbers, sizes, lambda name: int(sizes[name]))
+            except ValueError:
+                return self._plan(source, dims, numbers, sizes, lambda name: int(sizes[name]))
+        except UnsupportedModel as error:
+            self.course.refuse(self.cut, error)
+            raise
+
+    def _plan(
+        self,
+        source: Source,
+        dims: Mapping[str, Any],
+        numbers: Mapping[str, tuple[Array, Sequence[Any]]],
+        sizes: Sizes,
+        size_of: Callable[[str], Any],
+    ) -> OpenPlan:
+        shapes = {
+            value.name: tuple(size_of(n) if isinstance(n, str) else n for n in dims[value.name]) for value in source.inputs
+        }
+        known = {}
+        for name, (array, each) in numbers.items():
+            elements = np.empty(array.size, object)
+            elements[:] = [size_of(n) if isinstance(n, str) else n for n in each]
+            if not any(isinstance(n, str) for n in each) or isinstance(size_of(dims[name][0]), int):
+                elements = elements.astype(array.dtype)
+            known[name] = elements.reshape(array.shape), array.dtype.name
+        graph = simplified(graph_of(source, shapes, self.course.scope.fallback, known))
+        operators = tuple(node.op for node in source.nodes)
+        outputs = [value.name for value in source.outputs]
+        return OpenPlan(sizes, graph, "nchw", self.course.shared.contexts, outputs, operators, "")
+
+
+#: The parts in :mod:`pysimd.network.control` are like these.
+Part = Union[HostPart, Segment, Any]

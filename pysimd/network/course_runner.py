@@ -1,0 +1,213 @@
+"""Running a model whose course depends on values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from pysimd._geometry import number
+from pysimd.annotations import Array, Shape
+from pysimd.errors import printable
+from pysimd.network.control import Branch
+from pysimd.network.convert import UnsupportedModel, UnsupportedNode
+from pysimd.network.convert.at_run_time import REASONS
+from pysimd.network.convert.conversion import full_name, supported_operators
+from pysimd.network.convert.fold import BY_NUMPY
+from pysimd.network.course import Course, Env, HostPart, Part, Segment, Shared, Times
+from pysimd.network.given import Inputs, array_of, by_name, fitting, refuse_others
+from pysimd.network.host_operators import HOST_OPERATORS
+from pysimd.network.open_runner import Dims
+from pysimd.network.partition import LOOPS, Scope
+from pysimd.network.source import Source, Value
+
+_RUNS = 3  # of a report, after one that plans
+_LISTED = 6
+
+
+class CourseRunner:
+    """Runs a model whose sizes, branches or loops depend on values; :meth:`pysimd.Model.prepare` returns it.
+
+    ``runner({"x": image})`` computes the outputs and returns them as new arrays, by name; with one input,
+    ``runner(image)`` does the same. Where the shapes of all inputs are known, alternatively, write the inputs into the
+    arrays of :attr:`inputs` and call ``runner.run()``, which returns :attr:`outputs`. The shapes of outputs can depend on
+    values, so that :attr:`outputs` has nothing before the first run, and new arrays after each.
+
+    The model is cut into parts, which are planned when they run for the first time; other sizes, of inputs as of what is
+    computed, cost a binding of a plan that exists. Several threads may call a runner at once. ``print(runner)`` shows the
+    parts, with those inside of branches and loops, and :meth:`report` their times.
+
+    inputs : arrays by name; none if dimensions are open.
+    """
+
+    def __init__(self, course: Course, values: Mapping[str, Value], dims: Dims | None, layout: str = "nchw") -> None:
+        self._course, self._values, self.layout = course, dict(values), layout
+        self.dims = None if dims is None else {name: tuple(each) for name, each in dims.items()}
+        self.operators = tuple(node.op for node in course.source.nodes)
+        self.file = course.source.file
+        self._clear()
+
+    def _clear(self) -> None:
+        self.inputs: dict[str, Array] = {}
+        self.outputs: dict[str, Any] = {}
+        if self.dims is not None and all(isinstance(n, int) for each in self.dims.values() for n in each):
+            for name, each in self.dims.items():
+                dtype = self._values[name].dtype
+                shape: Any = self._stored(each)
+                self.inputs[name] = np.zeros(shape, "float32" if dtype in ("float16", "bfloat16") else dtype)
+
+    def __call__(self, inputs: Inputs | None = None) -> dict[str, Any]:
+        if inputs is None:
+            return self.run()
+        return self._run(self._given(inputs), None)
+
+    def run(self) -> dict[str, Any]:
+        """Computes :attr:`outputs` for the contents of :attr:`inputs`."""
+        self.outputs = self._run({name: array.copy() for name, array in self.inputs.items()}, None)
+        return self.outputs
+
+    def copy(self) -> CourseRunner:
+        """Another runner with the same plans, and inputs of its own."""
+        return self.of(self.dims, self.layout)
+
+    def of(self, dims: Dims | None, layout: str) -> CourseRunner:
+        """A runner with the same plans for these dimensions of the inputs, and this layout."""
+        return CourseRunner(self._course, self._values, dims, layout)
+
+    @property
+    def most_passes(self) -> int:
+        """How often the body of a Loop runs that has no bound of its own, before this is an error; 1000000 by default."""
+        return self._course.shared.most_passes
+
+    @most_passes.setter
+    def most_passes(self, count: int) -> None:
+        self._course.shared.most_passes = number(count, "most_passes", 1)
+
+    def report(self, inputs: Inputs | None = None) -> str:
+        """Where the time goes: runs the model a few times with these inputs, or with what is in :attr:`inputs`, and
+        returns a table of its parts, with those inside of branches and loops.
+        """
+        if inputs is None and self.dims is not None and len(self.inputs) < len(self.dims):
+            return str(self)
+        env = {name: array.copy() for name, array in self.inputs.items()} if inputs is None else self._given(inputs)
+        self._run(env, None)
+        times = Times()
+        for _ in range(_RUNS):
+            self._run(env, times)
+        return "\n".join([f"{'runs':>8} {'ms':>10}  part", *_described(self._course, times, "  ")])
+
+    def __str__(self) -> str:
+        lines = [f"{printable(self._course.source.name) or 'model'}, prepared as a course of parts"]
+        lines += [f"  input   {printable(name)}: {value.dtype}" for name, value in self._values.items()]
+        return "\n".join([*lines, *_described(self._course, None, "  ")])
+
+    def __repr__(self) -> str:
+        return f"<pysimd.network.CourseRunner {self._course.source.name!r}: {len(self._course.parts)} parts>"
+
+    def _run(self, env: Env, times: Times | None) -> dict[str, Any]:
+        if self.layout == "nhwc":
+            env = {name: _moved(value, (0, 3, 1, 2)) for name, value in env.items()}
+        results = self._course.run(dict(env), times)
+        if self.layout == "nhwc":
+            results = [_moved(value, (0, 2, 3, 1)) for value in results]
+        given = {id(value) for value in env.values()}
+        return {
+            name: _own(value) if id(value) in given or not _is_new(value) else value
+            for name, value in zip(self._course.outputs, results)
+        }
+
+    def _given(self, inputs: Inputs) -> Env:
+        """The inputs, if they fit, as arrays that a run may keep."""
+        given = by_name(inputs, self._values, "the input")
+        refuse_others(given, self._values)
+        return {name: self._checked(name, given[name]) for name in self._values}
+
+    def _checked(self, name: str, given: Any) -> Any:
+        value = self._values[name]
+        if value.dtype.endswith("_type"):  # a sequence, or an optional value
+            return [np.asarray(each) for each in given] if isinstance(given, (list, tuple)) else given
+        array = array_of(given, name, value.dtype)
+        expected = np.dtype("float32" if value.dtype in ("float16", "bfloat16") else value.dtype)
+        found = fitting(given, name, np.empty(array.shape, expected)).astype(expected, order="C", copy=False)
+        dims = value.dims if self.dims is None or name not in self.dims else self.dims[name]
+        shape = (found.shape[0], found.shape[3], *found.shape[1:3]) if len(self._stored(found.shape)) == 4 and (
+            self.layout == "nhwc"
+        ) else found.shape  # fmt: skip
+        if dims is not None and (
+            len(dims) != len(shape) or any(isinstance(n, int) and n != size for n, size in zip(dims, shape))
+        ):
+            raise ValueError(f"{printable(name)} has shape {found.shape}, expected {self._stored(tuple(dims))}")
+        return found
+
+    def _stored(self, shape: Any) -> Any:
+        """A shape in the layout of inputs."""
+        return (shape[0], *shape[2:], shape[1]) if self.layout == "nhwc" and len(shape) == 4 else shape
+
+
+def _moved(value: Any, order: Shape) -> Any:
+    return np.ascontiguousarray(value.transpose(order)) if isinstance(value, np.ndarray) and value.ndim == 4 else value
+
+
+def _is_new(value: Any) -> bool:
+    return not isinstance(value, np.ndarray) or bool(value.flags.writeable and value.flags.owndata)
+
+
+def _own(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def course_of(source: Source, fallback: Mapping[str, Any], shared: Shared) -> Course:
+    """The course of a model.
+
+    Raises UnsupportedModel for operators that are not known, before anything is planned.
+    """
+    found = list(_unknown(source, fallback))
+    if found:
+        raise UnsupportedModel(source.name, found)
+    return Course(source, Scope(source.name, source.opset, fallback, {}), shared)
+
+
+def _unknown(source: Source, fallback: Mapping[str, Any]) -> Iterator[UnsupportedNode]:
+    """The operators of a graph, and of those in it, that are not known."""
+    known = {*supported_operators(), *BY_NUMPY, *HOST_OPERATORS, *LOOPS, "Constant", "If", "Range", "ConstantOfShape"}
+    for node in source.nodes:
+        name = full_name(node)
+        if name not in known and name not in fallback and f"ai.onnx.{name}" not in fallback:
+            of = node.name or next(iter(filter(None, node.outputs)), "")
+            yield UnsupportedNode(of, name, REASONS.get(name, "the operator is not known"))
+        for inner in node.attributes.values():
+            if isinstance(inner, Source):
+                yield from _unknown(inner, fallback)
+
+
+# ---- reports
+
+
+def _described(course: Course, times: Times | None, indent: str) -> Iterator[str]:
+    """The parts of a course, with those inside of branches and loops."""
+    for part in course.parts:
+        yield _times_of(part, times) + indent + _text_of(part)
+        for name, body in getattr(part, "bodies", {}).items():
+            yield " " * len(_times_of(part, times)) + f"{indent}  {name}:"
+            yield from _described(body, times, indent + "    ")
+
+
+def _times_of(part: Part, times: Times | None) -> str:
+    if times is None:
+        return ""
+    runs, seconds = times.get(id(part), [0, 0.0])
+    return f"{runs / _RUNS:8.0f} {seconds / _RUNS * 1e3:10.3f}"
+
+
+def _text_of(part: Part) -> str:
+    if isinstance(part, Segment):
+        nodes = part.cut.nodes
+        operators = list(dict.fromkeys(node.op for node in nodes))
+        more = f" and {len(operators) - _LISTED} more" if len(operators) > _LISTED else ""
+        known = f", of the values of {', '.join(sorted(part.cut.values))}" if part.cut.values else ""
+        plans = f", {len(part.plans)} plans" if part.plans else ""
+        return printable(f"segment of {len(nodes)} nodes ({', '.join(operators[:_LISTED])}{more}){known}{plans}")
+    kind = "on the host" if isinstance(part, HostPart) else "branch" if isinstance(part, Branch) else "loop"
+    name = part.node.name or next(iter(filter(None, part.node.outputs)), "")
+    return printable(f"{kind}: {part.node.op} {name!r}")

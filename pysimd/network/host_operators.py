@@ -1,0 +1,52 @@
+"""Operators that Python computes between the segments of a course, as their results have shapes that depend on values, or
+are sequences or optional values; see :mod:`pysimd.network.course`.
+
+A function gets the node, its inputs and the opset, and returns the outputs of the node in their order::
+
+    @host_operator("NonZero")
+    def _non_zero(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
+        return [np.stack(np.nonzero(inputs[0]))]
+
+An input or a result is an array, a list of arrays for a sequence, or None for an optional value that is empty and for an
+input that is missing. A function never writes to its inputs, which other nodes may read, too; its results may share memory
+with them. It raises ValueError, with a sentence, for values that do not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pysimd.network.convert.fold import evaluate
+from pysimd.network.source import SourceNode
+
+HostOperator = Callable[[SourceNode, Sequence[Any], int], Sequence[Any]]
+
+#: By the name of the operator; "domain.Name" for those of other domains than ONNX's.
+HOST_OPERATORS: dict[str, HostOperator] = {}
+#: Those that are computed here even where all inputs are known, as their inputs or results are no arrays.
+OF_SEQUENCES: set[str] = set()
+
+
+def host_operator(*names: str, sequences: bool = False) -> Callable[[HostOperator], HostOperator]:
+    """Registers a function for operators.
+
+    sequences : whether inputs or results are sequences or optional values. Other operators are computed by the conversion
+        where all their inputs are known.
+    """
+
+    def register(function: HostOperator) -> HostOperator:
+        HOST_OPERATORS.update(dict.fromkeys(names, function))
+        OF_SEQUENCES.update(names if sequences else ())
+        return function
+
+    return register
+
+
+@host_operator("NonZero", "Unique")
+def _folded(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
+    """What the conversion computes for known inputs."""
+    results = evaluate(node, inputs, opset)
+    if results is None:
+        raise ValueError(f"{node.op} of these inputs is not supported")
+    return results
