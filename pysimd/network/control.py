@@ -38,6 +38,10 @@ def _truth(value: Any, node: SourceNode) -> bool:
     return bool(array.reshape(()))
 
 
+def _arrays(given: Env) -> Env:
+    return {name: np.asarray(each) for name, each in given.items()}
+
+
 class Branch:
     """An If: both of its graphs are planned when they are needed, one of them runs."""
 
@@ -147,7 +151,7 @@ class _Passes:
         while goes_on(count, lead):
             segment = self._whole(states)
             if segment is not None:
-                env.update(given(count))
+                env.update(_arrays(given(count)))
                 try:
                     with segment.taken(env) as runner:
                         carried = _Carried(self, segment, runner, env, states)
@@ -158,7 +162,7 @@ class _Passes:
                 if times is not None:
                     times.add(segment, count - before, time.perf_counter() - start)
                 continue
-            results = self.body.run({**env, **given(count)}, times)
+            results = self.body.run({**env, **_arrays(given(count))}, times)
             lead, count = results[: self.lead], count + 1
             env.update(zip(states, results[self.lead :]))
             for row, result in zip(rows, results[self.lead + len(states) :]):
@@ -172,11 +176,10 @@ class _Passes:
             return None
         if not parts[0].cut.values.isdisjoint(body.inputs):
             return None
-        made = set(parts[0].cut.outputs)
-        for state, name in zip((*[""] * self.lead, *states), body.outputs):
-            if name not in made and name in body.inputs and name != state:
-                return None
-        return parts[0]
+        same = (*body.inputs[1 : 1 + self.lead], *states)
+        copied = any(name in body.inputs and name != state for state, name in zip(same, body.outputs))
+        collected = set(body.outputs[len(same) :]).intersection(body.inputs)
+        return None if copied or not collected.issubset(parts[0].cut.inputs) else parts[0]
 
 
 class _Carried:
@@ -186,9 +189,8 @@ class _Carried:
         self._loop, self._runner, self._env = loop, runner, env
         for name, target in runner.inputs.items():
             np.copyto(target, env[name])
-        outputs = [
-            runner.outputs[name] if name in runner.outputs else loop.body.value(env, name) for name in loop.body.outputs
-        ]
+        arrays = {**runner.inputs, **runner.outputs}
+        outputs = [arrays[name] if name in arrays else loop.body.value(env, name) for name in loop.body.outputs]
         self.leading, rest = outputs[: loop.lead], outputs[loop.lead :]
         self._results = rest[len(states) :]
         self._states = [(name, out) for name, out in zip(states, rest) if out is not env.get(name)]
@@ -244,12 +246,12 @@ class Loop(_Passes):
         trips, condition, *states = (self.course.value(env, name) for name in self._inputs)
         bound = self._bound(trips)
         first = condition is None or _truth(condition, node)
-        most = self.course.shared.most_passes
+        most, true = self.course.shared.most_passes, np.array(True)
 
         def goes_on(count: int, lead: Sequence[Any]) -> bool:
             if bound is not None and count >= bound:
                 return False
-            if not (_truth(lead[0], node) if count else first):
+            if not (lead[0] is true or _truth(lead[0], node) if count else first):
                 return False
             if bound is None and count >= most:
                 limit = f"{most} times, the limit, which most_passes of the runner sets"
@@ -259,9 +261,9 @@ class Loop(_Passes):
         number, flag, *names = body.inputs
         inner = {name: env[name] for name in body.captured}
         inner.update(zip(names, states))
-        inner[flag] = np.array(True)
+        inner[flag] = true
         rows = self._rows(len(states), bound)
-        finals = self._run(inner, names, lambda count: {number: np.array(count, np.int64)}, goes_on, rows, times)
+        finals = self._run(inner, names, lambda count: {number: count}, goes_on, rows, times)
         collected = [_collected(row, value) for row, value in zip(rows, body.source.outputs[1 + len(states) :])]
         env.update((name, result) for name, result in zip(node.outputs, (*finals, *collected)) if name)
 

@@ -34,7 +34,7 @@ from pysimd.network.convert.conversion import full_name
 from pysimd.network.host_operators import HOST_OPERATORS
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import OpenRunner
-from pysimd.network.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of
+from pysimd.network.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of, without_copies
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.sizes import Sizes
@@ -85,9 +85,12 @@ class Course:
 
     source : the graph; weights and constants around it are those of the scope.
     captured : what it reads of the graphs around it that is not constant; it is given as inputs are.
+    names, outputs : of its results, in the file, and of the tensors that they are.
     """
 
     def __init__(self, source: Source, outer: Scope, shared: Shared) -> None:
+        self.names = [value.name for value in source.outputs]
+        source = without_copies(source, outer.fallback)
         self.source, self.scope, self.shared = source, outer.within(source), shared
         self.captured = captured(source, self.scope)
         self.inputs = [value.name for value in source.inputs]

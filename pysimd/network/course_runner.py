@@ -112,10 +112,11 @@ class CourseRunner:
         if self.layout == "nhwc":
             results = [_moved(value, (0, 2, 3, 1)) for value in results]
         given = {id(value) for value in env.values()}
-        return {
-            name: _own(value) if id(value) in given or not _is_new(value) else value
-            for name, value in zip(self._course.outputs, results)
-        }
+        found: dict[str, Any] = {}
+        for name, value in zip(self._course.names, results):
+            found[name] = _own(value) if id(value) in given or not _is_new(value) else value
+            given.add(id(value))
+        return found
 
     def _given(self, inputs: Inputs) -> Env:
         """The inputs, if they fit, as arrays that a run may keep."""

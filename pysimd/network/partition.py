@@ -16,7 +16,7 @@ from pysimd.annotations import Array
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import SHAPE_INPUTS, evaluate
 from pysimd.network.host_operators import HOST_OPERATORS, OF_SEQUENCES
-from pysimd.network.source import Source, SourceNode, free, reads
+from pysimd.network.source import Source, SourceNode, free, needed, reads
 
 #: Inputs by operator whose values decide shapes or the choice of an algorithm. Others are found by the conversion.
 VALUE_INPUTS: Mapping[str, tuple[int, ...]] = {
@@ -229,6 +229,22 @@ class Partition:
 def captured(source: Source, scope: Scope) -> list[str]:
     """What a graph reads of those around it that is not constant."""
     return sorted(name for name in free(source) if not scope.has(name))
+
+
+def without_copies(source: Source, fallback: Mapping[str, Any]) -> Source:
+    """The graph, whose results are those of which some Identity nodes have copies."""
+    of = {
+        node.outputs[0]: node.inputs[0]
+        for node in source.nodes
+        if full_name(node) == "Identity" and "Identity" not in fallback and "ai.onnx.Identity" not in fallback
+    }
+    outputs, changed = [], False
+    for value in source.outputs:
+        name = value.name
+        while name in of:
+            name, changed = of[name], True
+        outputs.append(replace(value, name=name))
+    return needed(replace(source, outputs=outputs)) if changed else source
 
 
 def top_of(node: SourceNode, nodes: Iterable[SourceNode]) -> SourceNode | None:

@@ -88,7 +88,7 @@ def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
         if value.name not in every:
             raise ValueError(f"no node produces the output {value.name!r}")
     nodes = _sorted(source.nodes, every)
-    return _needed(replace(source, nodes=[_with_subgraphs_in_order(node, every) for node in nodes]))
+    return needed(replace(source, nodes=[_with_subgraphs_in_order(node, every) for node in nodes]))
 
 
 def _refuse_equal(names: Sequence[str]) -> None:
@@ -97,7 +97,7 @@ def _refuse_equal(names: Sequence[str]) -> None:
         raise ValueError(f"two tensors have the name {repeated[0]!r}")
 
 
-def _needed(source: Source) -> Source:
+def needed(source: Source) -> Source:
     """What the outputs need."""
     wanted, kept = {value.name for value in source.outputs}, []
     for node in reversed(source.nodes):

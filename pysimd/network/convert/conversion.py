@@ -411,7 +411,11 @@ class Conversion:
         name = node.name or next(iter(filter(None, node.outputs)), "")
         self.problems.append(UnsupportedNode(name, full_name(node), reason, tensors))
         if tensors:
-            self._needed.append((node, [each for each in node.inputs if each and self._values.get(each) in tensors]))
+            self._needed.append((node, [each for each in node.inputs if self._is_one_of(each, tensors)]))
+
+    def _is_one_of(self, name: str, tensors: Sequence[str]) -> bool:
+        value = self._values.get(name)
+        return isinstance(value, str) and value in tensors
 
     def _reads_failed(self, node: SourceNode) -> bool:
         return not self._failed.isdisjoint(name for name in node.inputs if name)
