@@ -18,10 +18,10 @@ import pysimd
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network import image_commands
+from pysimd.network.course_runner import CourseRunner
 from pysimd.network.model import Model, OpenShape
 from pysimd.network.open_runner import OpenRunner
 from pysimd.network.report import MEDIAN_OF_RUNS, Report
-from pysimd.network.runner import Runner
 
 _SECONDS = 1.0  # of repeated runs
 _SHAPES_OF_PROGRAM = (
@@ -236,17 +236,22 @@ def _run(given: argparse.Namespace) -> int:
     inputs = {name: files.get(name, _values(array, given)) for name, array in runner.inputs.items()}
     outputs = runner(inputs)
     for name, array in outputs.items():
-        print(f"{printable(name)}: {array.dtype} {array.shape}, {_range(array)}")
+        print(f"{printable(name)}: {_described(array)}")
         if given.save:
             Path(given.save).mkdir(parents=True, exist_ok=True)
             np.save(Path(given.save) / f"{_file_name(name)}.npy", array)
-    report = None if given.report is None else Report(runner, _SECONDS)
-    milliseconds = _milliseconds(runner.run) if report is None else report.whole * 1e3
+    is_course = isinstance(runner, CourseRunner)
+    report = None if given.report is None or is_course else Report(runner, _SECONDS)
+    milliseconds = (
+        _milliseconds(lambda: runner(inputs) if is_course else runner.run()) if report is None else report.whole * 1e3
+    )
     print(f"{milliseconds:.3f} ms ({MEDIAN_OF_RUNS}), {given.threads} threads, {pysimd.active_isa()}")
     status = _checked(given, model, inputs, outputs) if given.check else 0
+    if given.report is not None and is_course:
+        print(runner.report(inputs))
     if report is not None:
         print(report)
-        if plans is not None:
+        if isinstance(plans, OpenRunner):
             print(plans.report())
         if given.report:
             report.write(given.report)
@@ -260,12 +265,12 @@ def _names(shape: Iterable[Any]) -> list[str]:
 
 def _prepared(
     model: Model, given: Mapping[str, Any], files: Mapping[str, Shape], layout: str
-) -> tuple[Runner, OpenRunner | None]:
+) -> tuple[Any, OpenRunner | CourseRunner | None]:
     """A runner for these shapes, or for those of the files; and where given dimensions are open, what has planned it."""
     shapes = {**files, **given}
     if not any(map(_names, shapes.values())):
         return _packed(model, shapes, layout), None
-    plans = model.prepare(shapes, layout=layout)
+    plans: Any = model.prepare(shapes, layout=layout)
     known = {n: size for name, shape in files.items() for n, size in zip(plans.dims[name], shape)}
     found = {name: files.get(name, tuple(known.get(n, n) for n in each)) for name, each in plans.dims.items()}
     for name, shape in found.items():
@@ -275,7 +280,7 @@ def _prepared(
     return plans.prepare(found), plans
 
 
-def _packed(model: Model, shapes: Mapping[str, Shape], layout: str) -> Runner:
+def _packed(model: Model, shapes: Mapping[str, Shape], layout: str) -> Any:
     """The model, prepared, with a bar on a terminal if tqdm is installed."""
     try:
         from tqdm import tqdm
@@ -303,6 +308,13 @@ def _values(array: Array, given: argparse.Namespace) -> Array:
 def _file_name(name: str) -> str:
     """Another one for each name; characters that a file name cannot have are as in addresses of the web."""
     return re.sub(r"[%/\\\x00-\x1f\x7f\ud800-\udfff]", lambda found: quote(found[0], "", errors="surrogatepass"), name)
+
+
+def _described(value: Any) -> str:
+    """An output: an array, a sequence, or an optional value."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape}, {_range(value)}"
+    return "empty" if value is None else f"a sequence of {len(value)}"
 
 
 def _range(array: Array) -> str:

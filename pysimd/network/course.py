@@ -31,6 +31,7 @@ from pysimd.errors import printable
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
+from pysimd.network.convert.fold import evaluate
 from pysimd.network.host_operators import HOST_OPERATORS
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import OpenRunner
@@ -46,6 +47,18 @@ Env = dict[str, Any]
 _MOST_PLANS = 16  # of a segment, for inputs of other types and other values that are no sizes
 _MOST_SIZES, _LARGEST = 64, 1 << 31  # numbers of a tensor that decides sizes, and each of them
 MOST_PASSES = 1_000_000
+#: What is computed without a plan, of a few integers.
+_ARITHMETIC = frozenset(
+    (
+        "Add", "And", "Concat", "Div", "Equal", "Gather", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual",
+        "Max", "Min", "Mod", "Mul", "Neg", "Not", "Or", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Shape", "Size",
+        "Slice", "Squeeze", "Sub", "Unsqueeze", "Where", "Xor",
+    )
+)  # fmt: skip
+
+
+def _is_few_integers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.size <= _MOST_SIZES and value.dtype.kind in "iub"
 
 
 class OtherCuts(Exception):
@@ -182,6 +195,7 @@ class Segment:
     def __init__(self, course: Course, cut: Cut) -> None:
         self.course, self.cut = course, cut
         self._opened: OrderedDict[Any, OpenRunner] = OrderedDict()
+        self._is_arithmetic = all(node.op in _ARITHMETIC and not node.domain for node in cut.nodes)
 
     @property
     def plans(self) -> tuple[OpenPlan, ...]:
@@ -190,10 +204,23 @@ class Segment:
 
     def run(self, env: Env, times: Times | None) -> None:
         """Adds the outputs."""
+        if self._is_arithmetic and all(_is_few_integers(env[name]) for name in self.cut.inputs):
+            self._run_by_numpy(env)
+            return
         with self.taken(env) as runner:
             for name, target in runner.inputs.items():
                 np.copyto(target, env[name])
             env.update((name, array.copy()) for name, array in runner.run().items())
+
+    def _run_by_numpy(self, env: Env) -> None:
+        """Adds the outputs of arithmetic of a few integers, for which a plan costs more."""
+        course = self.course
+        found = dict(env)
+        for node in self.cut.nodes:
+            inputs = [course.value(found, name) for name in node.inputs]
+            results = evaluate(node, inputs, course.scope.opset)
+            found.update(zip(node.outputs, results or ()))
+        env.update((name, found[name]) for name in self.cut.outputs)
 
     @contextmanager
     def taken(self, env: Env) -> Iterator[Runner]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,11 @@ class CourseRunner:
         """A runner with the same plans for these dimensions of the inputs, and this layout."""
         return CourseRunner(self._course, self._values, dims, layout)
 
+    def prepare(self, shapes: Dims) -> CourseRunner:
+        """A runner with the same plans for these shapes of all inputs, in the order of the file."""
+        refuse_others(shapes, self._values)
+        return self.of(shapes, self.layout)
+
     @property
     def most_passes(self) -> int:
         """How often the body of a Loop runs that has no bound of its own, before this is an error; 1000000 by default."""
@@ -130,20 +135,23 @@ class CourseRunner:
             return [np.asarray(each) for each in given] if isinstance(given, (list, tuple)) else given
         array = array_of(given, name, value.dtype)
         expected = np.dtype("float32" if value.dtype in ("float16", "bfloat16") else value.dtype)
-        found = fitting(given, name, np.empty(array.shape, expected)).astype(expected, order="C", copy=False)
-        dims = value.dims if self.dims is None or name not in self.dims else self.dims[name]
-        shape = (found.shape[0], found.shape[3], *found.shape[1:3]) if len(self._stored(found.shape)) == 4 and (
-            self.layout == "nhwc"
-        ) else found.shape  # fmt: skip
-        if dims is not None and (
-            len(dims) != len(shape) or any(isinstance(n, int) and n != size for n, size in zip(dims, shape))
-        ):
-            raise ValueError(f"{printable(name)} has shape {found.shape}, expected {self._stored(tuple(dims))}")
-        return found
+        if array.dtype != expected:
+            array = fitting(given, name, np.empty(array.shape, expected)).astype(expected)
+        shape = (
+            array.shape if self.layout == "nchw" or array.ndim != 4 else (array.shape[0], array.shape[3], *array.shape[1:3])
+        )
+        dims: Any = value.dims if self.dims is None else self.dims.get(name)
+        if dims is not None and not _fits(shape, dims):
+            raise ValueError(f"{printable(name)} has shape {array.shape}, expected {self._stored(tuple(dims))}")
+        return np.asarray(array, order="C")
 
     def _stored(self, shape: Any) -> Any:
         """A shape in the layout of inputs."""
         return (shape[0], *shape[2:], shape[1]) if self.layout == "nhwc" and len(shape) == 4 else shape
+
+
+def _fits(shape: Shape, dims: Sequence[Any]) -> bool:
+    return len(shape) == len(dims) and all(n == size for n, size in zip(dims, shape) if isinstance(n, int))
 
 
 def _moved(value: Any, order: Shape) -> Any:

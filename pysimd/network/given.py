@@ -59,6 +59,8 @@ def explained(inputs: Mapping[str, Value], shapes: Mapping[str, Shape]) -> Itera
     try:
         yield
     except ValueError as error:
+        if getattr(error, "needed", ()):  # values that no shapes give
+            raise
         what = _contradiction(inputs, shapes)
         if what:
             raise ValueError(f"{printable(what)}; with these shapes, {error}") from error
