@@ -12,9 +12,8 @@ from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network.control import Branch
 from pysimd.network.convert import UnsupportedModel, UnsupportedNode
-from pysimd.network.convert.at_run_time import REASONS
+from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
 from pysimd.network.convert.conversion import full_name, supported_operators
-from pysimd.network.convert.fold import BY_NUMPY
 from pysimd.network.course import Course, Env, HostPart, Part, Segment, Shared, Times
 from pysimd.network.given import Inputs, array_of, by_name, fitting, refuse_others
 from pysimd.network.host_operators import HOST_OPERATORS

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pysimd.annotations import Array
+from pysimd.network.convert.at_run_time import SHAPE_INPUTS
 from pysimd.network.convert.conversion import full_name
-from pysimd.network.convert.fold import SHAPE_INPUTS, evaluate
+from pysimd.network.convert.fold import evaluate
 from pysimd.network.host_operators import HOST_OPERATORS, OF_SEQUENCES
 from pysimd.network.source import Source, SourceNode, free, needed, reads
 

@@ -18,9 +18,8 @@ import onnx
 from network.onnx_suite import Case, cases
 from network.test_onnx import node_cases, refusal, sources
 from pysimd.network.convert import UnsupportedModel
-from pysimd.network.convert.at_run_time import REASONS
+from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
 from pysimd.network.convert.conversion import supported_operators
-from pysimd.network.convert.fold import BY_NUMPY
 
 FILE = Path(__file__).parents[2] / "docs" / "operators.md"
 FIRST_OPSET = 7
@@ -58,8 +57,8 @@ Operators of other domains: {others}.
 
 Unknown operators: {missing}.
 
-`ConstantOfShape`, `If`, `NonZero` and `Range` are supported where these values are known: constants, what is computed from
-shapes, and [inputs whose values are given](guides/models.md#inputs-with-a-fixed-value). A Python function can replace
+All but `Loop` and `Scan` are supported where these values are known: constants, what is computed from shapes, and
+[inputs whose values are given](guides/models.md#inputs-with-a-fixed-value). A Python function can replace
 [an operator that is not supported](guides/models.md#an-operator-that-is-not-supported).
 
 """

@@ -215,6 +215,64 @@ def grids(opset: int) -> Iterator[One]:
             yield one("AffineGrid", floats(2, 3, 4), ints(2, 3, 4, 5, 2), align_corners=corners)
 
 
+def regions(opset: int) -> Iterator[One]:
+    """Regions of all sizes, in both corners beyond the image, and turned inside out."""
+    corners = _RNG.uniform(-4, 14, (40, 2))
+    rois = np.concatenate([corners, corners + _RNG.uniform(-1, 9, (40, 2))], 1).astype(np.float32)
+    images, x = _RNG.integers(0, 2, 40), floats(2, 3, 11, 13)
+    pooled = np.concatenate([images[:, None], rois], 1).astype(np.float32)
+    yield from (one("MaxRoiPool", [x, pooled], pooled_shape=[3, 2], spatial_scale=scale) for scale in (1.0, 0.7))
+    if opset >= 10:
+        size: dict[str, Any] = {"output_height": 3, "output_width": 2, "spatial_scale": 0.7}
+        modes: list[dict[str, Any]] = [{}]
+        if opset >= 16:
+            modes += [{"coordinate_transformation_mode": "output_half_pixel"}]
+        for mode in modes:
+            yield from (one("RoiAlign", [x, rois, images], sampling_ratio=ratio, **size, **mode) for ratio in (0, 1, 2, 3))
+            yield one("RoiAlign", [x, rois, images], mode="max", sampling_ratio=2, **size, **mode)
+            yield one("RoiAlign", [x.astype(np.float64), rois.astype(np.float64), images], **size, **mode)
+
+
+def losses(opset: int) -> Iterator[One]:
+    if opset >= 13:
+        x, targets, weights = floats(3, 5, 4), _RNG.integers(0, 5, (3, 4)), np.abs(floats(5))
+        for reduction in ("none", "sum", "mean"):
+            for more in ({}, {"ignore_index": 2}):
+                yield one("NegativeLogLikelihoodLoss", [x, targets], reduction=reduction, **more)
+                yield one("SoftmaxCrossEntropyLoss", [x, targets], weights, outputs=2, reduction=reduction, **more)
+
+
+def signals(opset: int) -> Iterator[One]:
+    if opset >= 17:
+        for n in (7, 10):
+            yield from (one(f"{name}Window", [], ints(n).reshape(()), periodic=i) for i in (0, 1) for name in _WINDOWS)
+        signal = floats(2, 12, 1)
+        yield from (one("STFT", signal, 3, floats(5), onesided=onesided) for onesided in (0, 1))
+        yield from (one("STFT", signal, 2, None, 6), one("STFT", signal.astype(np.float64), 2, None, 6))
+        yield one("MelWeightMatrix", [], 8, 256, 16000, np.float32(20), np.float32(7600))
+        if opset < 20:
+            for length in (None, 9, 16):
+                yield from (one("DFT", floats(2, 12, parts) / 10, length, inverse=i) for parts in (1, 2) for i in (0, 1))
+            yield one("DFT", floats(2, 12, 1) / 10, onesided=1)
+        else:
+            yield from (one("DFT", floats(2, 12, 4, 2), None, axis, inverse=1) for axis in (0, 1, -2))
+
+
+_WINDOWS = ("Blackman", "Hamming", "Hann")
+
+
+def rare(opset: int) -> Iterator[One]:
+    if opset >= 11:
+        yield from (one("Det", floats(*shape)) for shape in ((3, 3), (2, 4, 5, 5)))
+    if opset >= 18:
+        for x in (X, (X * 9).astype(np.int32), X.astype(np.float64)):
+            yield one("CenterCropPad", x, ints(4, 2, 8, 3))
+            yield one("CenterCropPad", x, ints(6, 8), axes=[2, -1])
+        blocks = floats(2, 3 * 6, 5 * 4)
+        yield one("Col2Im", blocks, ints(6, 5), ints(2, 3), pads=[0, 1, 0, 0])
+        yield one("Col2Im", floats(2, 12, 4), ints(8, 9), ints(2, 3), strides=[3, 4], dilations=[2, 1], pads=[0, 0, 0, 1])
+
+
 @pytest.mark.parametrize("opset", OPSETS)
 @pytest.mark.parametrize(
     "family",
@@ -230,6 +288,10 @@ def grids(opset: int) -> Iterator[One]:
         layers,
         sequences,
         grids,
+        regions,
+        losses,
+        signals,
+        rare,
     ],
 )
 def test_opset(family: Any, opset: int) -> None:

@@ -26,6 +26,34 @@ REASONS = {
 #: Those that are computed where all their inputs are known.
 OF_DATA = frozenset(name for name, reason in REASONS.items() if reason.startswith(_OF_DATA) and name in FOLDS)
 
+#: What converters compute of all types of elements, and what has outputs whose shapes are in the values of inputs.
+_IN_ADVANCE = """
+    Compress Concat Constant ConstantOfShape DequantizeLinear Dropout Expand Flatten Gather Identity NonMaxSuppression
+    NonZero Pad QuantizeLinear Range Reshape Shape Size Slice Split Squeeze Tile Transpose Unique Unsqueeze
+"""
+#: Operators that NumPy computes at run time if no converter does, or not for the types of their inputs. The shapes of their
+#: outputs depend only on the shapes of inputs; those of SHAPE_INPUTS also on the values of these, which must be known.
+BY_NUMPY = frozenset(FOLDS) - frozenset(_IN_ADVANCE.split())
+_FLOATS = """
+    Celu Elu Erf Gelu HardSigmoid HardSwish LeakyRelu LogSoftmax Mish PRelu Reciprocal ReduceLogSum
+    ReduceLogSumExp Selu Sigmoid Softmax Softplus Softsign Swish Tanh
+"""
+FLOATS = frozenset(_FLOATS.split())  # those of float64, and of no integers
+SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
+    "AffineGrid": (1,),
+    "BlackmanWindow": (0,),
+    "Col2Im": (1, 2),
+    "DFT": (1, 2),
+    "HammingWindow": (0,),
+    "HannWindow": (0,),
+    "MaxUnpool": (2,),
+    "MelWeightMatrix": (0, 1),
+    "OneHot": (1,),
+    "STFT": (1, 3),
+    "TopK": (1,),
+    **{name: (1,) for name in FOLDS if name.startswith("Reduce")},
+}
+
 
 class HostFunction:
     """An operator of ONNX by NumPy, some of whose inputs are known."""

@@ -22,9 +22,9 @@ from pysimd.annotations import Array, Shape
 from pysimd.cast import CASTS
 from pysimd.errors import printable
 from pysimd.network.build import Builder
-from pysimd.network.convert.at_run_time import OF_DATA, REASONS, HostFunction
+from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, OF_DATA, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.constants import computed
-from pysimd.network.convert.fold import BY_NUMPY, DTYPES, FLOATS, FOLDS, SHAPE_INPUTS, evaluate
+from pysimd.network.convert.fold import DTYPES, FOLDS, evaluate
 from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.convert.shape_arithmetic import takes_sizes
 from pysimd.network.graph import Graph, Type

@@ -14,7 +14,10 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
+from pysimd.network.convert.rare import RARE
+from pysimd.network.convert.regions import REGIONS
 from pysimd.network.convert.shape_arithmetic import is_small, plain, takes_sizes
+from pysimd.network.convert.signals import SIGNALS
 from pysimd.network.convert.windows import affine_grid, max_pool, max_unpool
 from pysimd.network.sizes import array_of, broadcast_shapes, fixed, is_open, whole
 from pysimd.network.source import SourceNode
@@ -59,6 +62,10 @@ class _Node:
     def numbers(self, name: str, default: Sequence[int]) -> list[int]:
         """An attribute with integers."""
         return [int(n) for n in self.get(name) or default]
+
+    def dtype(self, name: str) -> Any:
+        """The type that an attribute names, float32 by default."""
+        return _dtype(self.get(name, 1))
 
     def bounded(self, shape: Iterable[Any], dtype: Any) -> tuple[int, ...]:
         """A shape of a result that is not too large."""
@@ -765,27 +772,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Unsqueeze": _unsqueeze,
     "Where": _logical(np.where),
     "Xor": _logical(np.logical_xor),
-}
-
-#: What converters compute of all types of elements, and what has outputs whose shapes are in the values of inputs.
-_IN_ADVANCE = """
-    Concat Constant ConstantOfShape DequantizeLinear Dropout Expand Flatten Gather Identity NonZero Pad QuantizeLinear Range
-    Reshape Shape Size Slice Split Squeeze Tile Transpose Unsqueeze
-"""
-#: Operators that NumPy computes at run time if no converter does, or not for the types of their inputs. The shapes of their
-#: outputs depend only on the shapes of inputs; those of SHAPE_INPUTS also on the values of these, which must be known.
-BY_NUMPY = frozenset(FOLDS) - frozenset(_IN_ADVANCE.split())
-_FLOATS = """
-    Celu Elu Erf Gelu HardSigmoid HardSwish LeakyRelu LogSoftmax Mish PRelu Reciprocal ReduceLogSum
-    ReduceLogSumExp Selu Sigmoid Softmax Softplus Softsign Swish Tanh
-"""
-FLOATS = frozenset(_FLOATS.split())  # those of float64, and of no integers
-SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
-    "AffineGrid": (1,),
-    "CumSum": (1,),
-    "MaxUnpool": (2,),
-    "OneHot": (1,),
-    "TopK": (1,),
-    "Trilu": (1,),
-    **{name: (1,) for name in FOLDS if name.startswith("Reduce")},
+    **RARE,
+    **REGIONS,
+    **SIGNALS,
 }

@@ -135,6 +135,24 @@ def _conv(c: Conversion, node: SourceNode) -> None:
     c.give(like_input(c, y))
 
 
+@converts("CausalConvWithState")
+def _causal_conv(c: Conversion, node: SourceNode) -> None:
+    """Of each channel by itself, with elements of the signal before in front of it, or with zeros."""
+    if len(c.shape(0)) != 3 or len(c.shape(1)) != 3 or c.shape(1)[:2] != (c.shape(0)[1], 1):
+        raise Unsupported(f"the signal has shape {c.shape(0)}, the weight {c.shape(1)}")
+    activation = c.option("activation", "none", ("none", "silu", "swish"))
+    x, (channels, _, k), length = c.tensor(0), c.shape(1), c.shape(0)[2]
+    if c.has(3):
+        x = c.add("Concat", c.tensor(3), x, axis=2) if k > 1 else x
+    else:
+        x = c.add("Pad", x, pads=((0, 0), (0, 0), (k - 1, 0)), mode="constant", value=0.0)
+    n, _, total = c.builder.shape(x)
+    options = {"strides": (1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1), "group": channels}
+    image, weight = c.reshape(x, (n, channels, 1, total)), weights_of(c)
+    y = like_input(c, biased(c, "Conv", image, weight, 2, activation=IDENTITY, order="add", **options))
+    c.give(y if activation == "none" else c.unary(y, "swish", 1.0), c.slice(x, 2, length, k - 1))
+
+
 def _conv_of_volumes(c: Conversion, x: str, weight: Value, window: Window, options: Mapping[str, object]) -> str:
     """The sum of convolutions of planes, one for each plane of the kernel."""
     x = c.transpose(x, (0, 2, 1, 3, 4))

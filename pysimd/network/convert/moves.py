@@ -236,6 +236,24 @@ def _pad(c: Conversion, node: SourceNode) -> None:
     c.give(x)
 
 
+@converts("CenterCropPad", any_type=True)
+def _center_crop_pad(c: Conversion, node: SourceNode) -> None:
+    """Of an odd number of elements that are taken away or added, one more is at the end."""
+    shape, sizes = c.shape(0), [whole(n) for n in c.numbers(1, "the shape")]
+    axes = [axis_within(int(axis), len(shape)) for axis in c.attribute("axes", None) or range(len(shape))]
+    if len(sizes) != len(axes) or min(sizes, default=0) < 0:
+        raise Unsupported(f"the sizes are {sizes} for {len(axes)} dimensions")
+    taken, pads = [Part(0, 1, n) for n in shape], [(0, 0)] * len(shape)
+    for axis, size in zip(axes, sizes):
+        n = shape[axis]
+        if size <= n:
+            taken[axis] = Part((n - size) // 2, 1, size)
+        else:
+            pads[axis] = ((size - n) // 2, size - n - (size - n) // 2)
+    x = _sliced(c, c.tensor(0), taken)
+    c.give(c.add("Pad", x, pads=tuple(pads), mode="constant", value=0.0) if any(map(any, pads)) else x)
+
+
 def _each(shape: Shape, widths: dict[int, tuple[int, int]]) -> list[tuple[int, tuple[int, int]]]:
     return [(n, widths.get(axis, (0, 0))) for axis, n in enumerate(shape)]
 

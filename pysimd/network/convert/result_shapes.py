@@ -207,6 +207,11 @@ def _product(c: _Call) -> Shape:
     return (*broadcast_shapes(a[:-2], b[:-2]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
+def _roi_align(c: _Call) -> Shape:
+    c.require(c.shapes[1][0] == c.shapes[2][0])
+    return (c.shapes[1][0], c.shapes[0][1], c.get("output_height", 1), c.get("output_width", 1))
+
+
 _RULES: dict[str, Callable[[_Call], Any]] = {
     "ArgMax": _arg,
     "ArgMin": _arg,
@@ -214,6 +219,7 @@ _RULES: dict[str, Callable[[_Call], Any]] = {
     "Clip": _like_first,
     "Concat": _concat,
     "ConstantOfShape": lambda c: tuple(c.numbers(0) or ()),
+    "CumProd": _like_first,
     "CumSum": _like_first,
     "DequantizeLinear": _like_first,
     "Flatten": lambda c: _flat(c.shapes[0], int(c.get("axis", 1))),
@@ -222,16 +228,19 @@ _RULES: dict[str, Callable[[_Call], Any]] = {
     "GatherElements": _gather_elements,
     "GatherND": _gather_nd,
     "MatMul": _product,
+    "MaxRoiPool": lambda c: (c.shapes[1][0], c.shapes[0][1], *c.get("pooled_shape")),
     "OneHot": _one_hot,
     "QuantizeLinear": _like_first,
     "Range": _range,
     "Reshape": _reshape,
+    "RoiAlign": _roi_align,
     "Scatter": _scatter_elements,
     "ScatterElements": _scatter_elements,
     "ScatterND": _scatter_nd,
     "Slice": _slice,
     "Split": _split,
     "Squeeze": _squeeze,
+    "TensorScatter": _like_first,
     "Tile": _tile,
     "TopK": _top_k,
     "Transpose": lambda c: tuple(c.shapes[0][i] for i in c.get("perm") or range(len(c.shapes[0]))[::-1]),
@@ -242,7 +251,9 @@ _RULES: dict[str, Callable[[_Call], Any]] = {
 #: Those without a rule that are not element-wise.
 _WITHOUT = frozenset(
     (
-        "AffineGrid", "Constant", "Dropout", "Einsum", "Gemm", "Hardmax", "MaxPool", "MaxUnpool", "NonZero", "Pad",
-        "ReverseSequence", "Shape", "Size",
+        "AffineGrid", "BlackmanWindow", "Col2Im", "Compress", "Constant", "DFT", "DeformConv", "Det", "Dropout", "Einsum",
+        "Gemm", "HammingWindow", "HannWindow", "Hardmax", "MaxPool", "MaxUnpool", "MelWeightMatrix",
+        "NegativeLogLikelihoodLoss", "NonMaxSuppression", "NonZero", "Pad", "ReverseSequence", "STFT", "Shape", "Size",
+        "SoftmaxCrossEntropyLoss", "Unique",
     )
 )  # fmt: skip
