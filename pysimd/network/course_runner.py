@@ -158,10 +158,14 @@ def _moved(value: Any, order: Shape) -> Any:
 
 
 def _is_new(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_new, value))
     return not isinstance(value, np.ndarray) or bool(value.flags.writeable and value.flags.owndata)
 
 
 def _own(value: Any) -> Any:
+    if isinstance(value, list):
+        return list(map(_own, value))
     return value.copy() if isinstance(value, np.ndarray) else value
 
 

@@ -43,7 +43,7 @@ def host_operator(*names: str, sequences: bool = False) -> Callable[[HostOperato
     return register
 
 
-@host_operator("NonZero", "Unique")
+@host_operator("Compress", "NonMaxSuppression", "NonZero", "Unique")
 def _folded(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
     """What the conversion computes for known inputs."""
     results = evaluate(node, inputs, opset)

@@ -58,6 +58,7 @@ _ATTRIBUTES: Mapping[int, Callable[[Attribute], Any]] = {
     6: lambda a: list(a.floats),
     7: lambda a: list(a.ints),
     8: lambda a: [text.decode("utf-8", "replace") for text in a.strings],
+    13: lambda a: None,  # the type of an Optional, which nothing needs
 }
 
 #: Where a tensor has its numbers if not in raw_data; those of the other types are in int32_data.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pysimd.annotations import Array
+from pysimd.network import host_sequences  # noqa: F401  which registers operators
 from pysimd.network.convert.at_run_time import SHAPE_INPUTS
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import evaluate
