@@ -43,7 +43,13 @@ def checked(name: str) -> str:
     """The name of a program, of its files, functions and type. Raises ValueError for one that C, or the program, has."""
     if not re.fullmatch(r"[A-Za-z]\w{,62}", name, re.ASCII):
         raise ValueError(f"name is {shown(name)}, expected letters, digits and underscores, with a letter first")
-    if name in _TAKEN or name.endswith("_t") or name.startswith(("Simd", "SIMD", "pthread_", "FP_", "M_", "MATH_", "SEEK_")):
+    of_plan = re.fullmatch(rf"({'|'.join(_OF_PLANS.split())})_\d+", name, re.ASCII)
+    if (
+        name in _TAKEN
+        or of_plan
+        or name.endswith("_t")
+        or name.startswith(("Simd", "SIMD", "pthread_", "FP_", "M_", "MATH_", "SEEK_"))
+    ):
         raise ValueError(f"name is {name!r}, which C or the program uses itself, expected another one: use '{name}_model'")
     return name
 
@@ -98,7 +104,11 @@ _OWN = """
     show_number tensor words
 """
 
+#: Of programs with open sizes, see c_open_templates.py; functions of plans end with _NUMBER.
+_OWN_OPEN = "place_roots placed plan plans quotient real_quotient release_contexts"
+_OF_PLANS = "born compute create_contexts died measured unmet"
+
 _TAKEN = frozenset(
-    [*_KEYWORDS.split(), *_HEADERS.split(), *_OTHERS.split(), *_OWN.split(), *errno.errorcode.values()]
+    [*_KEYWORDS.split(), *_HEADERS.split(), *_OTHERS.split(), *_OWN.split(), *_OWN_OPEN.split(), *errno.errorcode.values()]
     + [word + ending for word in _MATH.split() for ending in ("", "f", "l")]
 )

@@ -20,6 +20,7 @@ from pysimd.network.c_calls import C_TYPES, Calls
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import identifiers, quoted
 from pysimd.network.c_templates import (
+    CREATING,
     EMBEDDED,
     FIXED,
     HEADER,
@@ -78,6 +79,7 @@ class Text:
     ) -> None:
         self._programs, self._contexts, self._name, self._title, self._embed = programs, contexts, name, title, embed
         self._memory = Memory()
+        self._numbers = self._numbered()
 
     def files(self) -> dict[str, Any]:
         """The content of all files by name."""
@@ -100,33 +102,43 @@ class Text:
             "NAME": self._name.upper(),
             "title": self._title,
             "version": str(ffi.string(lib.SimdVersion()).decode()),
-            "contexts": str(max(sum(step.made is not None for program in self._programs for step in program.steps), 1)),
+            "contexts": str(max([1, *(number + 1 for number in self._used())])),
             "run_bytes": str(run_bytes),
             "data_bytes": str(len(data)),
             "first_sum": f"{first:#x}",
             "second_sum": f"{second:#x}",
-            "create": "\n".join(create),
             "run": "\n\n".join(run),
             "input_count": str(len(program.inputs)),
             "output_count": str(len(program.outputs)),
             "show_cases": "\n".join(_show_case(dtype) for dtype in C_TYPES),
             "numbers": _numbers(data) if self._embed == "numbers" else "",
         }
-        chosen = self._embedding() | self._preference()
-        texts |= self._of_sizes({**texts, **chosen})
-        return {**{key: filled(text, texts) for key, text in chosen.items()}, **texts}
+        texts["creating"] = self._creating(create)
+        embedding = self._embedding()
+        texts |= self._of_sizes({**texts, **embedding})
+        return {**{key: filled(text, texts) for key, text in embedding.items()}, **texts}
+
+    def _used(self) -> list[int]:
+        """The numbers of contexts."""
+        return [
+            number
+            for program, numbers in zip(self._programs, self._numbers)
+            for step, (number, _) in zip(program.steps, numbers)
+            if step.made is not None
+        ]
 
     def _of_sizes(self, texts: Mapping[str, str]) -> dict[str, str]:
         """What depends on whether sizes are open."""
         raise NotImplementedError
 
-    def _preference(self) -> dict[str, str]:
-        """What differs where contexts are to spare something else than time."""
+    def _created(self, suffix: str, *, formulas: str, create: str) -> str:
+        """A function that creates contexts, which are to spare what those of this program spare."""
+        values = {"name": self._name, "suffix": suffix, "formulas": formulas, "create": create}
         prefers = self._contexts.prefer
         if prefers in (None, "speed"):
-            return {"create_contexts": "create_contexts", "preferring": ""}
-        name = f"SimdnetPrefer{prefers.capitalize()}"
-        return {"create_contexts": "create_preferring", "preferring": PREFERRING.replace("@preference@", name)}
+            return filled(CREATING, {**values, "function": f"create_contexts{suffix}"})
+        values["preference"] = f"SimdnetPrefer{prefers.capitalize()}"
+        return filled(CREATING + PREFERRING, {**values, "function": f"create_preferred{suffix}"})
 
     def _embedding(self) -> dict[str, str]:
         """What differs where the weights are embedded."""
@@ -141,34 +153,39 @@ class Text:
             "first_input": "1" if self._embed else "2",
         }
 
-    def _code(self) -> tuple[list[str], int, list[str]]:
-        """The functions that compute, the bytes of the constants that they need, and the lines that create contexts."""
+    def _code(self) -> tuple[list[str], int, list[list[str]]]:
+        """The functions that compute, the bytes of the constants that they need, and for each program the lines that create
+        contexts."""
         run: list[str] = []
-        create: list[Callable[[], list[str]]] = []
-        known: dict[Any, int] = {}  # contexts by their weights
-        number = 0
-        for i, program in enumerate(self._programs):
-            calls = Calls(self._memory, program.constants, self._places(i))
-            lines = [f"static int compute_{i}(struct {self._name} * m) {{", *self._formulas(), "    (void)m;"]
-            for node, step in zip(program.nodes, program.steps):
+        create: list[list[Callable[[], list[str]]]] = []
+        for i, (program, numbers) in enumerate(zip(self._programs, self._numbers)):
+            calls = self._calls(i)
+            lines: list[str] = []
+            create.append([])
+            for node, step, (number, shared) in zip(program.nodes, program.steps, numbers):
                 lines += calls.step(node, step, number) if step.calls else []
                 if step.made is not None:
-                    key = self._contexts.key(step.made)
-                    create.append(partial(calls.created, step.made, number, known.get(key)))
-                    if key is not None:
-                        known.setdefault(key, number)
-                    number += 1
-            run.append("\n".join([*lines, "    return 1;", "}"]))
+                    create[-1].append(partial(calls.created, step.made, number, shared))
+            lines = [*self._formulas(i, lines), "    (void)m;", *lines, "    return 1;", "}"]
+            run.append("\n".join([f"static int compute_{i}(struct {self._name} * m) {{", *lines]))
         run_bytes = self._memory.size  # those of runs first: the rest is not needed after the contexts have been created
-        return run, run_bytes, [line for lines_of in create for line in lines_of()]
+        return run, run_bytes, [[line for lines_of in each for line in lines_of()] for each in create]
 
-    def _places(self, number: int) -> dict[str, str]:
-        """The texts of the offsets of the roots of a program in the block."""
+    def _numbered(self) -> list[list[tuple[int, int | None]]]:
+        """For each step of each program the number of its context, and that of another one that has its weights."""
         raise NotImplementedError
 
-    def _formulas(self) -> list[str]:
-        """The definitions of what open sizes need at the beginning of a function."""
+    def _calls(self, number: int) -> Calls:
+        """What writes the calls of a program."""
+        raise NotImplementedError
+
+    def _formulas(self, number: int, lines: Sequence[str]) -> list[str]:
+        """The definitions of what open sizes need at the beginning of a function of a program that has these lines."""
         return []
+
+    def _creating(self, create: Sequence[Sequence[str]]) -> str:
+        """The functions that create the contexts, of these lines for each program."""
+        raise NotImplementedError
 
 
 class Fixed(Text):
@@ -178,9 +195,28 @@ class Fixed(Text):
         super().__init__(programs, *arguments, **options)
         self._plans = [packed(program.arrangement) for program in programs]
 
-    def _places(self, number: int) -> dict[str, str]:
+    def _calls(self, number: int) -> Calls:
         plan = self._plans[number]
-        return {root: str(offset) for root, offset in {**plan.offsets, "": plan.size}.items()}
+        places = {root: str(offset) for root, offset in {**plan.offsets, "": plan.size}.items()}
+        return Calls(self._memory, self._programs[number].constants, places)
+
+    def _numbered(self) -> list[list[tuple[int, int | None]]]:
+        found: list[list[tuple[int, int | None]]] = []
+        known: dict[Any, int] = {}  # contexts by their weights, of all shapes
+        count = 0
+        for program in self._programs:
+            found.append([])
+            for step in program.steps:
+                key = step.made and self._contexts.key(step.made)
+                found[-1].append((count, known.get(key)))
+                if key is not None:
+                    known.setdefault(key, count)
+                count += step.made is not None
+        return found
+
+    def _creating(self, create: Sequence[Sequence[str]]) -> str:
+        lines = "\n".join(line for each in create for line in each)
+        return self._created("", formulas="", create=lines)
 
     def _of_sizes(self, texts: Mapping[str, str]) -> dict[str, str]:
         inputs, outputs = ([named(getattr(program, kind)) for program in self._programs] for kind in ("inputs", "outputs"))

@@ -144,14 +144,10 @@ static unsigned char * read_data(const char * path) {
     return error_text[0] ? NULL : data;
 }
 
-@placing@/* Creates the contexts, and packs the weights, or shares those of another model. */
-static int create_contexts(struct @name@ * m, const struct @name@ * other) {
-@formulas@    (void)m;
-    (void)other;
-@create@
-    return 1;
-}
-@preferring@
+@helpers@@run@
+
+@creating@
+@placing@
 /* A model from data that are intact. They stay where they are as long as the model needs them, or are copied. */
 static struct @name@ * created(const void * weights, int stay, const struct @name@ * other@sizes_parameter@) {
     struct @name@ * m = (struct @name@ *)SimdAllocate(sizeof(*m), SimdAlignment());
@@ -215,8 +211,6 @@ struct @name@ * @name@_create_shared(const struct @name@ * model) {
     return NULL;
 }
 
-@run@
-
 @running@void @name@_destroy(struct @name@ * m) {
     size_t i;
     if (m == NULL) return;
@@ -228,19 +222,29 @@ struct @name@ * @name@_create_shared(const struct @name@ * model) {
 }
 """
 
-#: How a program of embedded weights finds them.
+#: The contexts of a plan, or of all shapes.
+CREATING = """/* Creates the contexts, and packs the weights, or shares those of another model. */
+static int @function@(struct @name@ * m, const struct @name@ * other) {
+@formulas@    (void)m;
+    (void)other;
+@create@
+    return 1;
+}
+"""
+
+#: The same, where contexts are to spare something else than time.
 PREFERRING = """
-/* The same, where what contexts are to spare was set when this program was written. */
-static int create_preferring(struct @name@ * m, const struct @name@ * other) {
+static int create_contexts@suffix@(struct @name@ * m, const struct @name@ * other) {
     const SimdnetPreferenceType before = SimdnetGetPreference();
     int is_complete;
     SimdnetSetPreference(@preference@);
-    is_complete = create_contexts(m, other);
+    is_complete = create_preferred@suffix@(m, other);
     SimdnetSetPreference(before);
     return is_complete;
 }
 """
 
+#: How a program of embedded weights finds them.
 EMBEDDED = """static struct @name@ * created_from_program(@sizes_or_void@) {
     size_t size;
     const void * weights = @name@_weights(&size);
@@ -488,238 +492,10 @@ void * @name@_tensor(struct @name@ * m, size_t offset) { return m->block + offse
     **dict.fromkeys(
         (
             *("size_parameters", "sizes_parameter", "sizes", "only_sizes", "sizes_array", "sizes_of_model", "unused_sizes"),
-            *("members", "placing", "place", "formulas", "usage_of_sizes", "include_stdlib", "example_sizes", "measure"),
+            *("members", "helpers", "placing", "place", "usage_of_sizes", "include_stdlib", "example_sizes", "measure"),
         ),
         "",
     ),
     "sizes_or_void": "void",
-}
-
-# ---- a program with open sizes
-
-OPEN = {
-    "shapes_of_header": """/* The sizes of the open dimensions, in the order in which functions take them: @open_names@.
- * A program serves all sizes for which the conditions hold under which it was planned; for others, @name@_error() names one.
- * Sizes are at most 16777216. */
-
-""",
-    "resizing_of_header": """
-/* Makes the model one for other sizes. The contents of its tensors are lost, and pointers to them invalid. Weights stay
- * packed as far as the same algorithms serve the new sizes. The memory of tensors grows if need be, and does not shrink: a
- * model that is created for its largest sizes allocates it once. Returns 1; or 0 after an error, and the model is as before.
- */
-int @name@_resize(@name@ * model@size_parameters@);
-""",
-    "access_of_header": """
-/* A tensor, its elements, its bytes and its dimensions for the present sizes, by its number: inputs first, then outputs.
- * The pointer is valid until the sizes change. A dimension beyond the last one is 1. */
-void * @name@_tensor(@name@ * model, size_t number);
-size_t @name@_elements(const @name@ * model, size_t number);
-size_t @name@_bytes(const @name@ * model, size_t number);
-size_t @name@_dimension(const @name@ * model, size_t number, size_t axis);
-
-/* The tensors, and their sizes in elements. */
-""",
-    "params": """/* Sets the parameters of a context, or shares those of the same one for other sizes or of another model. */
-#define PARAMS(number, set_params, ...) \\
-    do { \\
-        if (!other || !SimdnetShareParams(m->contexts[number], other->contexts[number])) \\
-            CHECK(set_params(m->contexts[number], __VA_ARGS__)); \\
-    } while (0)
-""",
-    "block_bytes": "(m->block_bytes)",
-    "run_bytes": "@data_bytes@",
-    "const": "",
-    "sizes_parameter": ", const size_t * sizes",
-    "sizes_or_void": "const size_t * sizes",
-    "sizes": ", sizes",
-    "only_sizes": "sizes",
-    "unused_sizes": "    (void)sizes;\n",
-    "sizes_array": "    const size_t sizes[] = {@size_words@};\n",
-    "sizes_of_model": ", model->sizes",
-    "members": """    size_t sizes[@open_count@];
-    size_t block_bytes;
-    int64_t roots[@root_count@ + 1]; /* offsets in the block; the last one is that of what steps need meanwhile */
-    struct {
-        size_t offset, bytes, shape[@most_dimensions@];
-    } tensors[@tensor_count@]; /* inputs, then outputs */
-""",
-    "place": """    if (!placed(m, sizes)) {
-        SimdFree(m);
-        return NULL;
-    }
-""",
-    "placing": """/* A quotient rounded down; of a division by 0, for which no program is made, any number. */
-static int64_t quotient(int64_t a, int64_t b) {
-    int64_t q = a / (b ? b : 1);
-    return q - ((b ? b : 1) * q != a && (a < 0) != (b < 0));
-}
-
-static double real_quotient(double a, double b) { return b != 0 ? floor(a / b) : 0; }
-
-/* The first condition that the sizes do not meet; NULL if there is none. */
-static const char * unmet(const struct @name@ * m) {
-@formulas@    (void)m;
-    (void)quotient;
-@conditions@
-    return NULL;
-}
-
-/* Whether the sizes of tensors, computed in double, are small enough for the numbers of the other functions. */
-static int are_small(const struct @name@ * m) {
-@real_formulas@    const double bytes[] = {@real_bytes@};
-    double sum = 0;
-    size_t i;
-    (void)m;
-    (void)real_quotient;
-    for (i = 0; i < sizeof(bytes) / sizeof(*bytes); i++) sum += bytes[i] > 0 ? bytes[i] : 0;
-    return sum < 1e14;
-}
-
-/* The bytes of roots, the shapes and places of tensors, and the bytes that steps need meanwhile. */
-static int64_t measured(struct @name@ * m, int64_t * bytes) {
-    int64_t scratch = 0;
-@formulas@    (void)bytes;
-@measured@
-    return scratch;
-}
-
-/* Places the roots in the block: the largest first, each at the lowest offset that is free while it is in use. */
-static void place_roots(struct @name@ * m, const int64_t * bytes, int64_t scratch) {
-    static const int born[] = {@born@}, died[] = {@died@};
-    int64_t ends[@root_count@ + 1], most = 0;
-    int order[@root_count@ + 1], i, j, k;
-    for (i = 0; i < @root_count@; i++) {
-        for (j = i; j > 0 && bytes[order[j - 1]] < bytes[i]; j--) order[j] = order[j - 1];
-        order[j] = i;
-    }
-    for (k = 0; k < @root_count@; k++) {
-        int64_t begin = 0;
-        i = order[k];
-        for (j = 0; j < k; j++) {
-            int other = order[j], together = born[other] <= died[i] && born[i] <= died[other];
-            if (together && m->roots[other] < begin + bytes[i] + @gap@ && begin < ends[other]) {
-                begin = ends[other];
-                j = -1; /* from the start: another one may be here */
-            }
-        }
-        m->roots[i] = begin;
-        ends[i] = (begin + bytes[i] + @gap@ + @line@ - 1) / @line@ * @line@;
-        if (ends[i] > most) most = ends[i];
-    }
-    m->roots[@root_count@] = most;
-    m->block_bytes = (size_t)(most + scratch);
-}
-
-/* Gives all tensors their places for these sizes. */
-static int placed(struct @name@ * m, const size_t * sizes) {
-    int64_t bytes[@root_count@ + 1], scratch;
-    const char * condition;
-    size_t i;
-    for (i = 0; i < @open_count@; i++) {
-        if (sizes[i] > 16777216) {
-            fail("a size is larger than 16777216", "");
-            return 0;
-        }
-        m->sizes[i] = sizes[i];
-    }
-    condition = unmet(m);
-    if (condition || !are_small(m)) {
-        fail("the program does not serve these sizes", condition ? condition : "the tensors are too large");
-        return 0;
-    }
-    scratch = measured(m, bytes);
-    place_roots(m, bytes, scratch);
-@offsets@
-    return 1;
-}
-
-""",
-    "running": """int @name@_run(struct @name@ * m, const void * const * inputs, void * const * outputs) {
-    size_t i;
-    error_text[0] = 0;
-    if (m == NULL) {
-        fail("the model is NULL", "");
-        return 0;
-    }
-    for (i = 0; inputs && i < @input_count@; i++)
-        if (inputs[i]) memcpy(m->block + m->tensors[i].offset, inputs[i], m->tensors[i].bytes);
-    if (!compute_0(m)) {
-        fail(SimdnetLastError(), "");
-        return 0;
-    }
-    for (i = 0; outputs && i < @output_count@; i++)
-        if (outputs[i])
-            memcpy(outputs[i], m->block + m->tensors[@input_count@ + i].offset, m->tensors[@input_count@ + i].bytes);
-    return 1;
-}
-
-static void release_contexts(struct @name@ * m) {
-    size_t i;
-    for (i = 0; i < CONTEXTS; i++)
-        if (m->contexts[i]) SimdRelease(m->contexts[i]);
-}
-
-int @name@_resize(struct @name@ * m@size_parameters@) {
-@sizes_array@    struct @name@ next;
-    error_text[0] = 0;
-    if (m == NULL) {
-        fail("the model is NULL", "");
-        return 0;
-    }
-    next = *m;
-    memset(next.contexts, 0, sizeof(next.contexts));
-    if (!placed(&next, sizes)) return 0;
-    if (next.block_bytes > m->block_bytes) {
-        next.block = allocated(next.block_bytes, 4096);
-        if (next.block == NULL) {
-            fail("no memory", "");
-            return 0;
-        }
-        memset(next.block, 0, next.block_bytes);
-    } else {
-        next.block_bytes = m->block_bytes;
-    }
-    if (!@create_contexts@(&next, m)) {
-        fail(SimdnetLastError(), "");
-        release_contexts(&next);
-        if (next.block != m->block) SimdFree(next.block);
-        return 0;
-    }
-    release_contexts(m);
-    if (next.block != m->block) SimdFree(m->block);
-    *m = next;
-    return 1;
-}
-
-void * @name@_tensor(struct @name@ * m, size_t number) {
-    return number < @tensor_count@ ? m->block + m->tensors[number].offset : NULL;
-}
-
-size_t @name@_elements(const struct @name@ * m, size_t number) {
-    size_t i, count = number < @tensor_count@;
-    for (i = 0; count && i < @most_dimensions@; i++) count *= m->tensors[number].shape[i];
-    return count;
-}
-
-size_t @name@_bytes(const struct @name@ * m, size_t number) {
-    return number < @tensor_count@ ? m->tensors[number].bytes : 0;
-}
-
-size_t @name@_dimension(const struct @name@ * m, size_t number, size_t axis) {
-    return number < @tensor_count@ && axis < @most_dimensions@ ? m->tensors[number].shape[axis] : 0;
-}
-
-""",
-    "usage_of_sizes": " * The first arguments are the sizes of the open dimensions, @open_names@.\n",
-    "include_stdlib": "#include <stdlib.h>\n",
-    "measure": """    for (i = 0; inputs[i].name; i++) {
-        inputs[i].bytes = @name@_bytes(model, inputs[i].offset);
-        inputs[i].count = @name@_elements(model, inputs[i].offset);
-    }
-    for (i = 0; outputs[i].name; i++) {
-        outputs[i].bytes = @name@_bytes(model, outputs[i].offset);
-        outputs[i].count = @name@_elements(model, outputs[i].offset);
-    }
-""",
+    "create_contexts": "create_contexts",
 }

@@ -64,8 +64,9 @@ def add_to(commands: Any) -> None:
         action="append",
         default=[],
         type=_size,
-        metavar="NAME=NUMBER",
-        help="the size of an open dimension for which the program is planned (default: 64)",
+        metavar="NAME=NUMBER[,NUMBER...]",
+        help="the size of an open dimension for which the program is planned (default: 64); with several, the program has a "
+        "plan for each that no other plan serves, in all combinations with those of other dimensions",
     )
     write.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
     for command in (show, run, save, write):
@@ -137,11 +138,11 @@ def _shape(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a name and shape, expected NAME:1,3,224,224") from None
 
 
-def _size(text: str) -> tuple[str, int]:
-    name, _, size = text.partition("=")
-    if not size.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size, expected NAME=NUMBER")
-    return name, int(size)
+def _size(text: str) -> tuple[str, list[int]]:
+    name, _, sizes = text.partition("=")
+    if not all(size.isdecimal() for size in sizes.split(",")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size, expected NAME=NUMBER or NAME=NUMBER,NUMBER")
+    return name, [int(size) for size in sizes.split(",")]
 
 
 def _given_value(text: str) -> tuple[str, Any]:
@@ -183,7 +184,10 @@ def _save(given: argparse.Namespace) -> int:
 def _compile(given: argparse.Namespace) -> int:
     model = _model(given)
     shapes = [_named(model, each) for each in _several(given.shape)]
-    options = {"layout": given.layout, "name": given.name, "embed": given.embed, "sizes": dict(given.size) or None}
+    sizes: dict[str, list[int]] = {}
+    for name, numbers in given.size:
+        sizes.setdefault(name, []).extend(numbers)
+    options: dict[str, Any] = {"layout": given.layout, "name": given.name, "embed": given.embed, "sizes": sizes or None}
     options["prefer"] = given.prefer
     for path in model.compile(given.output, shapes, **options):
         print(path)

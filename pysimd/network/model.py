@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from itertools import product
+from typing import TYPE_CHECKING, Any, Union, overload
 
 from pysimd._geometry import number, shape_of
 from pysimd.annotations import Array, Shape
@@ -31,7 +32,11 @@ from pysimd.network.source import Dimension, Source, Value, with_values
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pysimd.network import c_open
+
 Fallback = Mapping[str, Callable[..., Any]]
+#: Examples of sizes of open dimensions: by name a size, or several; or a list of such mappings.
+OpenSizes = Union[Mapping[str, Union[int, Sequence[int]]], Sequence[Mapping[str, Union[int, Sequence[int]]]]]
 
 _PROBES = 64, 1024  # sizes of open dimensions, to look for what is not supported
 
@@ -361,7 +366,7 @@ class Model(KeepsRunners):
         layout: str = "nchw",
         name: str = "model",
         embed: bool | str = False,
-        sizes: Mapping[str, int] | None = None,
+        sizes: OpenSizes | None = None,
         values: Values | None = None,
         prefer: str | None = None,
     ) -> list[Path]:
@@ -374,9 +379,12 @@ class Model(KeepsRunners):
             shared.
         name : of the files, the functions and the type: an identifier of ASCII that neither C, nor its library, nor the
             program has already.
-        sizes : for shapes with open dimensions, ``{"x": (1, 3, 48, "W")}``, the sizes for which the program is planned; 64
-            by default. NAME_create() and NAME_resize() of the program take the sizes: all for which the conditions hold
-            that this plan depends on. For others they return an error with the condition.
+        sizes : for shapes with open dimensions, ``{"x": (1, 3, 48, "W")}``, the sizes for which the program is planned, as
+            ``{"W": 320}``; 64 by default. NAME_create() and NAME_resize() of the program take the sizes: all for which the
+            conditions hold that this plan depends on; for others they return an error with the condition. Several sizes,
+            ``{"W": (320, 1)}``, are for a program with several plans: one for each size that no earlier plan serves. Of
+            several dimensions these are all combinations; a list, ``[{"N": 1, "W": 320}, {"N": 8, "W": 64}]``, names them
+            one by one.
         embed : whether NAME_weights.c makes the weights a part of the program: True or "file" for the assembler of gcc and
             clang, which copies NAME.bin at once; "numbers" for numbers in C, which any compiler takes, but slowly.
         values : inputs that become constants, as of :meth:`with_values`.
@@ -405,8 +413,8 @@ class Model(KeepsRunners):
         dims = open_dims(self.inputs, given) if len(several) == 1 and given else None
         with released(self.source.weights.values()):
             if dims is not None:
-                opened, program = self._open_program(dims, sizes or {}, layout, contexts)
-                return c_program.write(c_open.Open(opened, program, contexts, name, title=title, embed=way), folder)
+                plans = self._open_plans(dims, {} if sizes is None else sizes, layout, contexts)
+                return c_program.write(c_open.Open(plans, contexts, name, title=title, embed=way), folder)
             if sizes is not None:
                 raise ValueError("sizes is given, but no dimension is open: expected shapes with names of dimensions")
             graphs = [simplified(graph_of(self.source, self.shapes(each), self._fallback)) for each in several]
@@ -415,18 +423,21 @@ class Model(KeepsRunners):
                 program.refuse_contexts()
             return c_program.write(c_program.Fixed(programs, contexts, name, title=title, embed=way), folder)
 
-    def _open_program(self, dims: Dims, given: Mapping[str, int], layout: str, contexts: Contexts) -> tuple[Sizes, Program]:
-        """A program for these dimensions, some of which are names, planned for these sizes of them."""
-        names = dict.fromkeys(n for each in dims.values() for n in each if isinstance(n, str))
-        unknown = [each for each in given if each not in names]
-        if unknown:
-            raise ValueError(f"{unknown[0]!r} is not an open dimension, expected {', '.join(map(repr, names))}")
-        sizes = Sizes({each: number(given.get(each, _EXAMPLE), f"the size of {each}", 0) for each in names})
-        shapes: dict[str, Any] = {
-            each: tuple(sizes[n] if isinstance(n, str) else n for n in of) for each, of in dims.items()
-        }
-        graph = simplified(graph_of(self.source, shapes, self._fallback))
-        return sizes, Program(graph, layout, contexts, self.outputs)
+    def _open_plans(self, dims: Dims, given: OpenSizes, layout: str, contexts: Contexts) -> list[c_open.Plan]:
+        """Plans for these dimensions, some of which are names: one for each example that no earlier one serves."""
+        from pysimd.network import c_open
+
+        plans: list[c_open.Plan] = []
+        for example in _examples([*dict.fromkeys(n for each in dims.values() for n in each if isinstance(n, str))], given):
+            if any(plan.sizes.conditions_hold()(*example.values()) for plan in plans):
+                continue
+            sizes = Sizes(example)
+            shapes: dict[str, Any] = {
+                each: tuple(sizes[n] if isinstance(n, str) else n for n in of) for each, of in dims.items()
+            }
+            graph = simplified(graph_of(self.source, shapes, self._fallback))
+            plans.append(c_open.Plan(sizes, Program(graph, layout, contexts, self.outputs)))
+        return plans
 
     def __repr__(self) -> str:
         return f"<pysimd.Model {self.name!r}: {', '.join(map(_described, self.source.inputs))}>"
@@ -494,6 +505,21 @@ def _preferred(prefer: str | None) -> str:
         return get_preference()
     with preference(prefer):
         return get_preference()
+
+
+def _examples(names: Sequence[str], given: OpenSizes) -> list[dict[str, int]]:
+    """All sizes of the open dimensions of these names for which a program is to be planned."""
+    found: dict[tuple[int, ...], None] = {}
+    for each in [given] if isinstance(given, Mapping) else given:
+        unknown = [name for name in each if name not in names]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is not an open dimension, expected {', '.join(map(repr, names))}")
+        several = {name: of if isinstance(of, (tuple, list)) else (of,) for name, of in each.items()}
+        choices = [[number(n, f"the size of {name}", 0) for n in several.get(name, (_EXAMPLE,))] for name in names]
+        found.update(dict.fromkeys(product(*choices)))
+    if not found:
+        raise ValueError(f"sizes is {shown(given)}, expected at least one size of {', '.join(map(repr, names))}")
+    return [dict(zip(names, sizes)) for sizes in found]
 
 
 def _described(value: Value) -> str:

@@ -119,21 +119,19 @@ class Sizes:
 
         return self._compiled([" return [", *(f"  {text(value)}," for value in values), " ]"], kept)
 
-    def definitions_in_c(self, kind: str, letter: str, quotient: str) -> list[str]:
-        """The definitions of the variables that formulas in C use.
+    def definitions_in_c(self, lines: Iterable[str], real: bool = False) -> list[str]:
+        """The definitions of the variables that these lines use: formulas of :func:`in_c`.
 
-        kind : their type.
-        letter : the beginning of their names.
-        quotient : the name of the function that divides and rounds down.
+        real : whether they are numbers of double, with other names, and not whole ones.
         """
-        lines = [f"const {kind} {letter}{i} = ({kind})m->sizes[{i}];" for i in range(len(self.names))]
-        for key, i in self._atoms.items():
-            if isinstance(key, tuple):
-                if key[0] == "element":
-                    raise ValueError("sizes that are computed from an array cannot be written as C")
-                dividend, divisor = (in_c(dict(formula), letter) for formula in key[1:])
-                lines.append(f"const {kind} {letter}{i} = {quotient}({dividend}, {divisor});")
-        return lines + [f"(void){letter}{i};" for i in range(len(self._texts))]
+        kind, letter, quotient = ("double", "d", "real_quotient") if real else ("int64_t", "a", "quotient")
+        found = [f"const {kind} {letter}{i} = ({kind})m->sizes[{i}];" for i in range(len(self.names))]
+        for key in [*self._atoms][len(self.names) :]:
+            if key[0] == "element":
+                raise ValueError("sizes that are computed from an array cannot be written as C")
+            dividend, divisor = (in_c(dict(formula), letter) for formula in key[1:])
+            found.append(f"const {kind} {letter}{len(found)} = {quotient}({dividend}, {divisor});")
+        return [found[i] for i in sorted(self._needed(*lines, letter=letter))]
 
     def conditions_in_c(self) -> list[tuple[str, str]]:
         """The conditions in C, and for people.
@@ -155,14 +153,15 @@ class Sizes:
         exec("\n".join([f"def function({arguments}):", *definitions, *lines]), names)
         return names["function"]  # type: ignore[no-any-return]
 
-    def _needed(self, *lines: str) -> set[int]:
-        """The atoms in some text, and those in their definitions."""
-        needed: set[int] = set()
-        left = [*lines]
+    def _needed(self, *lines: str, letter: str = "a") -> set[int]:
+        """The atoms in some text, where their names begin with this letter, and those in their definitions."""
+        needed = {int(number) for line in lines for number in re.findall(rf"\b{letter}(\d+)\b", line)}
+        left = [*needed]
         while left:
-            found = {int(number) for number in re.findall(r"\ba(\d+)\b", left.pop())} - needed
+            i = left.pop()
+            found = {int(number) for number in re.findall(r"\ba(\d+)\b", self._texts[i])} - needed
             needed |= found
-            left += [self._texts[i] for i in found if i >= len(self.names)]
+            left += found
         return needed
 
     def _atom(self, key: Any, text: str, value: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,9 +92,7 @@ def built(folder: Path, inputs: int, outputs: int, sizes: int) -> Path:
     return folder / "net"
 
 
-def compare(
-    model: Any, dims: dict[str, Any], sizes: Sequence[tuple[int, ...]], folder: Path, example: dict[str, int] | None = None
-) -> str:
+def compare(model: Any, dims: dict[str, Any], sizes: Sequence[tuple[int, ...]], folder: Path, example: Any = None) -> str:
     """A program of these dimensions beside preparations for these sizes, in one process. Returns what it says of others."""
     names = list(dict.fromkeys(n for each in dims.values() for n in each if isinstance(n, str)))
     model.compile(folder, dims, name="net", sizes=example)
@@ -197,6 +196,39 @@ def test_sizes_that_a_program_does_not_serve(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^sizes is given, but no dimension is open"):
         model.compile(tmp_path / "other", {"x": (2, 4), "b": (2, 4)}, sizes={"N": 3})
     assert not (tmp_path / "other").exists()
+
+
+def test_several_plans(tmp_path: Path) -> None:
+    """For sizes on both sides of conditions, in any order; those that no plan serves get a condition of the last one."""
+    model = _model([node("Add", ["x", "b"], ["y"])], {}, {"x": ("N", 4), "b": ("M", 4)})
+    dims = {"x": ("N", 4), "b": ("M", 4)}
+    sizes = [(6, 6), (6, 1), (9, 9), (1, 1), (1, 7), (6, 1), (3, 3)]
+    said = compare(model, dims, sizes, tmp_path, [{"N": (5, 1), "M": 5}, {"N": 5, "M": (5, 1)}])
+    text = (tmp_path / "net.c").read_text()
+    assert text.count("static const char * unmet_") == 3  # 5 and 5 are planned once
+    (last,) = re.findall(r"unmet_2\(.*?\n}", text, re.S)
+    assert said.startswith("the program does not serve these sizes: ") and said.count("\n") == 1
+    assert said.strip().split(": ")[1].replace("!", "\\041") in last
+    for wrong, sentence in (([], "sizes is "), ({"N": ()}, "sizes is "), ([{"K": 3}], "'K' is not an open dimension")):
+        with pytest.raises(ValueError, match=sentence):
+            model.compile(tmp_path / "other", dims, sizes=wrong)
+
+
+def test_plans_share_weights(tmp_path: Path) -> None:
+    """A context has the same number in all plans, and gets the weights that another plan has packed."""
+    widths = [(64,), (1,), (37,), (2,), (4,), (1,), (320,)]
+    said = compare(lines_of_text(), {"x": (1, 3, 16, "W")}, widths, tmp_path, {"W": (64, 1, 2, 3)})
+    text = (tmp_path / "net.c").read_text()
+    plans = re.findall(r"\bunmet_(\d+)\(", text)
+    assert said == "" and len(plans) > 2 and "#define CONTEXTS 4\n" in text
+    for i in plans:
+        (created,) = re.findall(rf"static int create_contexts_{i}\(.*?\n}}", text, re.S)
+        assert sorted(re.findall(r"PARAMS\((\d+), (\w+)SetParams, (DATA\(float, \d+\))", created)) == [
+            ("0", "SimdSynetConvolution32f", "DATA(float, 0)"),
+            ("1", "SimdSynetDeconvolution32f", "DATA(float, 1728)"),
+            ("2", "SimdnetRecurrent", "DATA(float, 3776)"),
+            ("3", "SimdSynetInnerProduct32f", "DATA(float, 6848)"),
+        ]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 import pysimd
 from network.batch_model import Batch, inputs_of, model_of
 from pysimd._library import ffi
-from pysimd.network import c_names, c_templates, operators
+from pysimd.network import c_names, c_open_templates, c_templates, operators
+from pysimd.network.c_program import filled
 from pysimd.network.source import SourceNode, Value
 from support import COMPILER, ROOT
 
@@ -106,11 +108,14 @@ def test_functions_of_c_are_refused_as_names() -> None:
             c_names.checked(name)
 
 
-def test_words_of_the_program_are_refused_or_do_no_harm(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dims", [{"x": (2,)}, {"x": ("N",)}], ids=["fixed", "open"])
+def test_words_of_the_program_are_refused_or_do_no_harm(dims: Any, tmp_path: Path) -> None:
     """A name may be that of a local variable or a member."""
-    model = model_of([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", (2,))], ["y"])
-    t = c_templates
-    text = t.SOURCE + t.MAIN + t.EMBEDDED + t.WEIGHTS_NUMBERS
+    model = model_of([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", tuple(dims["x"]))], ["y"])
+    t, o = c_templates, c_open_templates
+    text = t.SOURCE + t.MAIN + t.EMBEDDED + t.WEIGHTS_NUMBERS + "create_contexts_0 compute_0 "
+    if "N" in dims["x"]:
+        text += filled("".join((o.PLAN, o.PLANS, *o.HELPERS.values(), *o.OPEN.values())), defaultdict(str, number="0"))
     code = re.sub(r'/\*.*?\*/|"[^"\n]*"', " ", text, flags=re.S)
     words = {word for word in re.findall(r"\b[A-Za-z]\w*", code) if "@" not in word} - {"h"}
     accepted = []
@@ -119,7 +124,7 @@ def test_words_of_the_program_are_refused_or_do_no_harm(tmp_path: Path) -> None:
             accepted.append(c_names.checked(word))
         except ValueError:
             continue
-        model.compile(tmp_path / word, name=word, embed="numbers")
+        model.compile(tmp_path / word, dims, name=word, embed="numbers")
     assert {"model", "m", "data", "i"} <= set(accepted)
     files = [tmp_path / word / file for word in accepted for file in ("main.c", f"{word}.c", f"{word}_weights.c")]
     subprocess.run([COMPILER or "cc", f"-I{ROOT / 'include'}", *STRICT.split(), "-fsyntax-only", *files], check=True)

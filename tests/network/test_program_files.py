@@ -289,6 +289,21 @@ def test_shapes_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
         _model().compile(tmp_path, [])
 
 
+def test_sizes_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One for each plan, unless one plan serves several, in all combinations."""
+    _model().save(tmp_path / "net.simdnet")
+    shapes = ["--shape", "x:1,16,H,W", "--shape", "i:2"]
+    command = ["compile", str(tmp_path / "net.simdnet"), "-o", str(tmp_path / "c"), *shapes, "--size"]
+    for plans, sizes in ((1, ["H=8,9"]), (2, ["H=8,1"]), (4, ["H=8", "--size", "H=1,9", "--size", "W=1,7"])):
+        assert main([*command, *sizes]) == 0
+        assert len(re.findall(r"const char \* unmet_\d", (tmp_path / "c" / "model.c").read_text())) == plans
+    assert main([*command, "K=1"]) == 1
+    assert "'K' is not an open dimension, expected 'H', 'W'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*command, "H=8,"])
+    assert "'H=8,' is not a size, expected NAME=NUMBER or NAME=NUMBER,NUMBER" in capsys.readouterr().err
+
+
 # ---- what files say of themselves
 
 
