@@ -17,6 +17,7 @@ from pysimd.network.convert.conversion import full_name, supported_operators
 from pysimd.network.course import Course, Env, HostPart, Part, Segment, Shared, Times
 from pysimd.network.given import Inputs, array_of, by_name, fitting, refuse_others
 from pysimd.network.host_operators import HOST_OPERATORS
+from pysimd.network.in_place import copied_to
 from pysimd.network.open_runner import Dims
 from pysimd.network.partition import LOOPS, Scope
 from pysimd.network.source import Source, Value
@@ -56,10 +57,12 @@ class CourseRunner:
                 shape: Any = self._stored(each)
                 self.inputs[name] = np.zeros(shape, "float32" if dtype in ("float16", "bfloat16") else dtype)
 
-    def __call__(self, inputs: Inputs | None = None) -> dict[str, Any]:
-        if inputs is None:
+    def __call__(self, inputs: Inputs | None = None, *, outputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Computes the outputs for these inputs; both as of :meth:`pysimd.network.Runner.__call__`."""
+        if inputs is None and outputs is None:
             return self.run()
-        return self._run(self._given(inputs), None)
+        results = self._run(self._given(self.inputs if inputs is None else inputs), None)
+        return copied_to(outputs, results) if outputs else results
 
     def run(self) -> dict[str, Any]:
         """Computes :attr:`outputs` for the contents of :attr:`inputs`."""

@@ -76,10 +76,12 @@ class Model(KeepsRunners):
         self._open: OpenRunner | None = None  # of calls
         self._course: CourseRunner | None = None
 
-    def __call__(self, inputs: Inputs) -> dict[str, Array]:
+    def __call__(self, inputs: Inputs, *, outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
         """Computes the outputs for these inputs, as new arrays by name.
 
-        inputs : by name, or an array for the only input, in the types and layouts of the file.
+        inputs : by name, or an array for the only input, in the types and layouts of the file. Large dense arrays are read
+            in place.
+        outputs : arrays that take the place of some of the new ones: dense, writable, of the type and the shape.
 
         The first call with inputs of some shapes prepares the model for them, and the model keeps that for later calls: for
         the combinations of shapes that were used last, within the limits :attr:`most_shapes` and :attr:`most_bytes`, which
@@ -94,14 +96,14 @@ class Model(KeepsRunners):
         known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
         refuse_others(given, known)
         if self._course is not None or self._has_sequences:
-            return self._as_course(None)(given)
+            return self._as_course(None)(given, outputs=outputs)
         shapes = self.shapes({name: array_of(given[name], name, value.dtype).shape for name, value in known.items()})
         try:
             with self._runners.taken(shapes, self._prepared) as runner:
-                return runner(given)
+                return runner(given, outputs=outputs)
         except UnsupportedModel as error:
             course = self._as_course(error)
-        return course(given)
+        return course(given, outputs=outputs)
 
     def _prepared(self, shapes: Mapping[str, Shape], released: Runner | None) -> Runner:
         """For a call: by a plan that serves other shapes too, where the file leaves dimensions open."""

@@ -50,12 +50,13 @@ class OpenRunner(KeepsRunners):
         self._plans: list[OpenPlan] = []  # the one that was used last first
         self._runners = Runners()
 
-    def __call__(self, inputs: Inputs) -> dict[str, Array]:
+    def __call__(self, inputs: Inputs, *, outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
+        """Computes the outputs for these inputs; both as of :meth:`pysimd.network.Runner.__call__`."""
         given = by_name(inputs, self.dims, "the input")
         refuse_others(given, self.dims)
         shapes = {name: self._of_file(array_of(given[name], name, of.dtype).shape) for name, of in self._inputs.items()}
         with self.taken(shapes) as runner:
-            return runner(given)
+            return runner(given, outputs=outputs)
 
     def taken(self, shapes: Mapping[str, Shape]) -> AbstractContextManager[Runner]:
         """A runner for these shapes of all inputs, which no other call uses meanwhile."""

@@ -15,8 +15,9 @@ from pysimd.errors import check, errno, printable
 from pysimd.network.binding import Binding, Bound, BoundSizes, Memory
 from pysimd.network.calls import OWN, Call
 from pysimd.network.contexts import Context, Contexts
-from pysimd.network.given import Inputs, by_name, fitting, refuse_others
+from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
 from pysimd.network.graph import Graph, Node
+from pysimd.network.in_place import InPlace, any_large
 from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.program import Program, without_packed
 
@@ -52,7 +53,8 @@ class Runner:
     ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name; with one input,
     ``runner(image)`` does the same. Inputs of float32 may be given as float16, which is converted. Alternatively,
     write the inputs into the arrays of :attr:`inputs` and call ``runner()``, which returns :attr:`outputs`: arrays that the
-    next call overwrites.
+    next call overwrites. :meth:`bind` makes arrays of the caller those of :attr:`inputs` and :attr:`outputs`. What these
+    contain after a call that was given inputs is not defined.
 
     ``print(runner)`` shows inputs, outputs, the number of steps, and the memory.
 
@@ -157,6 +159,8 @@ class Runner:
         array = self._binding.array
         self.inputs: dict[str, Array] = {name: array(view) for name, view in self._program.inputs.items()}
         self.outputs: dict[str, Array] = {name: array(view) for name, view in self._program.outputs.items()}
+        self._has_large = any_large((*self.inputs.values(), *self.outputs.values()))
+        self._in_place: InPlace | None = None
 
     def _clear(self) -> None:
         """Sets inputs and outputs to zero, until they are given and computed. Others are written before they are read."""
@@ -191,15 +195,62 @@ class Runner:
         each = zip(self._program.numbers, self._steps, self._contexts)
         return [Step(nodes[i], calls, context) for i, calls, context in each if calls]
 
-    def __call__(self, inputs: Inputs | None = None) -> dict[str, Array]:
-        if inputs is None:
+    def __call__(
+        self,
+        inputs: Inputs | None = None,
+        *,
+        outputs: Mapping[str, Array] | None = None,
+        return_views: bool = False,
+    ) -> dict[str, Array]:
+        """Computes the outputs for these inputs; without inputs and outputs, :meth:`run`.
+
+        inputs : by name, or an array for the only input; those that are bound may be missing. Large dense arrays are read
+            in place, others are copied. All must stay as they are until the call returns.
+        outputs : arrays for some of the results, by name, as of :meth:`bind`, for this call. They may share memory with
+            inputs of the call, which are copied then.
+        return_views : whether results are arrays that the next call overwrites: those of :attr:`outputs`, in place of new
+            ones.
+
+        Raises TypeError and ValueError for what does not fit; then nothing is written.
+        """
+        if inputs is None and outputs is None:
             return self.run()
-        self._set(inputs)
-        self.run()
-        return {name: array.copy() for name, array in self.outputs.items()}
+        given = {} if inputs is None else self._given(inputs)
+        if not self._has_large and outputs is None and self._in_place is None:
+            for name, array in given.items():
+                self.inputs[name][...] = array
+            found = self.run()
+            return dict(found) if return_views else {name: array.copy() for name, array in found.items()}
+        in_place = self._with_places()
+        return in_place.run(self._calls, given, {} if outputs is None else in_place.checked(outputs, given), return_views)
+
+    def bind(self, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None) -> None:
+        """Makes arrays of the caller the runner's own: from now on, inputs are read and outputs written there, in place.
+
+        inputs, outputs : by name, arrays of the type and the shape of those of :attr:`inputs` and :attr:`outputs`, dense, at
+            any address; None for the runner's memory. Others remain as they are bound. Outputs must be writable, and share
+            memory with no other array that is bound.
+
+        The arrays are then those of :attr:`inputs` and :attr:`outputs`. Calls need not be given inputs that are bound, and
+        return outputs that are. With a cache among both, the arrays of two steps are swapped, and none is copied:
+        ``run.bind(inputs={"past": b}, outputs={"present": a})``.
+
+        Raises TypeError and ValueError for what does not fit; then everything remains as it was.
+        """
+        in_place = self._with_places()
+        in_place.bind(inputs or {}, outputs or {})
+        self.inputs = {**in_place.inputs, **in_place.bound_inputs}
+        self.outputs = {**in_place.outputs, **in_place.bound_outputs}
+
+    def _with_places(self) -> InPlace:
+        if self._in_place is None:
+            self._in_place = InPlace(self._program, self._binding, self.block, self.inputs, self.outputs)
+        return self._in_place
 
     def run(self) -> dict[str, Array]:
         """Computes :attr:`outputs` for the contents of :attr:`inputs`."""
+        if self._in_place is not None:
+            self._in_place.place()
         for function, arguments in self._calls:
             function(*arguments)
             if errno():
@@ -237,13 +288,14 @@ class Runner:
             report.write(path)
         return str(report)
 
-    def _set(self, inputs: Inputs) -> None:
-        """Copies inputs; refuses those that do not fit before anything is written."""
-        named = by_name(inputs, self.inputs, "the input")
-        refuse_others(named, self.inputs)
-        given = {name: fitting(named[name], name, target) for name, target in self.inputs.items()}
-        for name, array in given.items():
-            np.copyto(self.inputs[name], array)
+    def _given(self, inputs: Inputs) -> dict[str, Array]:
+        """Inputs that fit, by name."""
+        if type(inputs) is not dict or inputs.keys() != self.inputs.keys():
+            bound = {} if self._in_place is None else self._in_place.bound_inputs
+            named = by_name(inputs, [name for name in self.inputs if name not in bound] or self.inputs, "the input")
+            refuse_others({**bound, **named}, self.inputs)
+            return fitting_each(named, self.inputs)
+        return fitting_each(inputs, self.inputs)
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(_listed(arrays)) for arrays in (self.inputs, self.outputs))
