@@ -126,9 +126,12 @@ class _Passes:
                 f"the body of {_name_of(self.node)} has {found}, which do not fit its {len(self.node.inputs)} inputs"
             )
 
-    def _rows(self, states: int, most: int | None) -> list[Rows]:
+    def _rows(self, states: int, most: int | None) -> list[Rows | None]:
+        """For each output that is collected; None for one that nothing reads."""
         names = self.body.outputs[self.lead + states :]
-        return [Rows(f"{name!r} of {_name_of(self.node)}", most) for name in names]
+        wanted = [*self.node.outputs[states:], *[""] * len(names)]
+        what = _name_of(self.node)
+        return [Rows(f"{name!r} of {what}", most) if read else None for name, read in zip(names, wanted)]
 
     def _run(
         self,
@@ -136,7 +139,7 @@ class _Passes:
         states: Sequence[str],
         given: Callable[[int], Env],
         goes_on: Callable[[int, Sequence[Any]], bool],
-        rows: Sequence[Rows],
+        rows: Sequence[Rows | None],
         times: Times | None,
     ) -> list[Any]:
         """Runs passes while `goes_on` says so, by the number of those that have run and the leading outputs of the last one.
@@ -166,7 +169,8 @@ class _Passes:
             lead, count = results[: self.lead], count + 1
             env.update(zip(states, results[self.lead :]))
             for row, result in zip(rows, results[self.lead + len(states) :]):
-                row.add(np.asarray(result))
+                if row is not None:
+                    row.add(np.asarray(result))
         return [env[name] for name in states]
 
     def _whole(self, states: Sequence[str]) -> Segment | None:
@@ -200,7 +204,7 @@ class _Carried:
         count: int,
         given: Callable[[int], Env],
         goes_on: Callable[[int, Sequence[Any]], bool],
-        rows: Sequence[Rows],
+        rows: Sequence[Rows | None],
     ) -> int:
         """Runs passes until the last one, or until the shape of a state changes; the states are in the environment then.
 
@@ -211,7 +215,7 @@ class _Carried:
         kept = all(target.shape == out.shape and target.dtype == out.dtype for target, out in pairs)
         kept = kept and len(pairs) == len(self._states)
         changing = [(name, inputs[name]) for name in given(count) if name in inputs]
-        collected = list(zip(rows, self._results))
+        collected = [(row, result) for row, result in zip(rows, self._results) if row is not None]
         while True:
             run()
             count += 1
@@ -277,8 +281,10 @@ class Loop(_Passes):
         return bound if bound < _NO_BOUND else None
 
 
-def _collected(rows: Rows, value: Any) -> Array:
+def _collected(rows: Rows | None, value: Any) -> Array | None:
     """The rows of an output of the body; if there are none, an array of the shape that the file has for it, without rows."""
+    if rows is None:
+        return None
     found = rows.array()
     if found is None:
         dims = tuple(n if isinstance(n, int) else 0 for n in value.dims or ())
@@ -307,7 +313,7 @@ class Scan(_Passes):
         given = [np.asarray(self.course.value(env, name)) for name in self.node.inputs[self._batched :]]
         if self._batched:
             batch = [self._passes(env, [each[i] for each in given], times) for i in range(len(given[0]))]
-            results: Sequence[Any] = [np.stack(each) for each in zip(*batch)]
+            results: Sequence[Any] = [None if each[0] is None else np.stack(each) for each in zip(*batch)]
         else:
             results = self._passes(env, given, times)
         env.update((name, result) for name, result in zip(self.node.outputs, results) if name)
@@ -337,12 +343,12 @@ class Scan(_Passes):
         collected = [_collected(row, value) for row, value in zip(rows, body.source.outputs[states:])]
         return [*finals, *self._arranged(collected)]
 
-    def _arranged(self, collected: Sequence[Array]) -> Iterator[Array]:
+    def _arranged(self, collected: Sequence[Array | None]) -> Iterator[Array | None]:
         """What was collected, in the order and along the axis that the node says."""
         count = len(collected)
         directions, axes = self._numbers("scan_output_directions", count), self._numbers("scan_output_axes", count)
         for each, back, axis in zip(collected, directions, axes):
-            yield np.ascontiguousarray(np.moveaxis(each[::-1] if back else each, 0, axis))
+            yield None if each is None else np.ascontiguousarray(np.moveaxis(each[::-1] if back else each, 0, axis))
 
 
 class SequenceMap:
