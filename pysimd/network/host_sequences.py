@@ -10,43 +10,9 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
+from pysimd.network.convert.sequences import part_sizes, place_in, refuse_other_types
 from pysimd.network.host_operators import host_operator
 from pysimd.network.source import SourceNode
-
-
-def place_in(position: Any, count: int, most: int) -> int:
-    """A position in a sequence of `count` elements, counted from the first one; `most` is the last one allowed.
-
-    Raises ValueError if it is not within the sequence.
-    """
-    if np.size(position) != 1:
-        raise ValueError(f"the position has {np.size(position)} elements, expected 1")
-    place = int(np.asarray(position).reshape(()))
-    if not -count <= place <= most:
-        raise ValueError(f"position {place} is not within the sequence of {count} elements")
-    return place + count if place < 0 else place
-
-
-def refuse_other_types(types: Sequence[str]) -> None:
-    """Raises ValueError for the elements of a sequence if their types differ."""
-    different = list(dict.fromkeys(types))
-    if len(different) > 1:
-        raise ValueError(f"the elements of a sequence have the types {' and '.join(different)}, expected one type")
-
-
-def part_sizes(size: int, split: Any) -> list[int]:
-    """The sizes of the parts that SplitToSequence makes of a dimension; `split` is a size, or sizes.
-
-    Raises ValueError for sizes that do not fit.
-    """
-    given = np.asarray(split)
-    numbers = [int(n) for n in given.reshape(-1)]
-    if given.ndim == 0 and numbers[0] > 0:
-        whole, rest = divmod(size, numbers[0])
-        return [numbers[0]] * whole + [rest] * (rest > 0)
-    if given.ndim != 1 or min(numbers, default=0) < 0 or sum(numbers) != size:
-        raise ValueError(f"{size} elements cannot be split into {numbers if given.ndim else numbers[0]}")
-    return numbers
 
 
 def _listed(value: Any, what: str = "input 0") -> list[Array]:

@@ -8,6 +8,7 @@ from pysimd.network.convert import (  # noqa: F401  which registers converters
     normalize,
     pointwise,
     reductions,
+    sequences,
 )
 from pysimd.network.convert.conversion import Conversion, Unsupported, UnsupportedModel, UnsupportedNode, converts, graph_of
 

@@ -36,6 +36,17 @@ from pysimd.network.source import Source, SourceNode
 
 #: A tensor that is known, or the name in the graph of one that is computed.
 Value = Union[Array, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A sequence whose elements are tensors of the graph, or known; or an optional value that is empty, without elements."""
+
+    elements: tuple[Value, ...] | None
+
+
+#: What has a name in the source.
+Item = Union[Value, Listed]
 Converter = Callable[["Conversion", SourceNode], None]
 
 
@@ -104,6 +115,7 @@ class UnsupportedModel(ValueError):
 class _Entry(NamedTuple):
     convert: Converter
     any_type: bool
+    sequences: bool
 
 
 _REGISTRY: dict[str, _Entry] = {}
@@ -117,15 +129,16 @@ INPUT_TYPES = (
 CAST_TYPES = frozenset(element.name for element in CASTS)
 
 
-def converts(*operators: str, any_type: bool = False) -> Callable[[Converter], Converter]:
+def converts(*operators: str, any_type: bool = False, sequences: bool = False) -> Callable[[Converter], Converter]:
     """Registers a converter for operators; those of another domain than ONNX's as "domain.Name".
 
     any_type : it takes tensors of any type, or looks at types itself; else all that are computed at run time are float32.
+    sequences : its inputs may be sequences and optional values, too.
     """
 
     def register(convert: Converter) -> Converter:
         for operator in operators:
-            _REGISTRY[operator] = _Entry(convert, any_type)
+            _REGISTRY[operator] = _Entry(convert, any_type or sequences, sequences)
         return convert
 
     return register
@@ -156,7 +169,7 @@ class Conversion:
         self.opset = source.opset
         self.node: SourceNode = _MISSING
         self._fallback = fallback
-        self._values: ChainMap[str, Value] = ChainMap({})
+        self._values: ChainMap[str, Any] = ChainMap({})
         self._weights: ChainMap[str, Array] = ChainMap(source.weights)  # type: ignore[arg-type]  # nothing is written
         self._constants: dict[str, str] = {}  # of the source, in the graph
         self._arrays: dict[str, Array] = {}  # of constants of the graph
@@ -180,12 +193,12 @@ class Conversion:
         value: Any = self._open(i)
         return opened(value, self.dtype(i)) if is_open(value) else value
 
-    def _open(self, i: int) -> Value | None:
+    def _open(self, i: int) -> Any:
         """An input; of one that is known, elements may be sizes that are open."""
         name = self.node.inputs[i] if i < len(self.node.inputs) else ""
         return self._lookup(name) if name else None
 
-    def _lookup(self, name: str) -> Value:
+    def _lookup(self, name: str) -> Any:
         for values in self._values.maps:
             if name in values:
                 return values[name]
@@ -231,10 +244,30 @@ class Conversion:
         return self._constants[name]
 
     def _given(self, i: int) -> Value:
-        value = self._open(i)
+        value = self.item(i)
+        if isinstance(value, Listed):
+            what = "an empty optional value" if value.elements is None else "a sequence"
+            raise Unsupported(f"input {i} is {what}, expected a tensor")
+        return value
+
+    def item(self, i: int) -> Item:
+        """An input as it is, which may be a sequence, or an optional value that is empty."""
+        value: Item | None = self._open(i)
         if value is None:
             raise Unsupported(f"input {i} is missing")
         return value
+
+    def is_sequence(self, i: int) -> bool:
+        """Whether an input is a sequence."""
+        return isinstance(self._open(i), Listed)
+
+    def sequence(self, i: int) -> tuple[Value, ...]:
+        """The elements of an input that must be a sequence."""
+        value = self.item(i)
+        if not isinstance(value, Listed) or value.elements is None:
+            what = "an empty optional value" if isinstance(value, Listed) else "a tensor"
+            raise Unsupported(f"input {i} is {what}, expected a sequence")
+        return value.elements
 
     def shape(self, i: int) -> Shape:
         """The shape of an input."""
@@ -243,9 +276,13 @@ class Conversion:
     def dtype(self, i: int) -> str:
         """The type of the elements of an input."""
         value = self._given(i)
-        if isinstance(value, str):
-            return self.builder.type(value).dtype
-        return self._open_types.get(self.node.inputs[i], "int64") if is_open(value) else value.dtype.name
+        if isinstance(value, str) or not is_open(value):
+            return self.dtype_of(value)
+        return self._open_types.get(self.node.inputs[i], "int64")
+
+    def dtype_of(self, value: Value) -> str:
+        """The type of the elements of a tensor."""
+        return self.builder.type(value).dtype if isinstance(value, str) else value.dtype.name
 
     def shape_of(self, value: Value) -> Shape:
         """The shape of a tensor."""
@@ -357,7 +394,7 @@ class Conversion:
 
     # ---- its outputs
 
-    def give(self, *values: Value | None) -> None:
+    def give(self, *values: Item | None) -> None:
         """The outputs of the node; None for one that cannot be computed."""
         for i, name in enumerate(self.node.outputs):
             value = values[i] if i < len(values) else None
@@ -365,11 +402,20 @@ class Conversion:
                 continue
             if value is None:
                 raise Unsupported(f"its output {i} is not supported")
-            if isinstance(value, str):  # a constant, such as an image that keeps its size, is known to later nodes
-                value = self._arrays.get(value, value)
-            if isinstance(value, str) and prod(self.builder.shape(value)) == 0:  # nothing is to be computed
-                value = full(self.builder.shape(value), 0, self.builder.type(value).dtype)
-            self._values[name] = value
+            self._values[name] = self._settled(value)
+
+    def _settled(self, value: Any) -> Any:
+        if isinstance(value, Listed):
+            return value if value.elements is None else Listed(tuple(map(self._settled, value.elements)))
+        if isinstance(value, str):  # a constant, such as an image that keeps its size, is known to later nodes
+            value = self._arrays.get(value, value)
+        if isinstance(value, str) and prod(self.builder.shape(value)) == 0:  # nothing is to be computed
+            value = full(self.builder.shape(value), 0, self.builder.type(value).dtype)
+        return value
+
+    def fail(self) -> None:
+        """The node has no outputs, as nodes in its body cannot be converted, which are collected already."""
+        self._failed.update(self.node.outputs)
 
     # ---- the walk
 
@@ -431,14 +477,21 @@ class Conversion:
         given = [self._lookup(name) if name else None for name in node.inputs]
         entry = _REGISTRY.get(full_name(node))
         function = self._function(node)
+        listed = any(isinstance(value, Listed) for value in given)
         if function is not None:
             self.give(*self._host(function, node))
         elif node.op == "If" and node.domain in ("", "ai.onnx"):
             self._branch(node)
-        elif not any(isinstance(value, str) for value in given) and (self._fold_open(node, given) or self._fold(node)):
+        elif listed and not (entry is not None and entry.sequences):
+            raise Unsupported("an input is a sequence, expected a tensor")
+        elif (
+            not listed
+            and not any(isinstance(value, str) for value in given)
+            and (self._fold_open(node, given) or self._fold(node))
+        ):
             pass
         elif entry is not None and (entry.any_type or all(self._is_float(value) for value in given)):
-            self._by_library(entry, node, all(not isinstance(value, str) for value in given))
+            self._by_library(entry, node, not any(isinstance(value, (str, Listed)) for value in given))
         else:
             self.by_numpy()
 
@@ -462,7 +515,7 @@ class Conversion:
         if takes_sizes(node, given) or not any(is_array(value) or is_open(value) for value in given):
             return False
         if node.op not in FOLDS or node.domain not in ("", "ai.onnx"):
-            self._values.update((name, self.value(i)) for i, name in enumerate(node.inputs) if name)  # type: ignore[misc]
+            self._values.update((name, self.value(i)) for i, name in enumerate(node.inputs) if name)
             return False
         function = HostFunction(node, {i: None for i, value in enumerate(given) if value is None}, self.opset)
         arrays = [self.operand(i) for i, value in enumerate(given) if value is not None]
@@ -501,19 +554,24 @@ class Conversion:
         if condition.size != 1:
             raise Unsupported(f"the condition has {condition.size} elements, expected 1")
         branch: Source = self.attribute("then_branch" if condition.reshape(()) else "else_branch")
-        values, weights = self._values, self._weights
-        self._values, self._weights = values.new_child(), weights.new_child(branch.weights)  # type: ignore[arg-type]
-        try:
-            self.walk(branch.nodes)
-            names = [output.name if read else "" for output, read in zip(branch.outputs, node.outputs)]
-            missing = any(name in self._failed for name in names)
-            results = [] if missing else [self._lookup(name) if name else None for name in names]
-        finally:
-            self._values, self._weights, self.node = values, weights, node
-        if missing:  # the nodes that are the reason are collected already
-            self._failed.update(node.outputs)
+        results = self.inside(branch, {})
+        if results is None:
+            self.fail()
         else:
             self.give(*results)
+
+    def inside(self, source: Source, inputs: Mapping[str, Value]) -> list[Any] | None:
+        """The results of a subgraph, as far as the node has outputs for them; None if nodes in it cannot be converted."""
+        node, values, weights, constants = self.node, self._values, self._weights, self._constants
+        self._values, self._weights = values.new_child(dict(inputs)), weights.new_child(source.weights)  # type: ignore[arg-type]
+        self._constants = dict(constants)
+        try:
+            self.walk(source.nodes)
+            names = [output.name if read else "" for output, read in zip(source.outputs, node.outputs)]
+            missing = any(name in self._failed for name in names)
+            return None if missing else [self._lookup(name) if name else None for name in names]
+        finally:
+            self._values, self._weights, self._constants, self.node = values, weights, constants, node
 
     def finished(self, source: Source) -> Graph:
         """The graph, whose tensors have their names in the source. Raises UnsupportedModel if an output has problems.
@@ -523,6 +581,7 @@ class Conversion:
         """
         results = [output.name for output in source.outputs]
         inputs = {value.name for value in (*source.inputs, *source.overridable)}
+        self._refuse_sequences(results)
         if not self._failed.isdisjoint({*results, *inputs}):
             error = UnsupportedModel(source.name, self._with_inputs())
             error.needed = self._needed
@@ -538,6 +597,12 @@ class Conversion:
         names = {value: name for name, value in reversed(list(self._values.items())) if isinstance(value, str)}
         names.update((made, name) for name, made in outputs.items() if name not in inputs)
         return renamed(self.builder.graph(*outputs.values()), names)
+
+    def _refuse_sequences(self, results: Iterable[str]) -> None:
+        for name in results:
+            if isinstance(self._values.get(name), Listed):
+                self._failed.add(name)
+                self.problems.append(UnsupportedNode(name, "output", "it is a sequence, a plan has tensors"))
 
     def _with_inputs(self) -> list[UnsupportedNode]:
         """The problems, with the inputs of the source that decide where these are a few numbers, which a caller can give."""

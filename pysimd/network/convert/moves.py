@@ -71,16 +71,6 @@ def _unsqueeze(c: Conversion, node: SourceNode) -> None:
     c.give(c.reshape(c.tensor(0), [1 if axis in axes else next(rest) for axis in range(len(shape) + count)]))
 
 
-@converts("Identity", "OptionalGetElement", any_type=True)
-def _identity(c: Conversion, node: SourceNode) -> None:
-    c.give(c.value(0))
-
-
-@converts("OptionalHasElement", any_type=True)
-def _has_element(c: Conversion, node: SourceNode) -> None:
-    c.give(np.array(c.has(0)))
-
-
 @converts("Dropout", any_type=True)
 def _dropout(c: Conversion, node: SourceNode) -> None:
     if c.has(2) and c.known(2, "training_mode").any():
