@@ -11,13 +11,13 @@ import _cffi_backend
 import numpy as np
 
 from pysimd._library import ffi, lib
-from pysimd.annotations import Array
+from pysimd.annotations import Array, Shape
 from pysimd.errors import check, errno
 from pysimd.network.calls import OWN, Call, PythonCall, Struct, Structs
 from pysimd.network.host import HostCall
 from pysimd.network.open_arrays import OpenArray
 from pysimd.network.sizes import Size
-from pysimd.network.views import Constant, View, array_in
+from pysimd.network.views import Constant, View
 
 _new: Any = _cffi_backend.newp  # what ffi.new calls
 _cast: Any = _cffi_backend.cast
@@ -32,7 +32,7 @@ class Bound:
 
     __slots__ = ("arguments", "function")
 
-    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
+    def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
         self.function, self.arguments = function, arguments
 
     def __call__(self) -> None:
@@ -56,32 +56,51 @@ class Memory:
     """Where the roots of views are.
 
     block, offsets : the bytes of tensors, and the offsets of these.
-    constants : arrays, by name.
-    known : the addresses of such of them as never move, by name.
+    constants, addresses : arrays that do not depend on sizes, and their addresses, by name.
+    computed : arrays that do.
     """
 
     def __init__(
-        self, block: Array, offsets: Mapping[str, int], constants: Mapping[str, Array], known: Mapping[str, int] = {}
+        self,
+        block: Array,
+        offsets: Mapping[str, int],
+        constants: Mapping[str, Array],
+        addresses: Mapping[str, int],
+        computed: Mapping[str, Array],
     ) -> None:
-        self._block, self._offsets, self._constants = block, offsets, constants
+        self._block, self._offsets, self._constants, self._computed = block, offsets, constants, computed
         begin = address_of(block)
-        self.addresses = {**known, **{name: address_of(array) for name, array in constants.items() if name not in known}}
-        self.addresses.update((root, begin + offset) for root, offset in offsets.items())
+        self.addresses = {**addresses, **{name: address_of(array) for name, array in computed.items()}}
+        self.addresses.update([(root, begin + offset) for root, offset in offsets.items()])
 
-    def __getitem__(self, root: str) -> Array:
-        """The bytes of a tensor and of what follows it, or a constant."""
-        return self._block[self._offsets[root] :] if root in self._offsets else self._constants[root]
+    def with_computed(self, computed: Mapping[str, Array]) -> Memory:
+        """The same places, with other arrays that depend on sizes."""
+        made = object.__new__(Memory)
+        made.__dict__.update(self.__dict__)
+        made._computed = computed
+        made.addresses = {**self.addresses, **{name: address_of(array) for name, array in computed.items()}}
+        return made
+
+    def constant(self, name: str) -> Array:
+        """An array of constants."""
+        return self._computed[name] if name in self._computed else self._constants[name]
+
+    def array(self, root: str, dtype: Any, shape: Shape, strides: Shape, offset: int) -> Array:
+        """The elements of a root at strides; the offset is in bytes."""
+        if root not in self._offsets:
+            return np.ndarray(shape, dtype, self.constant(root), offset, strides)
+        return np.ndarray(shape, dtype, self._block, self._offsets[root] + offset, strides)
 
 
-_Put = Callable[[Any, Any, Any], None]
+_Set = Callable[[Any, Any, Any], None]
 
 
 class Binding:
     """Memory and sizes for calls, which :meth:`move` replaces.
 
-    Arguments and members of structs are put where they belong one by one, and the binding knows where it has put what
-    depends on memory and sizes. So a step of a decoder, whose sizes differ by one from those of the last step, replaces these
-    few numbers and pointers: binding all calls again takes ten times as long.
+    Arguments and members of structs are set one by one, and the binding knows where it has set what depends on memory and
+    sizes. A step of a decoder, whose sizes differ by one from those of the last step, replaces these few numbers and
+    pointers: binding all calls again takes ten times as long.
 
     memory : of the roots; None for calls without views.
     sizes : as the numbers of :class:`BoundSizes`.
@@ -90,16 +109,16 @@ class Binding:
     """
 
     def __init__(self, memory: Memory | None, sizes: Mapping[int, Any]) -> None:
-        self._memory, self._sizes = memory, sizes
+        self.memory, self._sizes = memory, sizes
         self._addresses = {} if memory is None else memory.addresses
         self._at: dict[str, int] = {}  # the addresses of roots that are elsewhere
         self._elsewhere: Mapping[str, Array] = {}  # their arrays, while these are being placed
         self.held: list[Any] = []
         self._dense: list[Array] = []  # held, too, until sizes change
-        # Each a function that puts, with the object in which it does, and the index or the name there.
-        self._numbers: list[tuple[_Put, Any, Any, int]] = []  # sizes, by their identity
-        self._pointers: dict[str, list[tuple[_Put, Any, Any, Any, int]]] = {}  # by root: their type, and offset
-        self._others: list[tuple[_Put, Any, Any, Any, Any]] = []  # values with the type of pointer
+        # Where values are set: a function that sets items or members, the object, and the index or the name in it.
+        self._numbers: dict[int, list[tuple[_Set, Any, Any]]] = {}  # by the identity of a size
+        self._pointers: dict[str, list[tuple[_Set, Any, Any, Any, int]]] = {}  # by root: their type, and offset
+        self._others: list[tuple[_Set, Any, Any, Any, Any]] = []  # values with the type of pointer
 
     def call(self, call: Call | PythonCall, own: Any = None) -> Bound:
         """A call with its arguments.
@@ -110,7 +129,7 @@ class Binding:
             arrays: tuple[list[Any], list[Any]] = ([None] * len(call.inputs), [None] * len(call.outputs))
             for target, views in zip(arrays, (call.inputs, call.outputs)):
                 for i, view in enumerate(views):
-                    self._put_later(setitem, target, i, view, _ARRAY)
+                    self._set_later(setitem, target, i, view, _ARRAY)
             return Bound(HostCall(call.function, *arrays), [])
         function, kinds = _function(call.function)
         arguments: list[Any] = [None] * len(call.arguments)
@@ -118,24 +137,27 @@ class Binding:
             if value is OWN:
                 arguments[i] = own
             else:
-                self._put(setitem, arguments, i, value, kind)
+                self._set(setitem, arguments, i, value, kind)
         return Bound(function, arguments)
 
     def move(self, memory: Memory, sizes: Mapping[int, Any]) -> None:
         """Replaces what depends on memory and sizes in all calls; contexts remain as they are."""
-        old, new = {**self._addresses, **self._at}, memory.addresses
+        numbers, old, new = self._sizes, {**self._addresses, **self._at}, memory.addresses
         self._at = {}
-        self._memory, self._sizes, self._addresses = memory, sizes, new
-        for put, target, key, size in self._numbers:
-            put(target, key, sizes[size])
+        self.memory, self._sizes, self._addresses = memory, sizes, new
+        for size, places in self._numbers.items():
+            number = sizes[size]
+            if number != numbers[size]:
+                for set_in, target, key in places:
+                    set_in(target, key, number)
         for root, pointers in self._pointers.items():
             address = new[root]
             if address != old[root]:
-                for put, target, key, kind, offset in pointers:
-                    put(target, key, _cast(kind, address + offset))
+                for set_in, target, key, kind, offset in pointers:
+                    set_in(target, key, _cast(kind, address + offset))
         last, self._dense = self._dense, []
-        for put, target, key, value, kind in self._others:
-            put(target, key, self._current(value, kind))
+        for set_in, target, key, value, kind in self._others:
+            set_in(target, key, self._current(value, kind))
         last.clear()
 
     def place(self, arrays: Mapping[str, Array]) -> None:
@@ -148,12 +170,12 @@ class Binding:
         for root in {**at, **old}:
             address = at.get(root, self._addresses[root])
             if address != old.get(root, self._addresses[root]):
-                for put, target, key, kind, offset in self._pointers.get(root, ()):
-                    put(target, key, _cast(kind, address + offset))
+                for set_in, target, key, kind, offset in self._pointers.get(root, ()):
+                    set_in(target, key, _cast(kind, address + offset))
         if self._others and (at or old):
-            for put, target, key, value, kind in self._others:
+            for set_in, target, key, value, kind in self._others:
                 if isinstance(value, View) and (value.root in at or value.root in old):
-                    put(target, key, self._current(value, kind))
+                    set_in(target, key, self._current(value, kind))
         self._elsewhere = {}
 
     def uses(self, root: str) -> int:
@@ -166,43 +188,43 @@ class Binding:
 
     def array(self, view: View | None) -> Any:
         """The NumPy array of a view."""
-        if view is None or self._memory is None:
+        if view is None or self.memory is None:
             return None
-        if view.root in self._elsewhere:
-            memory = self._elsewhere[view.root].reshape(-1).view(np.uint8)
-        else:
-            memory = self._memory[view.root]
+        elsewhere = self._elsewhere.get(view.root)
         if isinstance(view, Constant):
-            return memory
-        shape, strides = (tuple([self._number(n) for n in each]) for each in (view.shape, view.strides))
-        return array_in(memory, view.dtype, shape, strides, self._number(view.offset))
+            return self.memory.constant(view.root)
+        shape, strides = [tuple([self._number(n) for n in each]) for each in (view.shape, view.strides)]
+        offset = self._number(view.offset)
+        if elsewhere is not None:
+            return np.ndarray(shape, view.dtype, elsewhere, offset, strides)
+        return self.memory.array(view.root, view.dtype, shape, strides, offset)
 
     def _number(self, value: Any) -> Any:
         if type(value) is Size:
             return self._sizes[id(value)]
         return self._sizes[id(value)].item() if type(value) is OpenArray else value
 
-    def _put(self, put: _Put, target: Any, key: Any, value: Any, kind: Any) -> None:
-        """Puts a number; a pointer if `kind`, the type of the parameter, is that of pointers."""
-        if type(value) is OpenArray or (isinstance(value, View) and type(value.offset) in (Size, OpenArray)):
-            self._put_later(put, target, key, value, kind)
+    def _set(self, set_in: _Set, target: Any, key: Any, value: Any, kind: Any) -> None:
+        """Sets a number; a pointer if `kind`, the type of the parameter, is that of pointers."""
+        if type(value) is OpenArray or (isinstance(value, View) and not isinstance(value.offset, int)):
+            self._set_later(set_in, target, key, value, kind)
         elif kind is None:
             if type(value) is Size:
-                self._numbers.append((put, target, key, id(value)))
-            put(target, key, self._number(value))
+                self._numbers.setdefault(id(value), []).append((set_in, target, key))
+            set_in(target, key, self._number(value))
         elif isinstance(value, View):
-            self._pointers.setdefault(value.root, []).append((put, target, key, kind, value.offset))
-            put(target, key, _cast(kind, self._addresses[value.root] + value.offset))
+            self._pointers.setdefault(value.root, []).append((set_in, target, key, kind, value.offset))
+            set_in(target, key, _cast(kind, self._addresses[value.root] + value.offset))
         else:
-            put(target, key, _NULL if value is None else self._made(value, kind))
+            set_in(target, key, _NULL if value is None else self._made(value, kind))
 
-    def _put_later(self, put: _Put, target: Any, key: Any, value: Any, kind: Any) -> None:
+    def _set_later(self, set_in: _Set, target: Any, key: Any, value: Any, kind: Any) -> None:
         """The same for what is found anew whenever memory and sizes change."""
-        self._others.append((put, target, key, value, kind))
-        put(target, key, self._current(value, kind))
+        self._others.append((set_in, target, key, value, kind))
+        set_in(target, key, self._current(value, kind))
 
     def _current(self, value: Any, kind: Any) -> Any:
-        """What is put for an array that depends on sizes, for a view with an open offset, and for a view as an array."""
+        """What is set for an array that depends on sizes, for a view with an open offset, and for a view as an array."""
         if kind is _ARRAY:
             return self.array(value)
         if kind is None:
@@ -224,26 +246,26 @@ class Binding:
             of = _struct(value.kind)
             made = _new(of.pointer) if isinstance(value, Struct) else _new(of.array, len(value.each))
             for i, members in enumerate([value.members] if isinstance(value, Struct) else value.each):
-                self._put_members(made[i], members, of)
+                self._set_members(made[i], members, of)
         else:
             made = _new(_array_of(kind), len(value))
-            self._put_all(made, value, kind.item if isinstance(value, list) else None)
+            self._set_all(made, value, kind.item if isinstance(value, list) else None)
         self.held.append(made)
         return made
 
-    def _put_members(self, target: Any, members: Mapping[str, Any], of: _Struct) -> None:
+    def _set_members(self, target: Any, members: Mapping[str, Any], of: _Struct) -> None:
         if of.has_size:
             target.size = of.size
         for name, value in members.items():
             kind = of.pointers[name]
             if type(value) is tuple and kind is None:
-                self._put_all(getattr(target, name), value, None)
+                self._set_all(getattr(target, name), value, None)
             else:
-                self._put(setattr, target, name, value, kind)
+                self._set(setattr, target, name, value, kind)
 
-    def _put_all(self, target: Any, values: Sequence[Any], kind: Any) -> None:
+    def _set_all(self, target: Any, values: Sequence[Any], kind: Any) -> None:
         for i, value in enumerate(values):
-            self._put(setitem, target, i, value, kind)
+            self._set(setitem, target, i, value, kind)
 
 
 def address_of(array: Array) -> int:

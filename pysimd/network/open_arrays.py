@@ -26,12 +26,19 @@ class _Call:
 
     def __init__(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
         self.function, self.inputs = function, tuple(inputs)
+        self._key = getattr(function, "key", None)  # equal for functions that have equal results for equal inputs
+        self._identities = [None if is_array(each) or self._key is None else _identity(each) for each in inputs]
 
     def results(self, values: Sequence[int], found: dict[Any, Any]) -> tuple[Array, ...]:
         """The arrays for these sizes of the open dimensions; found has those that are computed."""
         if self not in found:
             arrays = [each.call.results(values, found)[each.place] if is_array(each) else each for each in self.inputs]
-            found[self] = _arrays(self.function(*arrays))
+            key: Any = self
+            if self._key is not None:  # a layer may compute what another one has computed
+                key = self._key, *(known or _identity(each) for known, each in zip(self._identities, arrays))
+            if key not in found:
+                found[key] = _arrays(self.function(*arrays))
+            found[self] = found[key]
         return found[self]  # type: ignore[no-any-return]
 
     def sizes(self, seen: set[_Call]) -> Iterator[Size]:
@@ -41,6 +48,14 @@ class _Call:
             for each in self.inputs:
                 if is_array(each):
                     yield from each.call.sizes(seen)
+
+
+def _identity(array: Any) -> Any:
+    """What is equal for equal arrays only, as long as they exist and nobody writes them: the bytes of small ones, the places
+    of others."""
+    array = np.asarray(array)
+    content = array.tobytes() if array.size <= _MOST_NUMBERS else (array.__array_interface__["data"][0], array.strides)
+    return array.dtype.char, array.shape, content
 
 
 class _Numbers(_Call):
@@ -53,7 +68,10 @@ class _Numbers(_Call):
 
     def results(self, values: Sequence[int], found: dict[Any, Any]) -> tuple[Array, ...]:
         self._resolve = self._resolve or self._owner.resolver([self._numbers])
-        return (_integers(self._resolve(*values)[0]).astype(self._dtype).reshape(self._shape),)
+        array = _integers(self._resolve(*values)[0])
+        if self._dtype != array.dtype:
+            array = array.astype(self._dtype)
+        return (array if self._shape == array.shape else array.reshape(self._shape),)
 
     def sizes(self, seen: set[_Call]) -> Iterator[Size]:
         yield from sizes_in(self._numbers)
@@ -188,7 +206,10 @@ def opened(array: Array, dtype: Any = np.int64) -> OpenArray:
 
 def _integers(numbers: Sequence[int]) -> Array:
     """Numbers as int64, in which sums and products overflow."""
-    return np.array([(int(n) + (1 << 63)) % (1 << 64) - (1 << 63) for n in numbers], np.int64)
+    try:
+        return np.array(numbers, np.int64)
+    except OverflowError:
+        return np.array([(int(n) + (1 << 63)) % (1 << 64) - (1 << 63) for n in numbers], np.int64)
 
 
 def called(

@@ -13,13 +13,13 @@ from pysimd.network.binding import BoundSizes
 from pysimd.network.calls import open_numbers
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Graph, Node, Type
-from pysimd.network.memory import Arrangement, Place, Places, Plan, packed, packed_roots, together
+from pysimd.network.memory import Arrangement, Place, Places, Plan, packed_roots, together
 from pysimd.network.open_arrays import OpenArray, is_array, release
 from pysimd.network.program import Program, without_packed
-from pysimd.network.runner import MOST_ROOM, Runner
+from pysimd.network.runner import Runner
 from pysimd.network.sizes import Sizes, sizes_in
 
-_GROWTH = 4  # one part in so many is added to the places of tensors if the last ones were a little too small
+_GROWTH = 2  # one part in so many is added to the places of tensors if the last ones were a little too small
 
 
 class OpenPlan:
@@ -84,21 +84,21 @@ class OpenPlan:
         computed = {name: _at(array, values, Type(shape, array.dtype.name)) for (name, array), shape in shapes}
         self.sizes.forget()
         sizes = BoundSizes(numbers, computed)
-        described = partial(self._described.resolved, values)
-        known = None if released is None else released.places_of(self._program)
-        if released is not None and known is not None:
-            released.move(sizes, self._places_for(values, known), described)
+        is_ours = released is not None and released.is_of(self._program)
+        of_roots = self._bytes(*values)
+        places = (released.places_for(of_roots) if released and is_ours else None) or self._places_for(of_roots)
+        described = partial(self._described.resolved, values, places)
+        if released is not None and is_ours:
+            released.move(sizes, places, described)
             return released
         block = None if released is None else released.block
-        runner = Runner.of_program(self._program, sizes, self._places_for(values), described, block)
+        runner = Runner.of_program(self._program, sizes, places, described, block)
         runner.operators, runner.file = self._operators, self._file
         return runner
 
-    def _places_for(self, values: Sequence[int], known: Places | None = None) -> Places:
-        """Those that are known, if they serve these sizes; else those that were found last, if they do, or new ones."""
-        sizes, last = self._bytes(*values), self._places
-        if known is not None and known.fit(sizes, MOST_ROOM):
-            return known
+    def _places_for(self, sizes: Sequence[int]) -> Places:
+        """The places for roots of these bytes that were found last, if they are hardly too large; else new ones."""
+        last = self._places
         if last is None or not last.fit(sizes, 1 + 1 / _GROWTH):
             total = sum(sizes)
             if last is not None and last.total < total < 2 * last.total:  # sizes may go on growing
@@ -117,8 +117,8 @@ class _Described:
         self._places = sizes.resolver([(place.offset, place.shape, place.strides) for place in places])
         self._idle = [i for i, node in enumerate(stored.nodes) if node in arrangement.idle]
 
-    def resolved(self, values: Sequence[int]) -> tuple[Graph, Graph, Plan]:
-        """The graph, the graph of stored tensors, and the plan for these sizes."""
+    def resolved(self, values: Sequence[int], of_roots: Places) -> tuple[Graph, Graph, Plan]:
+        """The graph, the graph of stored tensors, and the plan for these sizes, whose roots are in these places."""
         graph, stored = (each.resolved(*values) for each in self._graphs)
         self._sizes.forget()
         a = self._arrangement
@@ -126,8 +126,8 @@ class _Described:
             name: Place(of.root, offset, shape, strides, of.itemsize)
             for (name, of), (offset, shape, strides) in zip(a.places.items(), self._places(*values))
         }
-        plan = packed(Arrangement(places, stored.types, a.lives, frozenset(stored.nodes[i] for i in self._idle)))
-        return graph, stored, plan
+        idle = frozenset(stored.nodes[i] for i in self._idle)
+        return graph, stored, Plan(places, stored.types, of_roots.offsets, of_roots.size, idle)
 
 
 class _Open:

@@ -64,7 +64,7 @@ class Program:
 
     def scratch(self, sizes: Mapping[int, Any]) -> int:
         """The bytes that steps share; sizes as of :meth:`contexts`."""
-        return max([sizes.get(id(n), n) for n in self._scratch])
+        return max(int(sizes.get(id(n), n)) for n in self._scratch)
 
     def contexts(self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None) -> Iterator[Context | None]:
         """Creates the contexts of all steps, None for those without one.

@@ -22,7 +22,7 @@ from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.program import Program, without_packed
 
 _PAGE = 4096
-MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
+_MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
 
 Self = TypeVar("Self", bound="Runner")
 
@@ -114,15 +114,21 @@ class Runner:
         self._contexts = list(program.contexts(sizes.numbers, progress))
         self._bind(block)
 
-    def places_of(self, program: Program) -> Places | None:
-        """Where tensors are, if this is a runner of that program; else None."""
-        return self._places if program is self._program else None
+    def is_of(self, program: Program) -> bool:
+        """Whether this is a runner of that program."""
+        return program is self._program
+
+    def places_for(self, sizes: Sequence[int]) -> Places | None:
+        """Where tensors are, if these places and the block serve roots of these bytes and are not much too large."""
+        places = self._places
+        return places if places.fit(sizes, _MOST_ROOM * places.size / max(self.block_bytes, 1)) else None
 
     def move(self, sizes: BoundSizes, places: Places, described: Callable[[], tuple[Graph, Graph, Plan]]) -> None:
         """Makes this a runner for other sizes, as :meth:`of_program` does; its inputs have any values, then.
 
         It needs a small part of the time, since it replaces only what differs. If it raises, the runner cannot be used.
         """
+        memory = self._binding.memory if places is self._places else None
         self._sizes, self._places, self._described = sizes, places, described
         self.__dict__.pop("steps", None)
         self.__dict__.pop("_description", None)
@@ -132,7 +138,7 @@ class Runner:
             for call, bound in zip(self._program.steps[i].calls, self._steps[i]):
                 if isinstance(call, Call) and call.arguments[0] is OWN:
                     bound.arguments[0] = context.handle
-        self._binding.move(self._memory(self.block), sizes.numbers)
+        self._binding.move(self._memory(self.block, memory), sizes.numbers)
         self._view()
 
     def _bind(self, block: Array | None) -> None:
@@ -144,15 +150,20 @@ class Runner:
         self._calls = [(call.function, call.arguments) for calls in self._steps for call in calls]
         self._view()
 
-    def _memory(self, block: Array | None) -> Memory:
-        """The places in this block, if it is large enough and not much too large, or in another."""
+    def _memory(self, block: Array | None, known: Memory | None = None) -> Memory:
+        """The places in this block, if it is large enough and not much too large, or in another.
+
+        known : that of these places in this block, for other sizes.
+        """
         program, places = self._program, self._places
         size = places.size + program.scratch(self._sizes.numbers)
-        if block is None or not size <= block.nbytes <= MOST_ROOM * size:
-            block = _allocated(size)
+        if block is None or not size <= block.nbytes <= _MOST_ROOM * size:
+            block, known = _allocated(size), None
         self.block = block
-        constants = {**program.constants, **self._sizes.constants}
-        return Memory(block, {**places.offsets, "": places.size}, constants, program.addresses)
+        if known is not None:
+            return known.with_computed(self._sizes.constants)
+        offsets = {**places.offsets, "": places.size}
+        return Memory(block, offsets, program.constants, program.addresses, self._sizes.constants)
 
     def _view(self) -> None:
         """Makes the arrays of inputs and outputs."""

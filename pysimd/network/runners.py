@@ -60,15 +60,16 @@ class Runners:
         return self._bytes
 
     def _reclaimed(self) -> Runner | None:
-        """The runner that was used longest ago, which is no longer kept, if there are as many as may be.
+        """The runner that was used longest ago, which is no longer kept, if there is no room for one more like the last.
 
         New memory costs more than a call does in many models, as of a decoder, whose shapes change in each step.
         """
         with self._lock:
-            if len(self._idle) < self.most_shapes:
+            last = next(reversed(self._idle.values()), [])
+            if len(self._idle) < self.most_shapes and self._bytes + sum(map(_bytes_of, last[-1:])) <= self.most_bytes:
                 return None
             _, released = self._idle.popitem(last=False)
-            self._bytes -= sum(runner.block_bytes for runner in released)
+            self._bytes -= sum(map(_bytes_of, released))
             return released[-1] if released else None
 
     def shrink(self, most_shapes: int | None = None) -> None:
@@ -77,7 +78,7 @@ class Runners:
         with self._lock:
             while len(self._idle) > 1 and (len(self._idle) > most or self._bytes > self.most_bytes):
                 _, released = self._idle.popitem(last=False)
-                self._bytes -= sum(runner.block_bytes for runner in released)
+                self._bytes -= sum(map(_bytes_of, released))
 
     def _pop(self, key: _Key) -> Runner | None:
         with self._lock:
@@ -93,6 +94,10 @@ class Runners:
             self._idle.move_to_end(key)
             self._bytes += runner.block_bytes
         self.shrink()
+
+
+def _bytes_of(runner: Runner) -> int:
+    return runner.block_bytes
 
 
 class KeepsRunners:

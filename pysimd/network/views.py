@@ -142,14 +142,6 @@ class Views:
         return View(place.root, self._graph.types[name].dtype, place.shape, place.strides, place.offset)
 
 
-def array_in(bytes_of_root: Array, dtype: Any, shape: Shape, strides: Shape, offset: int) -> Array:
-    """The NumPy array that a view is in these bytes."""
-    if 0 in shape:
-        return np.ndarray(shape, dtype)
-    last = sum([(n - 1) * stride for n, stride in zip(shape, strides)]) + dtype.itemsize
-    return np.ndarray(shape, dtype, bytes_of_root[offset : offset + last], 0, strides)
-
-
 def dense_strides(shape: Shape, itemsize: int) -> tuple[int, ...]:
     """The strides of a dense array, in bytes."""
     strides, step = [], itemsize

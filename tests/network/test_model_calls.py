@@ -13,6 +13,7 @@ import pytest
 import pysimd
 from pysimd.network.model import Model
 from pysimd.network.open_plan import OpenPlan
+from pysimd.network.runner import Runner
 from support import Array
 
 onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
@@ -72,9 +73,9 @@ def test_a_model_that_is_called_keeps_the_last_eight_shapes(monkeypatch: pytest.
     model, prepared = _convolution(), []
     bound = OpenPlan.bound
 
-    def counted(self: OpenPlan, values: Any, block: Array | None = None) -> Any:
+    def counted(self: OpenPlan, values: Any, released: Runner | None = None) -> Any:
         prepared.append(values[0])
-        return bound(self, values, block)
+        return bound(self, values, released)
 
     monkeypatch.setattr(OpenPlan, "bound", counted)
     expected: dict[int, Array] = {}

@@ -50,7 +50,7 @@ def described(runner: Runner) -> list[Any]:
     ]
     types = {name: (tuple(of.shape), of.dtype) for name, of in runner.placed.types.items() if name not in constants}
     idle = sorted(node.outputs for node in runner.plan.idle)
-    return [nodes, types, dict(runner.plan.places), runner.plan.size, idle, calls_of(runner)]
+    return [nodes, types, dict(runner.plan.places), idle, calls_of(runner)]
 
 
 def calls_of(runner: Runner) -> list[Any]:
@@ -80,7 +80,11 @@ def other_shapes(shapes: Shapes) -> Iterator[dict[str, tuple[int, ...]]]:
 
 
 def compare(model: Model, shapes: Shapes, inputs: Mapping[str, Array]) -> int:
-    """Plans that are open, bound to these shapes and to others, beside preparations. Returns the number of plans."""
+    """Plans that are open, bound to these shapes and to others, beside preparations. Returns the number of plans.
+
+    Each shape has a runner of its own, and one that was for other shapes before.
+    """
+    released: Runner | None = None
     run = model.prepare({name: tuple(f"{name}.{i}" for i in range(len(shape))) for name, shape in shapes.items()})
     for each in (shapes, *other_shapes(shapes)):
         try:
@@ -89,11 +93,12 @@ def compare(model: Model, shapes: Shapes, inputs: Mapping[str, Array]) -> int:
             with pytest.raises(ValueError):
                 run.prepare(each)
             continue
-        found = run.prepare(each)
-        assert described(found) == described(expected), each
         given = {name: np.resize(array, each[name]).astype(array.dtype) for name, array in inputs.items()}
-        for a, b in zip(answers(found, given), answers(expected, given)):
-            np.testing.assert_array_equal(a, b)
+        released = run.bound(each, released)
+        for found in (run.prepare(each), released):
+            assert described(found) == described(expected), each
+            for a, b in zip(answers(found, given), answers(expected, given)):
+                np.testing.assert_array_equal(a, b)
     return len(run.plans)
 
 

@@ -61,6 +61,11 @@ class HostFunction:
     def __init__(self, node: SourceNode, known: Mapping[int, Any], opset: int) -> None:
         self.node, self.known, self.opset = node, known, opset
         self.__name__ = node.op.lower()
+        #: Equal for functions that have equal results for equal inputs; None if that is not known.
+        self.key: Any = None
+        if all(isinstance(each, (int, float, str)) for each in node.attributes.values()) and not any(known.values()):
+            places = len(node.inputs), tuple(known), len(node.outputs)
+            self.key = node.domain, node.op, opset, places, tuple(sorted(node.attributes.items()))
 
     def __repr__(self) -> str:
         return f"{self.node.op} by NumPy"

@@ -296,7 +296,8 @@ def _pad(node: _Node, x: Array, *rest: Any) -> Any:
 def _gather(node: _Node, x: Array, indices: Array) -> Any:
     axis = node.axis(0, x.ndim)
     _bounded((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
-    return np.take(x, indices.astype(np.int64), axis=axis)
+    # numpy.take copies all of an array whose elements are not aligned, as of many files.
+    return x[(slice(None),) * axis + (indices.astype(np.int64),)]
 
 
 def _gather_elements(node: _Node, x: Array, indices: Array) -> Any:
