@@ -138,10 +138,10 @@ def test_node_cases(part: int) -> None:
             try:
                 model, arrays = in_form(case, weights)
                 shapes = {name: array.shape for name, array in arrays.items()}
-                model.prepare(shapes)
+                prepared = model.prepare(shapes)
             except (ValueError, TypeError, KeyError):  # what no preparation takes
                 continue
-            if any(shapes.values()):
+            if any(shapes.values()) and isinstance(prepared, Runner):  # in one plan
                 compare(model, shapes, arrays)
 
 
