@@ -24,7 +24,8 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``runner``: runs the calls. ``model``: all of this for users; ``runners``: what a model that is called has prepared.
 * ``sizes``: dimensions that are open, of which a program knows formulas; ``open_plan`` binds it to a shape, ``open_runner``
   runs a model for any.
-* ``c_program``, ``c_open``: a program in C of the same calls, for shapes or with open sizes.
+* ``c_program``, ``c_open``: a program in C of the same calls, for shapes or with open sizes; ``c_arrays`` writes the arrays
+  that depend on these.
 * ``images``: a model on the images of a folder.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from pysimd._library import ffi, lib
 from pysimd.errors import shown
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import quoted
-from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs
+from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs, parts_of
 from pysimd.network.graph import Node
 from pysimd.network.open_arrays import is_array
-from pysimd.network.sizes import Size, in_c
+from pysimd.network.sizes import Computed, Size, in_c
 from pysimd.network.views import Constant, View
+
+if TYPE_CHECKING:
+    from pysimd.network.c_arrays import Arrays
 
 _SMALL = 16  # elements that are written in the source
 _WIDTH = 120  # characters of a line of assignments
@@ -43,10 +46,13 @@ class Calls:
     memory : of its constants.
     constants : the arrays that views of constants stand for, by name.
     places : the texts of the offsets of roots in the block.
+    arrays : writes arrays that depend on open sizes, if sizes are open.
     """
 
-    def __init__(self, memory: Memory, constants: Mapping[str, Any], places: Mapping[str, str]) -> None:
-        self._memory, self._constants, self._places = memory, constants, places
+    def __init__(
+        self, memory: Memory, constants: Mapping[str, Any], places: Mapping[str, str], arrays: Arrays | None = None
+    ) -> None:
+        self._memory, self._constants, self._places, self._arrays = memory, constants, places, arrays
 
     def created(self, made: Made, number: int, shared: int | None) -> list[str]:
         """The lines for a context.
@@ -58,8 +64,13 @@ class Calls:
         lines = _block(before, f"CREATE({number}, {made.create.function}({', '.join(words)}));")
         if made.params is None:
             return lines
-        before, (_, *words) = self._words(made.params, number)  # without the context itself
+        try:
+            before, (_, *words) = self._words(made.params, number)  # without the context itself
+        except ValueError as error:
+            raise ValueError(f"{made.params.function}() cannot be written as C: {error}") from None
         given = ", ".join((made.params.function, *words))
+        if any(map(is_array, parts_of(made.params))):  # those of other sizes have other weights
+            return lines + _block(before, f"CHECK({made.params.function}(m->contexts[{number}], {', '.join(words)}));")
         how = f"PARAMS({number}" if shared is None else f"SHARE({number}, {shared}"
         return lines + _block(before, f"{how}, {given});")
 
@@ -90,13 +101,14 @@ class Calls:
         return variables.lines, [self._argument(value, kind, own, variables) for value, kind in zip(call.arguments, kinds)]
 
     def _argument(self, value: Any, kind: Any, own: int, variables: _Variables) -> str:
-        _refuse_open_array(value)
         if kind.kind not in ("pointer", "function"):
-            return number(value, kind)
+            return self._number(value, kind)
         if value is None:
             return "NULL"
         if value is OWN:
             return f"m->contexts[{own}]"
+        if is_array(value) or (isinstance(value, Constant) and is_array(value.values)):
+            return self._pointer(value if is_array(value) else value.values, kind)
         if isinstance(value, Constant):
             return self._data(self._memory.offset(self._constants[value.root]), kind)
         if isinstance(value, View):
@@ -114,12 +126,24 @@ class Calls:
 
     def _view(self, view: View, kind: Any) -> str:
         """A pointer into the block, or into a part of a constant."""
+        if is_array(self._constants.get(view.root)):
+            return self._pointer(self._constants[view.root], kind, in_c(view.offset))
         if view.root in self._constants:
             return self._data(in_c(self._memory.offset(self._constants[view.root]) + view.offset), kind)
         place, offset = self._places[view.root], in_c(view.offset)
         if place.isdigit() and offset.isdigit():
             return f"TENSOR({kind.item.cname}, {int(place) + int(offset)})"
         return f"TENSOR({kind.item.cname}, {place if offset == '0' else f'{place} + {offset}'})"
+
+    def _pointer(self, array: Any, kind: Any, offset: str = "0") -> str:
+        assert self._arrays is not None
+        return self._arrays.pointer(array, kind.item.cname, offset)
+
+    def _number(self, value: Any, kind: Any) -> str:
+        if not is_array(value):
+            return number(value, kind)
+        assert self._arrays is not None
+        return f"({kind.cname}){self._arrays.element(value)}"
 
     def _data(self, offset: int | str, kind: Any) -> str:
         return f"DATA({kind.item.cname}, {offset})"
@@ -152,9 +176,10 @@ class Calls:
                 word = self._argument(value, info.type, own, variables)
                 values = [] if word == "NULL" else [(member, word)]
             elif isinstance(value, tuple):
-                values = [(f"{member}[{i}]", number(n, info.type.item)) for i, n in enumerate(value) if not _is_zero(n)]
+                of = info.type.item
+                values = [(f"{member}[{i}]", self._number(n, of)) for i, n in enumerate(value) if not _is_zero(n)]
             else:
-                values = [] if value is None or _is_zero(value) else [(member, number(value, info.type))]
+                values = [] if value is None or _is_zero(value) else [(member, self._number(value, info.type))]
             for place, word in values:
                 yield f"{name}.{place} = {word};"
 
@@ -174,14 +199,8 @@ class _Variables:
         return name
 
 
-def _refuse_open_array(value: Any) -> None:
-    if is_array(value) or (isinstance(value, Constant) and is_array(value.values)):
-        raise ValueError("it reads an array that depends on open sizes")
-
-
 def _is_zero(value: Any) -> bool:
-    _refuse_open_array(value)
-    return not isinstance(value, Size) and float(value) == 0 and not np.signbit(float(value))
+    return not isinstance(value, (Size, Computed)) and float(value) == 0 and not np.signbit(float(value))
 
 
 def _block(variables: list[str], call: str) -> list[str]:

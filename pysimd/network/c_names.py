@@ -104,8 +104,13 @@ _OWN = """
     show_number tensor words
 """
 
-#: Of programs with open sizes, see c_open_templates.py; functions of plans end with _NUMBER.
-_OWN_OPEN = "place_roots placed plan plans quotient real_quotient release_contexts"
+#: Of programs with open sizes, see c_open_templates.py and c_array_templates.py; functions of plans end with _NUMBER.
+_OWN_OPEN = """
+    integer_quotient integer_remainder place_roots placed plan plans quotient real_quotient release_arrays release_contexts
+    values values_broadcast values_count values_drop values_expand values_flush values_join values_known values_make
+    values_move values_place values_progress values_reshape values_seen values_shape values_slice values_take
+    values_transpose
+"""
 _OF_PLANS = "born compute create_contexts died measured unmet"
 
 _TAKEN = frozenset(

@@ -6,12 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pysimd.network import c_array_templates
+from pysimd.network.c_arrays import Arrays
 from pysimd.network.c_calls import C_TYPES, Calls
 from pysimd.network.c_names import identifiers, quoted
-from pysimd.network.c_open_templates import HELPERS, OPEN, PLAN, PLANS
+from pysimd.network.c_open_templates import ARRAYS, HELPERS, OPEN, PLAN, PLANS
 from pysimd.network.c_program import Named, Text, filled, named, row
+from pysimd.network.calls import Made, parts_of
 from pysimd.network.contexts import Contexts
 from pysimd.network.memory import GAP, LINE
+from pysimd.network.open_arrays import is_array
 from pysimd.network.program import Program
 from pysimd.network.sizes import Sizes, in_c
 
@@ -42,12 +46,17 @@ class Open(Text):
 
     def __init__(self, plans: Sequence[Plan], contexts: Contexts, *arguments: Any, **options: Any) -> None:
         self._plans = plans
+        self._arrays: list[Arrays] = []
         super().__init__([plan.program for plan in plans], contexts, *arguments, **options)
 
     def _calls(self, number: int) -> Calls:
         roots = [*self._plans[number].roots, ""]
         places = {name: f"m->roots[{i}]" for i, name in enumerate(roots)}
-        return Calls(self._memory, self._programs[number].constants, places)
+        try:
+            self._arrays.append(Arrays(self._plans[number].sizes, self._memory))
+        except ValueError as error:
+            raise ValueError(f"the model cannot be written as C: {error}") from None
+        return Calls(self._memory, self._programs[number].constants, places, self._arrays[-1])
 
     def _numbered(self) -> list[list[tuple[int, int | None]]]:
         """A context has the number of one of an earlier plan with the same weights, so that the plans can share them."""
@@ -58,7 +67,7 @@ class Open(Text):
             left, known = {key: [*numbers] for key, numbers in of_weights.items()}, {}  # type: ignore[var-annotated]
             found.append([])
             for step in program.steps:
-                key = step.made and self._contexts.key(step.made)
+                key = step.made and (None if _has_arrays(step.made) else self._contexts.key(step.made))
                 number = left[key].pop(0) if left.get(key) else count
                 found[-1].append((number, known.get(key)))
                 if key is not None:
@@ -69,7 +78,8 @@ class Open(Text):
         return found
 
     def _formulas(self, number: int, lines: Sequence[str]) -> list[str]:
-        return [f"    {line}" for line in self._plans[number].sizes.definitions_in_c(lines)]
+        element = self._arrays[number].element
+        return [f"    {line}" for line in self._plans[number].sizes.definitions_in_c(lines, element=element)]
 
     def _creating(self, create: Sequence[Sequence[str]]) -> str:
         return "\n".join(self._created(f"_{i}", **self._with_formulas(i, "create", lines)) for i, lines in enumerate(create))
@@ -93,7 +103,7 @@ class Open(Text):
             "example_usage": texts["example_usage"] + "".join(f" {word}" for word in words),
             "first_input": str(first + len(words)),
             "plans": plans,
-            "helpers": _helpers("\n".join((texts["run"], texts["creating"], plans))),
+            **self._of_arrays("\n".join((texts["run"], texts["creating"], plans))),
             "most_roots": str(max(len(plan.roots) for plan in self._plans)),
             "gap": str(GAP),
             "line": str(LINE),
@@ -106,6 +116,14 @@ class Open(Text):
         for key, text in OPEN.items():  # of which later ones contain earlier ones
             values[key] = filled(text, {**texts, **values})
         return values
+
+    def _of_arrays(self, text: str) -> dict[str, str]:
+        """The functions that a text calls, and what the program has if arrays depend on its sizes."""
+        count = max(arrays.count for arrays in self._arrays)
+        if not count:
+            return {**dict.fromkeys(ARRAYS, ""), "helpers": _helpers(text)}
+        helpers = _helpers(text + c_array_templates.RELEASE) + filled(c_array_templates.RELEASE, {"name": self._name})
+        return {**{key: filled(of, {"array_count": str(count)}) for key, of in ARRAYS.items()}, "helpers": helpers}
 
     def _text_of_plans(self) -> str:
         """The functions of all plans, and the table of them."""
@@ -121,8 +139,10 @@ class Open(Text):
         real = ", ".join([*(in_c(program.arrangement.types[root].nbytes, "d") for root in roots), "0"])
         values = {
             "number": str(number),
-            "conditions": "\n".join(self._conditions(number)),
-            "real_formulas": "".join(f"        {line}\n" for line in sizes.definitions_in_c([real], real=True)),
+            "conditions": self._conditions(number),
+            "real_formulas": "".join(
+                f"        {line}\n" for line in sizes.definitions_in_c([real], True, self._arrays[number].element)
+            ),
             "real_bytes": real,
             **self._with_formulas(number, "measured", self._measured(number)),
             "born": ", ".join([*(str(lives[root][0]) for root in roots), "0"]),
@@ -130,11 +150,18 @@ class Open(Text):
         }
         return filled(PLAN, {"name": self._name, **values})
 
-    def _conditions(self, number: int) -> list[str]:
-        lines = [
-            f'    if (!({test})) return "{quoted(shown)}";' for test, shown in self._plans[number].sizes.conditions_in_c()
-        ]
-        return [*self._formulas(number, lines), *lines]
+    def _conditions(self, number: int) -> str:
+        """The tests of conditions; those on elements of arrays after the lines that compute these."""
+        sizes, arrays = self._plans[number].sizes, self._arrays[number]
+        plain, others = (
+            [f'    if (!({test})) return "{quoted(shown)}";' for test, shown in sizes.conditions_in_c(of_arrays)]
+            for of_arrays in (False, True)
+        )
+        return (
+            _braced([*self._formulas(number, plain), *plain])
+            + "".join(f"{line}\n" for line in arrays.lines())
+            + _braced([*self._formulas(number, [*arrays.conditions(), *others]), *arrays.conditions(), *others])
+        )
 
     def _measured(self, number: int) -> list[str]:
         """The lines for the bytes of roots, the shapes of tensors with their offsets in these, and what steps need."""
@@ -166,10 +193,19 @@ class Open(Text):
         )
 
 
+def _has_arrays(made: Made) -> bool:
+    """Whether the weights of a context depend on sizes."""
+    return any(map(is_array, parts_of(made.params)))
+
+
+def _braced(lines: Sequence[str]) -> str:
+    return "\n".join(["    {", *(f"    {line}" for line in lines), "    }\n"]) if lines else ""
+
+
 def _helpers(text: str) -> str:
     """The functions that a text calls, and those that these call, in their order."""
     needed: list[str] = []
-    for name, code in reversed(HELPERS.items()):
+    for name, code in reversed([*HELPERS.items(), *c_array_templates.HELPERS.items()]):
         if re.search(rf"\b{name}\(", "\n".join((text, *needed))):
             needed.insert(0, f"{code}\n")
     return "".join(needed)

@@ -1,5 +1,7 @@
 """The texts of programs in C with open sizes, beside those of :mod:`pysimd.network.c_templates`; @word@ is replaced."""
 
+from pysimd.network.c_array_templates import VALUES
+
 #: Functions that a program has if it calls them.
 HELPERS = {
     "quotient": """/* A quotient rounded down; of a division by 0, for which no program is made, any number. */
@@ -15,16 +17,14 @@ static int64_t quotient(int64_t a, int64_t b) {
 #: What each plan has.
 PLAN = """/* The first condition that the sizes do not meet; NULL if there is none. */
 static const char * unmet_@number@(struct @name@ * m) {
-    const char * large = "the tensors are too large";
     double sum = 0;
-    size_t i;
-@conditions@
-    { /* in double, before the numbers of the other functions get too large */
+    (void)m;
+@conditions@    { /* in double, before the numbers of the other functions get too large */
 @real_formulas@        const double bytes[] = {@real_bytes@};
+        size_t i;
         for (i = 0; i < sizeof(bytes) / sizeof(*bytes); i++) sum += bytes[i] > 0 ? bytes[i] : 0;
     }
-    (void)m;
-    return sum < 1e14 ? NULL : large;
+    return sum < 1e14 ? NULL : "the tensors are too large";
 }
 
 /* The bytes of roots, the shapes and places of tensors, and the bytes that steps need meanwhile. */
@@ -53,6 +53,16 @@ static const struct plan {
 } plans[] = {
 @rows@};
 """
+
+#: What a program has if arrays depend on its sizes.
+ARRAYS = {
+    "types": VALUES,
+    "arrays_member": "    struct values arrays[@array_count@]; /* of the present sizes */\n",
+    "release": "        release_arrays(m);\n",
+    "release_next": "            release_arrays(&next);\n",
+    "release_old": "    release_arrays(m);\n",
+    "forget": "    memset(next.arrays, 0, sizeof(next.arrays));\n",
+}
 
 OPEN = {
     "shapes_of_header": """/* The sizes of the open dimensions, in the order in which functions take them: @open_names@.
@@ -102,7 +112,7 @@ size_t @name@_dimension(const @name@ * model, size_t number, size_t axis);
     struct {
         size_t root, offset, bytes, shape[@most_dimensions@];
     } tensors[@tensor_count@]; /* inputs, then outputs */
-""",
+@arrays_member@""",
     "place": """    if (!placed(m, sizes)) {
         SimdFree(m);
         return NULL;
@@ -150,10 +160,10 @@ static int placed(struct @name@ * m, const size_t * sizes) {
     }
     for (i = 0; i < sizeof(plans) / sizeof(*plans) && condition; i++) {
         m->plan = &plans[i];
-        condition = m->plan->unmet(m);
+@release@        condition = m->plan->unmet(m);
     }
     if (condition) {
-        fail("the program does not serve these sizes", condition);
+@release@        fail("the program does not serve these sizes", condition);
         return 0;
     }
     scratch = m->plan->measured(m, bytes);
@@ -197,11 +207,11 @@ int @name@_resize(struct @name@ * m@size_parameters@) {
     }
     next = *m;
     memset(next.contexts, 0, sizeof(next.contexts));
-    if (!placed(&next, sizes)) return 0;
+@forget@    if (!placed(&next, sizes)) return 0;
     if (next.block_bytes > m->block_bytes) {
         next.block = allocated(next.block_bytes, 4096);
         if (next.block == NULL) {
-            fail("no memory", "");
+@release_next@            fail("no memory", "");
             return 0;
         }
         memset(next.block, 0, next.block_bytes);
@@ -211,11 +221,11 @@ int @name@_resize(struct @name@ * m@size_parameters@) {
     if (!next.plan->create_contexts(&next, m)) {
         fail(SimdnetLastError(), "");
         release_contexts(&next);
-        if (next.block != m->block) SimdFree(next.block);
+@release_next@        if (next.block != m->block) SimdFree(next.block);
         return 0;
     }
     release_contexts(m);
-    if (next.block != m->block) SimdFree(m->block);
+@release_old@    if (next.block != m->block) SimdFree(m->block);
     *m = next;
     return 1;
 }

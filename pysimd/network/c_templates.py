@@ -68,7 +68,7 @@ SOURCE = """/* The model @name@, written by pysimd @version@@title@. C99, and C+
 #define FIRST_SUM UINT64_C(@first_sum@)
 #define SECOND_SUM UINT64_C(@second_sum@)
 #define CONTEXTS @contexts@
-
+@types@
 struct @name@ {
     unsigned char * block; /* all tensors */
     unsigned char * data;     /* which nothing writes */
@@ -216,7 +216,7 @@ struct @name@ * @name@_create_shared(const struct @name@ * model) {
     if (m == NULL) return;
     for (i = 0; i < CONTEXTS; i++)
         if (m->contexts[i]) SimdRelease(m->contexts[i]);
-    if (m->own_data) SimdFree(m->own_data);
+@release_old@    if (m->own_data) SimdFree(m->own_data);
     if (m->block) SimdFree(m->block);
     SimdFree(m);
 }
@@ -492,7 +492,18 @@ void * @name@_tensor(struct @name@ * m, size_t offset) { return m->block + offse
     **dict.fromkeys(
         (
             *("size_parameters", "sizes_parameter", "sizes", "only_sizes", "sizes_array", "sizes_of_model", "unused_sizes"),
-            *("members", "helpers", "placing", "place", "usage_of_sizes", "include_stdlib", "example_sizes", "measure"),
+            *(
+                "members",
+                "types",
+                "release_old",
+                "helpers",
+                "placing",
+                "place",
+                "usage_of_sizes",
+                "include_stdlib",
+                "example_sizes",
+                "measure",
+            ),
         ),
         "",
     ),

@@ -395,8 +395,8 @@ class Model(KeepsRunners):
 
         The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
         processor on which both use the same instruction set. Returns the paths. Raises ValueError for another name or way
-        of embedding, and if a node is computed by Python; everything that :meth:`prepare` raises; OSError if the files
-        cannot be written.
+        of embedding, if a node is computed by Python, and if an array depends on open sizes by an operator that programs in
+        C do not have; everything that :meth:`prepare` raises; OSError if the files cannot be written.
         """
         from pysimd.network import c_names, c_open, c_program
 

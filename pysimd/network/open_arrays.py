@@ -8,6 +8,7 @@ NumPy is needed, the condition is that all sizes that it depends on are those of
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import prod
@@ -21,7 +22,7 @@ from pysimd.network.sizes import Computed, Size, Sizes, broadcast_shapes, is_ope
 _MOST_NUMBERS = 16  # of an array whose elements are sizes: shapes have fewer
 
 
-class _Call:
+class Call:
     """A function of arrays, of which some are open; its results are computed once for all that read them."""
 
     def __init__(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
@@ -41,7 +42,7 @@ class _Call:
             found[self] = found[key]
         return found[self]  # type: ignore[no-any-return]
 
-    def sizes(self, seen: set[_Call]) -> Iterator[Size]:
+    def sizes(self, seen: set[Call]) -> Iterator[Size]:
         """All that the results depend on."""
         if self not in seen:
             seen.add(self)
@@ -58,23 +59,23 @@ def _identity(array: Any) -> Any:
     return array.dtype.char, array.shape, content
 
 
-class _Numbers(_Call):
+class Numbers(Call):
     """An array whose elements are sizes and numbers."""
 
     def __init__(self, owner: Sizes, array: Array, dtype: Any) -> None:
         super().__init__(np.array, ())
-        self._owner, self._numbers, self._shape, self._dtype = owner, tuple(array.reshape(-1).tolist()), array.shape, dtype
+        self._owner, self.numbers, self.shape, self.dtype = owner, tuple(array.reshape(-1).tolist()), array.shape, dtype
         self._resolve: Callable[..., list[Any]] | None = None
 
     def results(self, values: Sequence[int], found: dict[Any, Any]) -> tuple[Array, ...]:
-        self._resolve = self._resolve or self._owner.resolver([self._numbers])
+        self._resolve = self._resolve or self._owner.resolver([self.numbers])
         array = _integers(self._resolve(*values)[0])
-        if self._dtype != array.dtype:
-            array = array.astype(self._dtype)
-        return (array if self._shape == array.shape else array.reshape(self._shape),)
+        if self.dtype != array.dtype:
+            array = array.astype(self.dtype)
+        return (array if self.shape == array.shape else array.reshape(self.shape),)
 
-    def sizes(self, seen: set[_Call]) -> Iterator[Size]:
-        yield from sizes_in(self._numbers)
+    def sizes(self, seen: set[Call]) -> Iterator[Size]:
+        yield from sizes_in(self.numbers)
 
 
 class OpenArray(Computed, np.lib.mixins.NDArrayOperatorsMixin):
@@ -84,7 +85,7 @@ class OpenArray(Computed, np.lib.mixins.NDArrayOperatorsMixin):
     example : its elements in the example for which the plan is made.
     """
 
-    def __init__(self, owner: Sizes, call: _Call, place: int, shape: Shape, example: Array) -> None:
+    def __init__(self, owner: Sizes, call: Call, place: int, shape: Shape, example: Array) -> None:
         self.owner, self.call, self.place = owner, call, place
         self.shape, self.dtype = tuple(shape), example.dtype
         self.example: Any = example
@@ -121,9 +122,8 @@ class OpenArray(Computed, np.lib.mixins.NDArrayOperatorsMixin):
         for i in unknown:
             sizes[i] = self.size // prod(n for j, n in enumerate(sizes) if j != i)
         if not sizes_in(tuple(sizes)):
-            return self._same(lambda array: array.reshape(sizes), sizes)
-        target = opened(_objects(sizes))
-        return called(lambda array, shape: array.reshape(shape.tolist()), [self, target], [sizes])[0]
+            return called(reshaped, [self, np.array(sizes, np.int64)], [sizes])[0]
+        return called(reshaped, [self, opened(_objects(sizes))], [sizes])[0]
 
     def all(self) -> Any:
         """Whether all elements are true."""
@@ -148,7 +148,7 @@ class OpenArray(Computed, np.lib.mixins.NDArrayOperatorsMixin):
         """The elements of a flat array: integers as sizes, of which nothing but the example is known, others as arrays."""
         few = self.ndim == 1 and not sizes_in(self.shape) and self.example.size <= _MOST_NUMBERS
         if few and self.dtype.kind == "f":
-            return [called(lambda array, i=i: array[i], [self], [()])[0] for i in range(self.shape[0])]
+            return [called(operator.getitem, [self, i], [()])[0] for i in range(self.shape[0])]
         if few and self.dtype.kind in "iub":
             return [self.owner.element(self, i, int(n)) for i, n in enumerate(self.example)]
         return np.asarray(self).tolist()
@@ -201,7 +201,7 @@ def opened(array: Array, dtype: Any = np.int64) -> OpenArray:
     """An array of sizes as integers of this type."""
     owner = next(n.owner for n in array.flat if isinstance(n, Size))
     example = _integers([n.value if isinstance(n, Size) else n for n in array.flat]).astype(dtype)
-    return OpenArray(owner, _Numbers(owner, array, np.dtype(dtype)), 0, array.shape, example.reshape(array.shape))
+    return OpenArray(owner, Numbers(owner, array, np.dtype(dtype)), 0, array.shape, example.reshape(array.shape))
 
 
 def _integers(numbers: Sequence[int]) -> Array:
@@ -219,24 +219,25 @@ def called(
 
     shapes : of the results, as far as they are known; else they are those of the results when the plan is bound.
     """
-    call = _Call(function, inputs)
+    call = Call(function, inputs)
     owner = next(each.owner for each in inputs if is_array(each))
     examples = _arrays(function(*(each.example if is_array(each) else each for each in inputs)))
     given = [*(shapes or ()), *[None] * len(examples)]
     return tuple(_result(owner, call, i, example, given[i]) for i, example in enumerate(examples))
 
 
-def _result(owner: Sizes, call: _Call, place: int, example: Array, shape: Sequence[Any] | None) -> OpenArray:
+def _result(owner: Sizes, call: Call, place: int, example: Array, shape: Sequence[Any] | None) -> OpenArray:
     if shape is None or tuple(n.value if isinstance(n, Size) else n for n in shape) != example.shape:
         whole = OpenArray(owner, call, place, example.shape, example)
-        sizes = _Call(partial(_shape_of, example.ndim, example.dtype), [whole])
+        sizes = Call(partial(shape_of, example.ndim, example.dtype), [whole])
         found = np.array((1, *example.shape), np.int64)
         computed, *shape = OpenArray(owner, sizes, 0, found.shape, found).tolist()
         bool(computed == 1)  # a condition, also where there are no sizes
     return OpenArray(owner, call, place, tuple(shape), example)
 
 
-def _shape_of(rank: int, dtype: Any, array: Array) -> Array:
+def shape_of(rank: int, dtype: Any, array: Array) -> Array:
+    """1, and the sizes of an array, which must have this rank and type."""
     if array.ndim != rank or array.dtype != dtype:
         raise ValueError(f"the result is {array.dtype} {array.shape}, expected {rank} dimensions of {dtype}")
     return np.array((1, *array.shape), np.int64)
@@ -260,7 +261,17 @@ def later(function: Callable[..., Any], shape: Sequence[Any] | None, *inputs: An
 
 def full(shape: Sequence[Any], value: Any, dtype: Any) -> Any:
     """An array with one value everywhere."""
-    return later(lambda sizes: np.full(np.asarray(sizes).tolist(), value, dtype), shape, _objects(list(shape)))
+    return later(partial(constant, value, dtype), shape, _objects(list(shape)))
+
+
+def constant(value: Any, dtype: Any, sizes: Array) -> Array:
+    """An array of these sizes, with one value everywhere."""
+    return np.full(np.asarray(sizes).tolist(), value, dtype)
+
+
+def reshaped(array: Array, sizes: Array) -> Array:
+    """The elements in a shape of these sizes."""
+    return array.reshape(sizes.tolist())
 
 
 def release(arrays: Iterable[Any]) -> None:

@@ -60,7 +60,7 @@ class Sizes:
     def conditions_hold(self) -> Callable[..., bool]:
         """A function of the dimensions, in their order: whether all conditions hold."""
         tests = [f"{_expression(dict(formula))} {sign} 0" for formula, sign in self._conditions]
-        plain = [text for text in tests if not any("computed" in self._texts[i] for i in self._needed(text))]
+        plain = [text for text in tests if not self._reads_arrays(text)]
         of_formulas, of_arrays = (
             self._compiled([*(f" if not {test}: return False" for test in some), " return True"])
             for some in (plain, [test for test in tests if test not in plain])
@@ -119,30 +119,41 @@ class Sizes:
 
         return self._compiled([" return [", *(f"  {text(value)}," for value in values), " ]"], kept)
 
-    def definitions_in_c(self, lines: Iterable[str], real: bool = False) -> list[str]:
+    def definitions_in_c(
+        self, lines: Iterable[str], real: bool = False, element: Callable[[Computed, int], str] | None = None
+    ) -> list[str]:
         """The definitions of the variables that these lines use: formulas of :func:`in_c`.
 
         real : whether they are numbers of double, with other names, and not whole ones.
+        element : writes an element of an array, by its place, as a number.
         """
+        needed = self._needed(*lines, letter="d" if real else "a")
         kind, letter, quotient = ("double", "d", "real_quotient") if real else ("int64_t", "a", "quotient")
         found = [f"const {kind} {letter}{i} = ({kind})m->sizes[{i}];" for i in range(len(self.names))]
-        for key in [*self._atoms][len(self.names) :]:
-            if key[0] == "element":
-                raise ValueError("sizes that are computed from an array cannot be written as C")
-            dividend, divisor = (in_c(dict(formula), letter) for formula in key[1:])
-            found.append(f"const {kind} {letter}{len(found)} = {quotient}({dividend}, {divisor});")
-        return [found[i] for i in sorted(self._needed(*lines, letter=letter))]
+        for i, key in [*enumerate(self._atoms)][len(self.names) :]:
+            if i not in needed:
+                found.append("")
+            elif key[0] == "element" and element is not None:
+                array = next(each for each in self.computed if id(each) == key[1])
+                found.append(f"const {kind} {letter}{i} = ({kind}){element(array, key[2])};")
+            else:
+                dividend, divisor = (in_c(dict(formula), letter) for formula in key[1:])
+                found.append(f"const {kind} {letter}{i} = {quotient}({dividend}, {divisor});")
+        return [found[i] for i in sorted(needed)]
 
-    def conditions_in_c(self) -> list[tuple[str, str]]:
-        """The conditions in C, and for people.
+    def conditions_in_c(self, of_arrays: bool) -> list[tuple[str, str]]:
+        """The conditions in C, and for people: those on elements of arrays, or the others.
 
         Those with numbers beyond those of C are left out: any sizes of tensors meet them if the example does.
         """
         return [
             (f"{in_c(dict(formula))} {sign} 0", f"{self._shown(dict(formula))} {sign} 0")
             for formula, sign in self._conditions
-            if all(abs(n) < 1 << 62 for _, n in formula)
+            if all(abs(n) < 1 << 62 for _, n in formula) and self._reads_arrays(_expression(dict(formula))) == of_arrays
         ]
+
+    def _reads_arrays(self, text: str) -> bool:
+        return any("computed" in self._texts[i] for i in self._needed(text))
 
     def _compiled(self, lines: Sequence[str], kept: Sequence[Any] = ()) -> Callable[..., Any]:
         """A function of the dimensions, after the definitions of the atoms in it. Its text has no words but ours: dimensions
@@ -158,8 +169,10 @@ class Sizes:
         needed = {int(number) for line in lines for number in re.findall(rf"\b{letter}(\d+)\b", line)}
         left = [*needed]
         while left:
-            i = left.pop()
-            found = {int(number) for number in re.findall(r"\ba(\d+)\b", self._texts[i])} - needed
+            text = self._texts[left.pop()]
+            if "computed" in text:  # it uses the open dimensions, which need no definition
+                continue
+            found = {int(number) for number in re.findall(r"\ba(\d+)\b", text)} - needed
             needed |= found
             left += found
         return needed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,11 @@ from support import COMPILER, ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
+from network import decoder_models  # noqa: E402
+from network.decoder_models import DEPTH, HEADS  # noqa: E402
 from network.random_models import random_model  # noqa: E402
+from network.test_decoders import CACHE, SOUND, Decoding  # noqa: E402
+from network.test_open_arrays import KEPT, model_of  # noqa: E402
 from network.test_open_sizes import any_sizes  # noqa: E402
 
 helper, numpy_helper = onnx.helper, onnx.numpy_helper
@@ -66,7 +70,7 @@ int main(int argc, char ** argv) {
 }
 """
 
-_FLAGS = "-std=c99 -Wall -Wextra -Wconversion -Werror -pedantic -O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
+_FLAGS = "-std=c99 -Wall -Wextra -Wconversion -Werror -pedantic -O0 -fsanitize=address,undefined -fno-sanitize-recover"
 
 
 def built(folder: Path, inputs: int, outputs: int, sizes: int) -> Path:
@@ -92,8 +96,18 @@ def built(folder: Path, inputs: int, outputs: int, sizes: int) -> Path:
     return folder / "net"
 
 
-def compare(model: Any, dims: dict[str, Any], sizes: Sequence[tuple[int, ...]], folder: Path, example: Any = None) -> str:
-    """A program of these dimensions beside preparations for these sizes, in one process. Returns what it says of others."""
+def compare(
+    model: Any,
+    dims: dict[str, Any],
+    sizes: Sequence[tuple[int, ...]],
+    folder: Path,
+    example: Any = None,
+    given: Iterator[tuple[dict[str, Array], dict[str, Array]]] | None = None,
+) -> str:
+    """A program of these dimensions beside preparations for these sizes, in one process. Returns what it says of others.
+
+    given : the inputs, and the outputs of Python; by default random ones.
+    """
     names = list(dict.fromkeys(n for each in dims.values() for n in each if isinstance(n, str)))
     model.compile(folder, dims, name="net", sizes=example)
     program = built(folder, len(dims), len(model.outputs), len(names))
@@ -101,10 +115,14 @@ def compare(model: Any, dims: dict[str, Any], sizes: Sequence[tuple[int, ...]], 
     for i, values in enumerate(sizes):
         known = dict(zip(names, values))
         shapes = {name: tuple(known.get(n, n) for n in each) for name, each in dims.items()}
-        inputs = {name: _values(shape, model.inputs[name].dtype, i) for name, shape in shapes.items()}
-        for k, array in enumerate(inputs.values()):
-            array.tofile(folder / f"{i}.{k}.in")
-        expected[i] = list(model.prepare(shapes)(inputs).values())
+        if given is None:
+            inputs = {name: _values(shape, model.inputs[name].dtype, i) for name, shape in shapes.items()}
+            expected[i] = list(model.prepare(shapes)(inputs).values())
+        else:
+            inputs, outputs = next(given)
+            expected[i] = list(outputs.values())
+        for k, name in enumerate(dims):
+            inputs[name].tofile(folder / f"{i}.{k}.in")
     words = [str(n) for values in sizes for n in values]
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1"}
     done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, env=environment)
@@ -229,6 +247,69 @@ def test_plans_share_weights(tmp_path: Path) -> None:
             ("2", "SimdnetRecurrent", "DATA(float, 3776)"),
             ("3", "SimdSynetInnerProduct32f", "DATA(float, 6848)"),
         ]
+
+
+# ---- arrays that depend on sizes
+
+
+def steps_of(kind: str, run: Any, counts: Sequence[int]) -> Iterator[tuple[dict[str, Array], dict[str, Array]]]:
+    """The inputs and outputs of the steps of a decoder, with these numbers of tokens."""
+    decoding = Decoding(kind)
+    for count in counts:
+        inputs = decoding.inputs(count)
+        outputs = run(inputs)
+        yield inputs, outputs
+        decoding.take(outputs)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "whisper"])
+def test_decoders(kind: str, tmp_path: Path) -> None:
+    """Positions and masks follow from the length of the past, which grows by one each time."""
+    model = pysimd.load(getattr(decoder_models, kind)())
+    dims: dict[str, Any] = {"tokens": (1, "S"), "mask": (1, "T")}
+    dims |= dict.fromkeys((f"past.{name}" for name in CACHE), (1, HEADS, "P", DEPTH))
+    dims |= dict.fromkeys((f"sound.{name}" for name in CACHE), (1, HEADS, SOUND, DEPTH))
+    dims = {name: dims[name] for name in model.inputs}
+    counts = [5, *[1] * 20]
+    sizes = [{"S": n, "P": sum(counts[:i]), "T": sum(counts[: i + 1])} for i, n in enumerate(counts)]
+    names = [name for name in ("S", "T", "P") if any(name in each for each in dims.values())]
+    examples = [{name: each[name] for name in names} for each in sizes[:2]]
+    given = steps_of(kind, model.prepare(), counts)
+    said = compare(model, dims, [tuple(each[name] for name in names) for each in sizes], tmp_path, examples, given)
+    assert said == ""
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_what_depends_on_sizes(what: str, tmp_path: Path) -> None:
+    """Each is computed, with the bits of NumPy, or refused with the name of its function."""
+    try:
+        said = compare(model_of(KEPT[what]), {"x": ("n", 4)}, [(n,) for n in (6, 9, 13, 30, 6)], tmp_path, {"n": 6})
+    except ValueError as error:
+        by = "an array that depends on open sizes is computed by|it is computed by Python, by"
+        (name,) = re.findall(rf"cannot be written as C: (?:{by}) (\w+)", str(error))
+        assert _REFUSED.get(what) == name
+    else:
+        assert said == "" and what not in _REFUSED
+
+
+def test_conditions_on_arrays(tmp_path: Path) -> None:
+    """Sizes that do not meet one get it as an error; its arrays are released, and other sizes served by other plans."""
+    model, sizes = model_of(KEPT["If"]), [(6,), (120,), (9,), (100,), (7,)]
+    for i, (example, errors) in enumerate((({"n": 6}, 2), ({"n": (6, 130)}, 0))):
+        folder = tmp_path / str(i)
+        said = compare(model, {"x": ("n", 4)}, sizes, folder, example)
+        assert len(re.findall(r"does not serve these sizes: .*array\d+\[0\]", said)) == errors
+
+
+_REFUSED = {
+    "Range, as positions": "Cos",
+    "Range of floats": "Sin",
+    "NonZero of what is known": "NonZero",
+    "OneHot": "onehot",
+    "EyeLike": "eyelike",
+    "integers at run time": "greater",
+    "means of windows with gaps": "_shares",
+}
 
 
 @pytest.mark.parametrize("seed", range(8))

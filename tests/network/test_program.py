@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import pysimd
 from network.batch_model import Batch, inputs_of, model_of
 from pysimd._library import ffi
-from pysimd.network import c_names, c_open_templates, c_templates, operators
+from pysimd.network import c_array_templates, c_names, c_open_templates, c_templates, operators
 from pysimd.network.c_program import filled
 from pysimd.network.source import SourceNode, Value
 from support import COMPILER, ROOT
@@ -112,12 +112,15 @@ def test_functions_of_c_are_refused_as_names() -> None:
 def test_words_of_the_program_are_refused_or_do_no_harm(dims: Any, tmp_path: Path) -> None:
     """A name may be that of a local variable or a member."""
     model = model_of([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", tuple(dims["x"]))], ["y"])
-    t, o = c_templates, c_open_templates
+    t, o, a = c_templates, c_open_templates, c_array_templates
     text = t.SOURCE + t.MAIN + t.EMBEDDED + t.WEIGHTS_NUMBERS + "create_contexts_0 compute_0 "
     if "N" in dims["x"]:
         text += filled("".join((o.PLAN, o.PLANS, *o.HELPERS.values(), *o.OPEN.values())), defaultdict(str, number="0"))
     code = re.sub(r'/\*.*?\*/|"[^"\n]*"', " ", text, flags=re.S)
     words = {word for word in re.findall(r"\b[A-Za-z]\w*", code) if "@" not in word} - {"h"}
+    for word in (*a.HELPERS, *o.HELPERS, "release_arrays", "values"):
+        with pytest.raises(ValueError, match="which C or the program uses itself"):
+            c_names.checked(word)
     accepted = []
     for word in sorted(words):
         try:

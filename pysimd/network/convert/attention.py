@@ -77,7 +77,7 @@ def _biased(c: Conversion, scores: str, bias: Value, stages: dict[int, str]) -> 
     """Scores with a bias, and 0 for rows that it excludes as a whole, else 1; None if there are none."""
     stages[2] = total = c.binary("add", scores, bias)
     if not isinstance(bias, str):
-        keep = later(_is_seen, (*bias.shape[:-1], 1), bias)
+        keep = later(is_seen, (*bias.shape[:-1], 1), bias)
         if keep.all():
             return total, None
         return c.binary("maximum", total, _LEAST), keep
@@ -86,7 +86,7 @@ def _biased(c: Conversion, scores: str, bias: Value, stages: dict[int, str]) -> 
     return c.binary("maximum", total, _LEAST), c.unary(most, "hard_sigmoid", 1e-37, 1.0)
 
 
-def _is_seen(bias: Array) -> Array:
+def is_seen(bias: Array) -> Array:
     """1 for each row that sees something, else 0."""
     return np.asarray(bias.max(-1, keepdims=True) > -np.inf, np.float32)
 
@@ -126,10 +126,11 @@ def window_bias(rows: int, columns: int, before: int, left: int, right: int) -> 
     """The bias that lets each row see `left` columns before its own one and `right` after it; -1 for all."""
     if rows * columns > _MOST_SCORES:
         raise Unsupported(f"a mask of {rows}x{columns} is too large")
-    return later(partial(_window_bias, left=left, right=right), (rows, columns), rows, columns, before)  # type: ignore[no-any-return]
+    return later(partial(of_window, left=left, right=right), (rows, columns), rows, columns, before)  # type: ignore[no-any-return]
 
 
-def _window_bias(rows: int, columns: int, before: int, left: int, right: int) -> Array:
+def of_window(rows: int, columns: int, before: int, left: int, right: int) -> Array:
+    """The array of :func:`window_bias`."""
     distance = np.arange(columns) - (np.arange(rows)[:, None] + before)
     return excluded(((distance >= -left) | (left < 0)) & ((distance <= right) | (right < 0)))
 

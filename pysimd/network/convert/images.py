@@ -453,7 +453,7 @@ def _factors(c: Conversion, node: SourceNode, corners: bool) -> dict[int, tuple[
     if len(scales or sizes) != len(axes):
         raise Unsupported(f"{len(scales or sizes)} scales or sizes are given, expected {len(axes)}")
     if scales:
-        if not all(later(_is_below_2_31, (), n, scale) for n, scale in zip(before, scales)):
+        if not all(later(is_below_2_31, (), n, scale) for n, scale in zip(before, scales)):
             raise Unsupported(f"the scales are {scales}, supported are positive ones that give sizes below 2^31")
         sizes = [_scaled(n, scale) for n, scale in zip(before, scales)]
         for n, scale, size in zip(before, scales, sizes):
@@ -463,7 +463,7 @@ def _factors(c: Conversion, node: SourceNode, corners: bool) -> dict[int, tuple[
     else:
         if not all(size >= 0 and (n or not size) for n, size in zip(before, sizes)):
             raise Unsupported(f"the sizes are {sizes} for {before}, supported are those of at least 0, 0 for 0")
-        scales = [later(_quotient, (), size, n) for n, size in zip(before, sizes)]
+        scales = [later(scale_of, (), size, n) for n, size in zip(before, sizes)]
         policy = c.option("keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
         if policy != "stretch":
             scales = [(min if policy == "not_larger" else max)(scales)] * len(axes)
@@ -476,11 +476,13 @@ def _factors(c: Conversion, node: SourceNode, corners: bool) -> dict[int, tuple[
 _MOST_ROWS, _MOST_EXACT = 1 << 31, 1 << 24
 
 
-def _is_below_2_31(n: int, scale: float) -> bool:
+def is_below_2_31(n: int, scale: float) -> bool:
+    """Whether the size of an output is one that is supported."""
     return bool(scale > 0 and n * scale < _MOST_ROWS)
 
 
-def _quotient(size: int, n: int) -> float:
+def scale_of(size: int, n: int) -> float:
+    """The scale that makes one size of another."""
     return float(np.float32(max(size, 1)) / np.float32(max(n, 1)))
 
 

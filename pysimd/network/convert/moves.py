@@ -330,10 +330,10 @@ def _gather_open(c: Conversion, axis: int) -> None:
     """Indices that depend on sizes."""
     shape, indices = c.shape(0), c.operand(1).astype(np.int64)
     n = shape[axis]
-    if later(_is_outside, (), indices, n):
+    if later(is_outside, (), indices, n):
         raise Unsupported(f"an index is not within a dimension of {n}")
-    indices = later(_from_first, indices.shape, indices, n)
-    start, step = later(_progression, (2,), indices).tolist()
+    indices = later(from_first, indices.shape, indices, n)
+    start, step = later(progression, (2,), indices).tolist()
     if int(step) == 0:
         return c.give(c.add("Gather", c.tensor(0), c.constant(indices), axis=axis))
     taken = [Part(0, 1, n) for n in shape]
@@ -341,15 +341,17 @@ def _gather_open(c: Conversion, axis: int) -> None:
     return c.give(c.reshape(_sliced(c, c.tensor(0), taken), (*shape[:axis], *indices.shape, *shape[axis + 1 :])))
 
 
-def _is_outside(indices: Array, n: int) -> bool:
+def is_outside(indices: Array, n: int) -> bool:
+    """Whether an index is not within n elements."""
     return bool(indices.size and not (-n <= indices.min() and indices.max() < n))
 
 
-def _from_first(indices: Array, n: int) -> Array:
+def from_first(indices: Array, n: int) -> Array:
+    """Indices that are counted from the first of n elements."""
     return np.where(indices < 0, indices + n, indices)
 
 
-def _progression(indices: Array) -> Array:
+def progression(indices: Array) -> Array:
     """The first index and the distance of all; 0 for different ones, and for none."""
     flat = indices.reshape(-1)
     steps = set(np.diff(flat).tolist()) or {1}

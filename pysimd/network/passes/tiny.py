@@ -25,7 +25,7 @@ _PART = 1 << 20  # elements that are looked at together: weights may be larger t
 def flushed(graph: Graph) -> Graph:
     """The graph with 0 in place of tiny weights of layers."""
     names = {name for node in graph.nodes if node.operator in _LAYERS for name in node.inputs[1:] if name in graph.constants}
-    flushed = {name: later(_flushed, graph.shape(name), graph.constants[name]) for name in names}
+    flushed = {name: later(without_tiny, graph.shape(name), graph.constants[name]) for name in names}
     arrays = {name: array for name, array in flushed.items() if array is not graph.constants[name]}
     return graph.replaced(graph.nodes, constants=arrays) if arrays else graph
 
@@ -45,7 +45,7 @@ def _limit(array: Array) -> float:
     return limit if found else 0.0
 
 
-def _flushed(array: Array) -> Array:
+def without_tiny(array: Array) -> Array:
     """The array with 0 in place of tiny numbers; itself if it has none."""
     limit = _limit(array)
     return np.where(np.abs(array) < limit, np.float32(0), array) if limit > 0 else array
