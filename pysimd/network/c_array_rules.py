@@ -20,7 +20,7 @@ from pysimd.network.convert.attention import excluded, is_seen, of_window
 from pysimd.network.convert.fold import DTYPES
 from pysimd.network.convert.images import is_below_2_31, scale_of
 from pysimd.network.convert.moves import from_first, is_outside, progression
-from pysimd.network.open_arrays import OpenArray, constant, is_array, reshaped, shape_of
+from pysimd.network.open_arrays import OpenArray, broadcast, constant, is_array, reshaped, shape_of
 from pysimd.network.passes.tiny import without_tiny
 
 if TYPE_CHECKING:
@@ -257,6 +257,7 @@ _FUNCTIONS: dict[Any, Callable[..., Made]] = {
     np.ndarray.astype: lambda function, w, inputs, result: _cast(w, inputs[0], function.keywords["dtype"]),
     operator.getitem: _element,
     reshaped: _reshaped,
+    broadcast: _broadcast_to,
     constant: _constant,
     shape_of: _shape_of,
     is_outside: _is_outside,

@@ -17,7 +17,7 @@ from pysimd.annotations import Array, Shape
 from pysimd.copy import TYPES
 from pysimd.enums import Activation, BinaryOperation
 from pysimd.network.calls import Call, Struct
-from pysimd.network.open_arrays import is_array
+from pysimd.network.open_arrays import full, is_array
 from pysimd.network.ranks import MOST, packed
 from pysimd.network.views import View
 from pysimd.reduce import OPERATIONS
@@ -123,11 +123,11 @@ def parameters_of(activation: Any, channels: int) -> Array | None:
 def per_channel(values: Array | None, channels: int, default: float | None = None) -> Array | None:
     """A number for each channel, of an array with one for each or for all of them; None of nothing without a default."""
     if values is None:
-        return None if default is None else np.full(int(channels), default, np.float32)
+        return None if default is None else full((channels,), default, np.float32)
     if is_array(values) and values.size == channels:
         return values.reshape(-1)
     flat = np.ascontiguousarray(values.reshape(-1))
-    return flat if flat.size != 1 or channels == 1 else np.full(int(channels), flat[0])
+    return flat if flat.size != 1 or channels == 1 else full((channels,), flat[0], flat.dtype)
 
 
 def of_struct(function: str, kind: str, members: dict[str, Any]) -> Call:

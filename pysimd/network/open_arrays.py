@@ -269,6 +269,16 @@ def constant(value: Any, dtype: Any, sizes: Array) -> Array:
     return np.full(np.asarray(sizes).tolist(), value, dtype)
 
 
+def spread(array: Any, shape: Sequence[Any]) -> Any:
+    """A copy of an array in a shape to which it is broadcast."""
+    return later(broadcast, shape, array, _objects(list(shape)))
+
+
+def broadcast(array: Array, sizes: Array) -> Array:
+    """An array that is broadcast to these sizes, dense."""
+    return np.broadcast_to(array, sizes.tolist()).copy()
+
+
 def reshaped(array: Array, sizes: Array) -> Array:
     """The elements in a shape of these sizes."""
     return array.reshape(sizes.tolist())

@@ -16,7 +16,7 @@ from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
 from pysimd.network.lower import lowered, named, read_by_calls
 from pysimd.network.memory import arranged
-from pysimd.network.open_arrays import is_array
+from pysimd.network.open_arrays import full, is_array
 from pysimd.network.operators import refuse_computed_weights
 from pysimd.network.sizes import Size
 from pysimd.network.views import Views
@@ -120,8 +120,10 @@ class Program:
 def without_packed(graph: Graph) -> Graph:
     """The graph with arrays that have no memory, only a shape, in place of weights that contexts have packed."""
     read = {*graph.outputs, *(name for node in graph.nodes for name in read_by_calls(node))}
-    constants = {
-        name: array if name in read else np.broadcast_to(np.zeros((), array.dtype), array.shape)
-        for name, array in graph.constants.items()
-    }
+    constants = {name: array if name in read else _without_memory(array) for name, array in graph.constants.items()}
     return Graph(graph.name, graph.nodes, graph.inputs, graph.outputs, graph.types, constants)
+
+
+def _without_memory(array: Any) -> Any:
+    """An array of zeros that has none, as long as its shape is known."""
+    return full(array.shape, 0, array.dtype) if is_array(array) else np.broadcast_to(np.zeros((), array.dtype), array.shape)

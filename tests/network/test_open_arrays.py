@@ -116,6 +116,42 @@ KEPT = {
     "a factor of weights": """
         n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  four = Constant <value_ints = [4]> ()
         factors = Expand (many, four)  z = MatMul (x, matrix)  y = Mul (z, factors)""",
+    "a matrix": """
+        n = Shape <start = 0, end = 1> (x)  zero = Constant <value_ints = [0]> ()  rows = Slice (table, zero, n)
+        turned = Transpose (x)  y = MatMul (turned, rows)""",
+    "a matrix of few elements": """
+        n = Shape <start = 0, end = 1> (x)  shape = Concat <axis = 0> (n, n)
+        ones = ConstantOfShape <value = float[1] {0.5}> (shape)  low = Trilu <upper = 0> (ones)  y = MatMul (low, x)""",
+    "Gemm with a matrix and a term": """
+        n = Shape <start = 0, end = 1> (x)  four = Constant <value_ints = [4]> ()  shape = Concat <axis = 0> (n, four)
+        half = ConstantOfShape <value = float[1] {0.5}> (shape)  many = Cast <to = 1> (n)
+        y = Gemm <transB = 1, alpha = 0.7, beta = 3.0> (x, half, many)""",
+    "a divisor": """
+        turned = Transpose (x)  scores = MatMul (x, turned)  n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)
+        root = Sqrt (many)  scaled = Div (scores, root)  y = Softmax (scaled)""",
+    "factors of both operands": """
+        turned = Transpose (x)  n = Shape <start = 0, end = 1> (x)  count = Squeeze (n)  many = Cast <to = 1> (count)
+        root = Sqrt (many)  one = Constant <value_float = 1.0> ()  factor = Div (one, root)  half = Sqrt (factor)
+        a = Mul (x, half)  b = Mul (turned, half)  scores = MatMul (a, b)  y = Softmax (scores)""",
+    "a mean by its number": """
+        n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  axes = Constant <value_ints = [0]> ()
+        sum = ReduceSum (x, axes)  mean = Div (sum, many)  y = Sub (x, mean)""",
+    "a power": """
+        n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  ten = Constant <value_float = 10.0> ()
+        part = Div (many, ten)  size = Abs (x)  y = Pow (size, part)""",
+    "LayerNormalization": """
+        turned = Transpose (x)  one = Constant <value_floats = [1.5]> ()  y = LayerNormalization (turned, one)""",
+    "LayerNormalization of all dimensions": """
+        sizes = Shape (x)  ones = ConstantOfShape <value = float[1] {1.0}> (sizes)
+        y = LayerNormalization <axis = 0> (x, ones, ones)""",
+    "LayerNormalization by its parts": """
+        turned = Transpose (x)  axes = Constant <value_ints = [-1]> ()  mean = ReduceMean (turned, axes)
+        centred = Sub (turned, mean)  two = Constant <value_float = 2.0> ()  squares = Pow (centred, two)
+        variance = ReduceMean (squares, axes)  eps = Constant <value_float = 0.00001> ()  sum = Add (variance, eps)
+        root = Sqrt (sum)  y = Div (centred, root)""",
+    "RMSNormalization": """
+        turned = Transpose (x)  n = Shape <start = 0, end = 1> (x)
+        ones = ConstantOfShape <value = float[1] {1.0}> (n)  y = RMSNormalization (turned, ones)""",
     "Attention": """
         axes = Constant <value_ints = [0]> ()  rows = Unsqueeze (x, axes)
         y = Attention <is_causal = 1, q_num_heads = 2, kv_num_heads = 2> (rows, rows, rows)""",
@@ -250,6 +286,22 @@ def test_a_decision_by_values_is_a_condition() -> None:
         x = np.full((n, 4), 2, np.float32)
         np.testing.assert_array_equal(run(x)["y"], x if n < 10 else x - 3)
         assert len(run.plans) == plans
+
+
+def test_a_formula_for_some_sizes() -> None:
+    """A factor that depends on sizes is that of a GELU for one of them, which gets a plan of its own."""
+    model = model_of("""
+        n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  twelve = Constant <value_float = 12.0> ()
+        factor = Div (many, twelve)  part = Constant <value_float = 0.70710678> ()  inner = Mul (x, part)
+        share = Erf (inner)  one = Constant <value_float = 1.0> ()  sum = Add (share, one)  both = Mul (x, sum)
+        y = Mul (both, factor)""")
+    run = model.prepare()
+    for n, plans in ((9, 1), (6, 2), (14, 2), (6, 2)):
+        x = np.random.default_rng(n).standard_normal((n, 4)).astype(np.float32)
+        found, expected = run.prepare({"x": x.shape}), model.prepare(x.shape)
+        assert described(found) == described(expected)
+        np.testing.assert_array_equal(found(x)["y"], expected(x)["y"])
+        assert len(run.plans) == plans, run.report()
 
 
 # ---- the arrays

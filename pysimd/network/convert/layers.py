@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite, prod
+from typing import Any
 
 import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
 from pysimd.network.convert.equations import indices_of
+from pysimd.network.open_arrays import spread
 from pysimd.network.operators import IDENTITY
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
@@ -25,8 +27,8 @@ def _gemm(c: Conversion, node: SourceNode) -> None:
     a = c.tensor(0)
     if c.flag("transA"):
         a = c.transpose(a, (1, 0))
-    term = c.value(2) if beta else None
-    if isinstance(term, np.ndarray):
+    term: Any = c.operand(2) if beta else None
+    if term is not None and not isinstance(term, str):
         term = float32_of(term) * np.float32(beta)
     elif term is not None and beta != 1:
         term = c.binary("multiply", term, beta)
@@ -35,11 +37,12 @@ def _gemm(c: Conversion, node: SourceNode) -> None:
         y = c.add("MatMul", a, b)
         y = y if alpha == 1 else c.binary("multiply", y, alpha)
         return c.give(y if term is None else c.binary("add", y, term))
-    weight = float32_of(c.known(1))
-    weight = _scaled(weight.T if c.flag("transB") else weight, alpha)
+    weight = float32_of(c.operand(1))
+    weight = _scaled(weight.transpose((1, 0)) if c.flag("transB") else weight, alpha)
     n, bias = weight.shape[1], []
-    if isinstance(term, np.ndarray) and prod(term.shape[:-1]) == 1 and term.shape[-1:] in ((), (1,), (n,)):
-        bias, term = [c.constant(np.broadcast_to(term.reshape(-1), n).copy())], None
+    is_known = term is not None and not isinstance(term, str)
+    if is_known and prod(term.shape[:-1]) == 1 and term.shape[-1:] in ((), (1,), (n,)):
+        bias, term = [c.constant(spread(term.reshape(-1), (n,)))], None
     y = c.add("Linear", a, c.constant(weight), *bias, activation=IDENTITY, order="add")
     return c.give(y if term is None else c.binary("add", y, term))
 
@@ -50,7 +53,7 @@ def _scaled(weight: Array, alpha: float) -> Array:
 
 @converts("MatMul", "com.microsoft.FusedMatMul")
 def _matmul(c: Conversion, node: SourceNode) -> None:
-    a, b = c.value(0), c.value(1)
+    a, b = c.operand(0), c.operand(1)
     if a is None or b is None:
         raise Unsupported("an input is missing")
     alpha = 1.0
@@ -58,7 +61,7 @@ def _matmul(c: Conversion, node: SourceNode) -> None:
         c.require(transBatchA=0, transBatchB=0)
         alpha = float(c.attribute("alpha", 1.0))
         a, b = (_swapped(c, x) if c.flag(name) else x for x, name in ((a, "transA"), (b, "transB")))
-    if isinstance(b, np.ndarray):
+    if not isinstance(b, str):
         b, alpha = _scaled(float32_of(b), alpha), 1.0
     y = product(c, a, b)
     c.give(y if alpha == 1 else c.binary("multiply", y, alpha))
@@ -83,7 +86,7 @@ def product(c: Conversion, a: Value, b: Value) -> str:
     if matrix_a[-1] != matrix_b[-2]:
         raise Unsupported(f"matrices of shapes {first} and {second} cannot be multiplied")
     x = c.reshape(c.named(a), matrix_a)
-    if isinstance(b, np.ndarray) and prod(matrix_b[:-2]) == 1:
+    if not isinstance(b, str) and prod(matrix_b[:-2]) == 1:
         y = c.add("Linear", x, c.constant(float32_of(b).reshape(matrix_b[-2:])), activation=IDENTITY, order="add")
     else:
         y = c.add("MatMul", x, c.reshape(c.named(b), matrix_b))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
+from pysimd.network.open_arrays import full, spread
 from pysimd.network.operators import IDENTITY, axis_within
 from pysimd.network.source import SourceNode
 
@@ -38,7 +40,7 @@ def _channel_norm(c: Conversion, groups: int, scale: Value, bias: Value) -> str:
     x = c.tensor(0)
     if len(shape) != 4:
         x = c.reshape(x, (*shape[:2], 1, prod(shape[2:])))
-    if isinstance(scale, np.ndarray) and isinstance(bias, np.ndarray):
+    if not isinstance(scale, str) and not isinstance(bias, str):
         x = c.add("ChannelNorm", x, c.constant(scale), c.constant(bias), groups=groups, eps=eps)
     else:
         x = c.add("ChannelNorm", x, groups=groups, eps=eps)
@@ -51,11 +53,11 @@ def _reshaped(c: Conversion, x: Value, shape: Sequence[int]) -> Value:
     return c.reshape(x, shape) if isinstance(x, str) else x.reshape(shape)
 
 
-def _input(c: Conversion, i: int) -> Value:
-    value = c.value(i)
+def _input(c: Conversion, i: int) -> Any:
+    value = c.operand(i)
     if value is None:
         raise Unsupported(f"input {i} is missing")
-    return float32_of(value) if isinstance(value, np.ndarray) else value
+    return value if isinstance(value, str) else float32_of(value)
 
 
 @converts("InstanceNormalization")
@@ -72,7 +74,7 @@ def _group_norm(c: Conversion, node: SourceNode) -> None:
         raise Unsupported(f"num_groups is {groups}, the images have {channels} channels")
     if c.opset < 21:
         for i, term in enumerate(terms):
-            if isinstance(term, np.ndarray):
+            if not isinstance(term, str):
                 terms[i] = np.repeat(term.reshape(-1), channels // groups)
             else:
                 wide = c.add("Expand", c.reshape(term, (groups, 1)), shape=(groups, channels // groups))
@@ -85,7 +87,7 @@ def _layer_norm(c: Conversion, node: SourceNode) -> None:
     """The second and third output are those of training: the mean, and one divided by the deviation."""
     x, shape, eps = c.tensor(0), c.shape(0), float(c.attribute("epsilon", 1e-5))
     axis = axis_within(int(c.attribute("axis", -1)), len(shape))
-    y = normalized(c, x, axis, eps, c.value(1), c.value(2))
+    y = normalized(c, x, axis, eps, c.operand(1), c.operand(2))
     if not any(node.outputs[1:]):
         return c.give(y)
     axes = range(axis, len(shape))
@@ -98,9 +100,10 @@ def _layer_norm(c: Conversion, node: SourceNode) -> None:
 def normalized(c: Conversion, x: str, axis: int, eps: float, scale: Value | None, bias: Value | None) -> str:
     """A layer normalization from an axis on."""
     inner = c.builder.shape(x)[axis:]
-    terms = [np.ones(inner, np.float32) if scale is None else scale, np.zeros(inner, np.float32) if bias is None else bias]
-    if all(isinstance(term, np.ndarray) and prod(term.shape[: term.ndim - len(inner)]) == 1 for term in terms):
-        arrays = (np.broadcast_to(term.reshape(term.shape[-len(inner) :]), inner).copy() for term in terms)  # type: ignore[union-attr]
+    given = (scale, 1), (bias, 0)
+    terms: list[Any] = [full(inner, default, np.float32) if term is None else term for term, default in given]
+    if all(not isinstance(term, str) and prod(term.shape[: term.ndim - len(inner)]) == 1 for term in terms):
+        arrays = (spread(term.reshape(term.shape[-len(inner) :]), inner) for term in terms)
         return c.add("LayerNorm", x, *map(c.constant, arrays), axis=axis, eps=eps)
     x = c.add("LayerNorm", x, axis=axis, eps=eps)
     x = x if scale is None else c.binary("multiply", x, scale)

@@ -69,7 +69,7 @@ def _operands(c: Conversion) -> tuple[Any, Any]:
 def _power(c: Conversion, node: SourceNode) -> None:
     x, exponent = _operands(c)
     if isinstance(x, str) and not isinstance(exponent, str) and exponent.size == 1 and exponent.ndim <= len(c.shape(0)):
-        number = float(exponent.reshape(-1)[0])
+        number = exponent.reshape(())
         if number == 1:
             return c.give(x)
         if number == 2:

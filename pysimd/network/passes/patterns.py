@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf, isclose, isnan
+from math import inf, isclose
 from typing import Any
+
+import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes.rewrite import Change
 
@@ -15,15 +18,23 @@ _STEPS = 4  # in sequence, that a formula has at most
 NEAR = 1e-5  # numbers of formulas are written with at least six digits
 
 
-def near(a: float, b: float) -> bool:
+def near(a: Any, b: Any) -> bool:
     """Whether a number of a file is that of a formula."""
+    if is_array(a) or is_array(b):
+        far = abs(a - b)
+        return bool((far <= np.maximum(NEAR * np.maximum(abs(a), abs(b)), 1e-9)) & (far < inf))
     return isclose(a, b, rel_tol=NEAR, abs_tol=1e-9)
 
 
-def number(graph: Graph, name: str) -> float | None:
-    """The value of a constant of one element."""
+def number(graph: Graph, name: str) -> Any:
+    """The value of a constant of one element, else None.
+
+    One that depends on sizes remains an array: a decision by it is a condition of the plan.
+    """
     array = graph.constants.get(name)
-    return float(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.dtype.kind == "f" else None
+    if array is None or array.size != 1 or array.dtype.kind != "f":
+        return None
+    return array.reshape(()).astype(np.float64) if is_array(array) else float(array.reshape(-1)[0])
 
 
 def input_at(node: Node, place: int) -> str:
@@ -60,7 +71,7 @@ def unary(graph: Graph, name: str, function: str) -> tuple[str, tuple[float, ...
     return None if node is None else (node.inputs[0], tuple(node.attributes["params"]))
 
 
-def with_number(graph: Graph, node: Node | None) -> tuple[str, float, bool] | None:
+def with_number(graph: Graph, node: Node | None) -> tuple[str, Any, bool] | None:
     """Of a Binary with a number: the other operand, the number, and whether the number is the first operand."""
     if node is None or node.operator != "Binary" or not is_plain(node):
         return None
@@ -119,7 +130,7 @@ def clip_of(graph: Graph, node: Node) -> tuple[str, float, float] | None:
     found = with_number(graph, node)
     if found is not None and node.attributes["function"] in ("maximum", "minimum"):
         x, value, _ = found
-        if isnan(value):  # all results are
+        if value != value:  # NaN: all results are
             return None
         return (x, value, inf) if node.attributes["function"] == "maximum" else (x, -inf, value)
     return None
