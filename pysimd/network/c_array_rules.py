@@ -335,6 +335,11 @@ def _divided(by: str, floats: str) -> Callable[[Arrays, _Given], Made]:
     return rule
 
 
+def _nonzero(w: Arrays, of: _Given) -> Made:
+    number = w.number(w.cast(of.inputs[0], bool))
+    return w.make(np.int64, f"values_nonzero(&v[@], &v[{number}])", [number])
+
+
 def _range(w: Arrays, of: _Given) -> Made:
     first, last, step = (f"*(const {type_of(of.dtype)} *)v[{w.number(each)}].data" for each in of.inputs)
     kind = "double" if of.dtype.kind == "f" else "int64_t"
@@ -455,6 +460,7 @@ _NODES: dict[str, Callable[[Arrays, _Given], Made]] = {
     "Mod": _divided("integer_remainder", ""),
     "Mul": _by_elements("multiply"),
     "Neg": _by_elements("negative"),
+    "NonZero": _nonzero,
     "Not": _by_elements("logical_not"),
     "Or": _by_elements("logical_or"),
     "Range": _range,

@@ -232,6 +232,27 @@ static int values_take(struct values * v, size_t item, int axis, const struct va
     return 1;
 }
 """,
+    "values_nonzero": """/* Makes an array of the places of what is not 0 among bytes: a row for each dimension. */
+static int values_nonzero(struct values * v, const struct values * from) {
+    const unsigned char * x = (const unsigned char *)from->data;
+    int64_t shape[2], count = values_count(from), column = 0, i;
+    shape[0] = from->rank ? from->rank : 1;
+    shape[1] = 0;
+    for (i = 0; i < count; i++) shape[1] += x[i] != 0;
+    if (!values_make(v, sizeof(int64_t), 2, shape)) return 0;
+    for (i = 0; i < count; i++) {
+        int64_t left = i, axis;
+        if (!x[i]) continue;
+        for (axis = shape[0] - 1; axis >= 0; axis--) {
+            int64_t n = from->rank ? from->shape[axis] : 1;
+            ((int64_t *)v->data)[axis * shape[1] + column] = left % n;
+            left /= n;
+        }
+        column++;
+    }
+    return 1;
+}
+""",
     "values_shape": """/* Makes an array of 1 and the sizes of another one. */
 static int values_shape(struct values * v, const struct values * from, int rank) {
     const int64_t size = rank + 1;

@@ -108,7 +108,7 @@ _OWN = """
 _OWN_OPEN = """
     integer_quotient integer_remainder place_roots placed plan plans quotient real_quotient release_arrays release_contexts
     values values_broadcast values_count values_drop values_expand values_flush values_join values_known values_make
-    values_move values_place values_progress values_reshape values_seen values_shape values_slice values_take
+    values_move values_nonzero values_place values_progress values_reshape values_seen values_shape values_slice values_take
     values_transpose
 """
 _OF_PLANS = "born compute create_contexts died measured unmet"

@@ -26,6 +26,25 @@ KEPT = {
         count = Squeeze (n)  places = Range (zero, count, one)  floats = Cast <to = 1> (places)
         angles = Cos (floats)  axes = Constant <value_ints = [1]> ()  column = Unsqueeze (angles, axes)
         y = Mul (x, column)""",
+    "integers, logic and backward slices": """
+        n = Shape <start = 0, end = 1> (x)  count = Squeeze (n)  zero = Constant <value_int = 0> ()
+        two = Constant <value_int = 2> ()  three = Constant <value_int = 3> ()  less = Constant <value_int = -2> ()
+        rows = Range (zero, count, two)  five = Constant <value_int = 5> ()  a = Sub (rows, five)  b = Mod (a, three)
+        c = Div (a, less)  d = Neg (a)  e = Abs (a)  f = Max (b, c, d)  g = Min (f, e)  h = LessOrEqual (g, b)
+        i = GreaterOrEqual (g, c)  j = Xor (h, i)  k = Or (j, h)  l = And (k, i)  o = Not (l)  p = Where (o, a, c)
+        last = Constant <value_ints = [-1]> ()  end = Constant <value_ints = [-100]> ()
+        axes = Constant <value_ints = [0]> ()  step = Constant <value_ints = [-2]> ()
+        back = Slice (p, last, end, axes, step)  all = Concat <axis = 0> (a, b, c, d, e, f, g, p, back)
+        y = Cast <to = 1> (all)""",
+    "a grid": """
+        n = Shape <start = 0, end = 1> (x)  count = Squeeze (n)  zero = Constant <value_int = 0> ()
+        one = Constant <value_int = 1> ()  rows = Range (zero, count, one)  axes = Constant <value_ints = [1]> ()
+        column = Unsqueeze (rows, axes)  grid = Mul (column, rows)  plus = Add (grid, column)
+        turned = Transpose (plus)  low = Trilu <upper = 0> (turned)  places = NonZero (low)
+        few = Constant <value_ints = [0, -1, 2]> ()  taken = Gather <axis = 1> (turned, few)
+        three = Constant <value_ints = [3]> ()  shape = Concat <axis = 0> (axes, n, three)  wide = Expand (taken, shape)
+        flat = Constant <value_ints = [-1]> ()  a = Reshape (wide, flat)
+        b = Reshape (places, flat)  all = Concat <axis = 0> (a, b)  y = Cast <to = 1> (all)""",
     "Range of floats": """
         n = Shape <start = 0, end = 1> (x)  count = Squeeze (n)  end = Cast <to = 1> (count)
         step = Constant <value_float = 0.75> ()  zero = Constant <value_float = 0.0> ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -279,6 +280,15 @@ def test_decoders(kind: str, tmp_path: Path) -> None:
     assert said == ""
 
 
+@pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("what", ["integers, logic and backward slices", "a grid", "Attention", "Gather of any rows"])
+def test_programs_are_also_cpp(what: str, tmp_path: Path) -> None:
+    model_of(KEPT[what]).compile(tmp_path, {"x": ("n", 4)}, name="net", sizes={"n": (6, 4)})
+    assert "values_make(" in (tmp_path / "net.c").read_text()
+    flags = f"-x c++ -std=c++11 -Wall -Wextra -Werror -pedantic -fsyntax-only -I{ROOT / 'include'} net.c"
+    subprocess.run(["c++", *flags.split()], cwd=tmp_path, check=True)
+
+
 @pytest.mark.parametrize("what", KEPT)
 def test_what_depends_on_sizes(what: str, tmp_path: Path) -> None:
     """Each is computed, with the bits of NumPy, or refused with the name of its function."""
@@ -304,7 +314,6 @@ def test_conditions_on_arrays(tmp_path: Path) -> None:
 _REFUSED = {
     "Range, as positions": "Cos",
     "Range of floats": "Sin",
-    "NonZero of what is known": "NonZero",
     "OneHot": "onehot",
     "EyeLike": "eyelike",
     "integers at run time": "greater",
