@@ -93,17 +93,18 @@ static int64_t values_place(const struct values * v, const struct values * to, i
     "values_move": """/* Makes an array of a shape with elements at strides in another one, from a first one on. */
 static int values_move(struct values * v, size_t item, const struct values * from, int64_t rank, const int64_t * shape,
                        const int64_t * strides, int64_t first) {
+    const int64_t run = rank > 0 && strides[rank - 1] == 1 ? shape[rank - 1] : 1; /* elements side by side */
     int64_t i, count;
     if (!values_make(v, item, rank, shape)) return 0;
     count = values_count(v);
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count; i += run) {
         int64_t place = first, left = i;
         int k;
         for (k = v->rank - 1; k >= 0; k--) {
             place += left % shape[k] * strides[k];
             left /= shape[k];
         }
-        memcpy((char *)v->data + (size_t)i * item, (const char *)from->data + (size_t)place * item, item);
+        memcpy((char *)v->data + (size_t)i * item, (const char *)from->data + (size_t)place * item, (size_t)run * item);
     }
     return 1;
 }

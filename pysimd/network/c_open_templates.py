@@ -72,8 +72,9 @@ OPEN = {
 """,
     "resizing_of_header": """
 /* Makes the model one for other sizes. The contents of its tensors are lost, and pointers to them invalid. Weights stay
- * packed as far as the same algorithms serve the new sizes. The memory of tensors grows if need be, and does not shrink: a
- * model that is created for its largest sizes allocates it once. Returns 1; or 0 after an error, and the model is as before.
+ * packed as far as the same algorithms serve the new sizes. The memory of tensors grows if need be, by a quarter more than
+ * that, and does not shrink: a model that is created for its largest sizes allocates it once. Returns 1; or 0 after an
+ * error, and the model is as before.
  */
 int @name@_resize(@name@ * model@size_parameters@);
 """,
@@ -209,6 +210,7 @@ int @name@_resize(struct @name@ * m@size_parameters@) {
     memset(next.contexts, 0, sizeof(next.contexts));
 @forget@    if (!placed(&next, sizes)) return 0;
     if (next.block_bytes > m->block_bytes) {
+        next.block_bytes += next.block_bytes / 4; /* sizes that grow step by step allocate a few times only */
         next.block = allocated(next.block_bytes, 4096);
         if (next.block == NULL) {
 @release_next@            fail("no memory", "");
