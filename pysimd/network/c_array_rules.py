@@ -16,7 +16,7 @@ import numpy as np
 
 from pysimd.network.c_calls import C_TYPES
 from pysimd.network.convert.at_run_time import HostFunction
-from pysimd.network.convert.attention import excluded, is_seen, of_window
+from pysimd.network.convert.attention import excluded, inverse_root, is_seen, of_window
 from pysimd.network.convert.fold import DTYPES
 from pysimd.network.convert.images import is_below_2_31, scale_of
 from pysimd.network.convert.moves import from_first, is_outside, progression
@@ -263,6 +263,7 @@ _FUNCTIONS: dict[Any, Callable[..., Made]] = {
     is_outside: _is_outside,
     from_first: _from_first,
     progression: _with_indices("values_progress"),
+    inverse_root: lambda function, w, inputs, result: w.each(float, "pow((double){0}, -0.5)", inputs, "{0} > 0"),
     is_seen: _with_indices("values_seen"),
     excluded: _excluded,
     of_window: _of_window,

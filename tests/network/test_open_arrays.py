@@ -171,6 +171,9 @@ KEPT = {
     "RMSNormalization": """
         turned = Transpose (x)  n = Shape <start = 0, end = 1> (x)
         ones = ConstantOfShape <value = float[1] {1.0}> (n)  y = RMSNormalization (turned, ones)""",
+    "Attention with heads of an open size": """
+        axes = Constant <value_ints = [0, 1]> ()  turned = Transpose (x)  rows = Unsqueeze (turned, axes)
+        y = Attention (rows, rows, rows)""",
     "Attention": """
         axes = Constant <value_ints = [0]> ()  rows = Unsqueeze (x, axes)
         y = Attention <is_causal = 1, q_num_heads = 2, kv_num_heads = 2> (rows, rows, rows)""",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,17 @@ def joined_heads(c: Conversion, x: str) -> str:
     return c.reshape(c.transpose(x, (0, 2, 1, 3)), (n, rows, heads * size))
 
 
-def attended(c: Conversion, given: _Heads, scale: float) -> tuple[str, dict[int, str]]:
+def _scale(c: Conversion, q: str) -> Any:
+    """The factor of scores: that of the node, or the usual one for the size of heads."""
+    return float(c.attribute("scale", 0.0)) or later(inverse_root, (), c.builder.shape(q)[3])
+
+
+def inverse_root(n: int) -> float:
+    """One divided by the square root of a size."""
+    return float(int(n) ** -0.5)
+
+
+def attended(c: Conversion, given: _Heads, scale: Any) -> tuple[str, dict[int, str]]:
     """The result (N, heads, rows, size); and scores: 0 as they are, 1 with softcap, 2 with the bias, 3 after the softmax.
 
     Where there are fewer heads of keys than of queries, several queries share one.
@@ -167,8 +178,7 @@ def _attention(c: Conversion, node: SourceNode) -> None:
         bias = _sum(c, bias, window_bias(rows, columns, before, -1, 0))
     if left >= 0 or right >= 0:
         bias = _sum(c, bias, window_bias(rows, columns, before, left, right))
-    scale = c.attribute("scale", None) or c.builder.shape(q)[3] ** -0.5
-    y, stages = attended(c, _Heads(q, k, v, bias, float(c.attribute("softcap", 0.0))), float(scale))
+    y, stages = attended(c, _Heads(q, k, v, bias, float(c.attribute("softcap", 0.0))), _scale(c, q))
     c.give(joined_heads(c, y) if flat else y, k, v, stages[int(c.attribute("qk_matmul_output_mode", 0))])
 
 
@@ -203,8 +213,7 @@ def _give_joined(c: Conversion, heads: list[str], bias: Value | None) -> None:
     rows, columns = c.builder.shape(heads[0])[2], c.builder.shape(heads[1])[2]
     if c.flag("unidirectional"):
         bias = _sum(c, bias, window_bias(rows, columns, 0, -1, 0))
-    scale = c.attribute("scale", None) or c.builder.shape(heads[0])[3] ** -0.5
-    c.give(joined_heads(c, attended(c, _Heads(heads[0], heads[1], heads[2], bias), float(scale))[0]))
+    c.give(joined_heads(c, attended(c, _Heads(heads[0], heads[1], heads[2], bias), _scale(c, heads[0]))[0]))
 
 
 @converts("RotaryEmbedding", any_type=True)
