@@ -140,9 +140,9 @@ class Binding:
                 self._set(setitem, arguments, i, value, kind)
         return Bound(function, arguments)
 
-    def move(self, memory: Memory, sizes: Mapping[int, Any]) -> None:
+    def move(self, memory: Memory | None, sizes: Mapping[int, Any]) -> None:
         """Replaces what depends on memory and sizes in all calls; contexts remain as they are."""
-        numbers, old, new = self._sizes, {**self._addresses, **self._at}, memory.addresses
+        numbers, old, new = self._sizes, {**self._addresses, **self._at}, {} if memory is None else memory.addresses
         self._at = {}
         self.memory, self._sizes, self._addresses = memory, sizes, new
         for size, places in self._numbers.items():

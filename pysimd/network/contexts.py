@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import raise_last
 from pysimd.infrastructure import preference
-from pysimd.network.binding import Binding
+from pysimd.network.binding import Binding, Bound
 from pysimd.network.calls import Made, constants_in
 from pysimd.network.mapped import owner_of, release
 
@@ -24,12 +25,21 @@ class Context:
     handle : for its calls.
     """
 
-    __slots__ = ("__weakref__", "_keeps", "_made", "handle")
+    __slots__ = ("__weakref__", "_create", "_keeps", "_made", "handle")
 
-    def __init__(self, made: Made, handle: Any) -> None:
-        self.handle = handle
-        self._made = made.create.function, made.params is not None
+    def __init__(self, made: tuple[str, bool], binding: Binding, create: Bound) -> None:
+        handle = create.function(*create.arguments)
+        if handle == ffi.NULL:
+            raise_last()
+        self.handle = ffi.gc(handle, lib.SimdRelease)
+        self._made, self._create = made, (binding, create)
         self._keeps: Any = None  # another context, with which it shares its parameters
+
+    def again(self, sizes: Mapping[int, Any]) -> Context:
+        """A new context without parameters for other sizes, of the arguments of this one, which are changed for it."""
+        binding, create = self._create
+        binding.move(None, sizes)
+        return Context(self._made, binding, create)
 
     @property
     def info(self) -> str:
@@ -79,27 +89,27 @@ class Contexts:
         """What is equal for contexts of the same weights."""
         return None if made.params is None else (made.params.function, self._identity(made.params.arguments))
 
-    def created(self, made: Made, key: Any, sizes: Mapping[int, Any]) -> Context:
+    def created(self, made: Made, key: Any, sizes: Mapping[int, Any], last: Context | None = None) -> Context:
         """A context, which shares the packed weights of one with the same key, if it can.
 
         sizes : the numbers in place of open sizes, by the identity of these.
+        last : that of the same runner for the sizes that it had before.
 
         Raises what the library finds wrong.
         """
-        binding = Binding(None, sizes)
-        if self.prefer is None:
-            context = created(made, binding)
-        else:
-            with preference(self.prefer):
-                context = created(made, binding)
+        with nullcontext() if self.prefer is None else preference(self.prefer):
+            context = created(made, Binding(None, sizes)) if last is None else last.again(sizes)
         if made.params is None:
             return context
-        alike = self._made.setdefault(key, _Alike())
+        alike = self._made.get(key)
+        if alike is None:
+            alike = self._made.setdefault(key, _Alike())
         for other in alike.alive():
             if not lib.SimdnetShareParams(context.handle, other.handle):  # another algorithm, another number of groups
                 continue
             context._keeps = other
             return context
+        binding = Binding(None, sizes)  # which holds what the call reads
         binding.call(made.params, context.handle)()
         context._keeps = alike
         alike[:] = [*map(weakref.ref, alike.alive()), weakref.ref(context)]
@@ -142,8 +152,4 @@ def _digest(value: Array) -> bytes:
 
 def created(made: Made, binding: Binding) -> Context:
     """A context without parameters. Raises ValueError if the library refuses its sizes."""
-    create = binding.call(made.create)
-    handle = create.function(*create.arguments)
-    if handle == ffi.NULL:
-        raise_last()
-    return Context(made, ffi.gc(handle, lib.SimdRelease))
+    return Context((made.create.function, made.params is not None), binding, binding.call(made.create))

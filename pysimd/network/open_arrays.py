@@ -28,12 +28,15 @@ class Call:
     def __init__(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
         self.function, self.inputs = function, tuple(inputs)
         self._key = getattr(function, "key", None)  # equal for functions that have equal results for equal inputs
+        self._open = [i for i, each in enumerate(inputs) if is_array(each)]
         self._identities = [None if is_array(each) or self._key is None else _identity(each) for each in inputs]
 
     def results(self, values: Sequence[int], found: dict[Any, Any]) -> tuple[Array, ...]:
         """The arrays for these sizes of the open dimensions; found has those that are computed."""
         if self not in found:
-            arrays = [each.call.results(values, found)[each.place] if is_array(each) else each for each in self.inputs]
+            arrays = list(self.inputs)
+            for i in self._open:
+                arrays[i] = arrays[i].call.results(values, found)[arrays[i].place]
             key: Any = self
             if self._key is not None:  # a layer may compute what another one has computed
                 key = self._key, *(known or _identity(each) for known, each in zip(self._identities, arrays))

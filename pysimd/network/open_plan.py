@@ -84,14 +84,15 @@ class OpenPlan:
         computed = {name: _at(array, values, Type(shape, array.dtype.name)) for (name, array), shape in shapes}
         self.sizes.forget()
         sizes = BoundSizes(numbers, computed)
-        is_ours = released is not None and released.is_of(self._program)
+        block = None
+        if released is not None and not released.is_of(self._program):
+            block, released = released.block, None
         of_roots = self._bytes(*values)
-        places = (released.places_for(of_roots) if released and is_ours else None) or self._places_for(of_roots)
+        places = (None if released is None else released.places_for(of_roots)) or self._places_for(of_roots)
         described = partial(self._described.resolved, values, places)
-        if released is not None and is_ours:
+        if released is not None:
             released.move(sizes, places, described)
             return released
-        block = None if released is None else released.block
         runner = Runner.of_program(self._program, sizes, places, described, block)
         runner.operators, runner.file = self._operators, self._file
         return runner

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,18 +81,18 @@ class Program:
                 done += self._weight(node)
                 progress(done / total)
 
-    def contexts_again(self, sizes: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
-        """Creates the contexts that depend on sizes, for others than before; with the numbers of their steps."""
+    def contexts_again(self, sizes: Mapping[int, Any], last: Sequence[Context | None]) -> Iterator[tuple[int, Any]]:
+        """Creates the contexts that depend on sizes, in place of those for other sizes; with the numbers of their steps."""
         for i in self.open_contexts:
-            yield i, self._context(i, sizes)
+            yield i, self._context(i, sizes, last[i])
 
-    def _context(self, i: int, sizes: Mapping[int, Any]) -> Context | None:
+    def _context(self, i: int, sizes: Mapping[int, Any], last: Context | None = None) -> Context | None:
         made, key = self.steps[i].made, self._keys[i]
         if made is not None and key is None:
             made = made._replace(params=with_arrays(made.params, sizes))
             key = self._contexts.key(made)
         with named(self.nodes[i]):
-            return made and self._contexts.created(made, key, sizes)
+            return made and self._contexts.created(made, key, sizes, last)
 
     def _key(self, made: Made | None) -> Any:
         """What contexts of the same weights have in common; None where there are none, and where they depend on sizes."""

@@ -132,8 +132,9 @@ class Runner:
         self._sizes, self._places, self._described = sizes, places, described
         self.__dict__.pop("steps", None)
         self.__dict__.pop("_description", None)
-        contexts = self._contexts = list(self._contexts)  # which copies have, too
-        for i, context in self._program.contexts_again(sizes.numbers):
+        last, contexts = self._contexts, list(self._contexts)
+        self._contexts = contexts
+        for i, context in self._program.contexts_again(sizes.numbers, last):
             contexts[i] = context
             for call, bound in zip(self._program.steps[i].calls, self._steps[i]):
                 if isinstance(call, Call) and call.arguments[0] is OWN:

@@ -96,7 +96,7 @@ class Sizes:
         if not any(each is array for each in self.computed):
             self.computed.append(array)
         number = next(i for i, each in enumerate(self.computed) if each is array)
-        return f"computed[{number}].at(({''.join(f'a{i}, ' for i in range(len(self.names)))}))"
+        return f"computed[{number}].at(values)"
 
     def resolver(self, values: Sequence[Any]) -> Callable[..., list[Any]]:
         """A function of the dimensions, in their order: these shapes or attributes, with numbers in place of sizes."""
@@ -159,9 +159,9 @@ class Sizes:
         """A function of the dimensions, after the definitions of the atoms in it. Its text has no words but ours: dimensions
         and attributes have numbers in it, and names of attributes are those of our operators."""
         definitions = [f" a{i} = {self._texts[i]}" for i in sorted(self._needed(*lines)) if i >= len(self.names)]
-        arguments = ", ".join(f"a{i}" for i in range(len(self.names)))
+        arguments = "".join(f"a{i}, " for i in range(len(self.names)))
         names: dict[str, Any] = {"kept": tuple(kept), "computed": self.computed}
-        exec("\n".join([f"def function({arguments}):", *definitions, *lines]), names)
+        exec("\n".join(["def function(*values):", f" ({arguments}) = values", *definitions, *lines]), names)
         return names["function"]  # type: ignore[no-any-return]
 
     def _needed(self, *lines: str, letter: str = "a") -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 
 import pysimd
 from pysimd.annotations import Array
-from pysimd.network import runner
+from pysimd.network import open_plan, runner
+from pysimd.network.binding import Binding
+from pysimd.network.convert import at_run_time
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
@@ -96,6 +99,41 @@ def test_steps_use_the_memory_of_earlier_ones(kind: str, monkeypatch: pytest.Mon
     for step in range(40):
         decoding.take(run(decoding.inputs(1 if step else 200)))
     assert run.most_shapes < len(sizes) <= 2 * run.most_shapes + 1
+
+
+def test_steps_bind_no_call_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They replace sizes and addresses in the calls of an earlier step, and few of them place tensors anew."""
+    run, decoding = made(kind)[1].prepare(), Decoding(kind)
+    for step in range(20):
+        decoding.take(run(decoding.inputs(1 if step else PROMPT)))
+    counts: Counter[str] = Counter()
+    count_calls(monkeypatch, Binding, "call", counts)
+    count_calls(monkeypatch, open_plan, "packed_roots", counts)
+    for _ in range(40):
+        decoding.take(run(decoding.inputs(1)))
+    assert counts["call"] == 0 and 1 <= counts["packed_roots"] <= 4
+
+
+def test_steps_compute_equal_masks_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All layers of a GPT-2 have the same one."""
+    run, decoding = made("gpt2")[1].prepare(), Decoding("gpt2")
+    for step in range(3):
+        decoding.take(run(decoding.inputs(1 if step else PROMPT)))
+    counts: Counter[str] = Counter()
+    count_calls(monkeypatch, at_run_time, "evaluate", counts)
+    run(decoding.inputs(1))
+    assert counts["evaluate"] == 5  # two for the mask, three for positions
+
+
+def count_calls(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, counts: Counter[str]) -> None:
+    """Counts the calls of a function by its name."""
+    function = getattr(owner, name)
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        counts[name] += 1
+        return function(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, counted)
 
 
 def test_support_of_a_decoder_is_told(kind: str) -> None:

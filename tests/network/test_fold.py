@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections import Counter
 from typing import Any
 
@@ -22,6 +23,18 @@ def folded(op: str, *inputs: Any, opset: int = 17, outputs: int = 1, **attribute
     found = evaluate(node, [None if each is None else np.asarray(each) for each in inputs], opset)
     assert found is not None
     return found[0] if outputs == 1 else found
+
+
+def test_rows_of_an_array_at_any_address() -> None:
+    """Of a file, whose arrays may begin anywhere: the array is not copied."""
+    x = np.arange(1 + 4 * 250_000, dtype=np.uint8)[1:].view(np.float32).reshape(500, 500)
+    indices = np.array([[7, -1]])
+    tracemalloc.start()
+    rows = folded("Gather", x, indices)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert rows.tobytes() == np.array([[x[7], x[-1]]]).tobytes() and most < x.nbytes / 4
+    assert folded("Gather", x, indices, axis=1).tobytes() == x[:, [[7, -1]]].tobytes()
 
 
 def test_unknown_operators_are_none() -> None:

@@ -530,6 +530,31 @@ def test_names_of_dimensions_send_no_commands_to_the_terminal() -> None:
     assert [text.count("\n") for text in texts] == [1, len(run.plans[0].conditions) + 2, 0, 0]
 
 
+def test_a_released_runner_serves_the_next_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a limit allows no more of them, or no more bytes; those of `prepare` belong to the caller."""
+    for most_shapes, room in ((2, 100.0), (8, 2.5)):
+        run: Any = recogniser().prepare()
+        own = run.prepare({"x": (1, 3, 16, 40)})
+        run(image(1, 400))
+        run.most_shapes, run.most_bytes = most_shapes, int(room * run.kept_bytes)
+        run(image(1, 399))
+        with monkeypatch.context() as patch:
+            patch.setattr(Runner, "_bind", None)
+            for width in range(390, 398):
+                own.inputs["x"][...] = 1
+                run(image(1, width))
+                assert len(run.kept) == 2 and (own.inputs["x"] == 1).all()
+
+
+def test_a_released_runner_that_is_much_too_large() -> None:
+    """Its memory is at most four times that of a new one, also after several steps down."""
+    run, other = (recogniser().prepare() for _ in range(2))
+    released = other.bound({"x": (1, 3, 16, 4000)})
+    for width in (1100, 300, 100, 90, 30):
+        released = run.bound({"x": (1, 3, 16, width)}, released)
+        assert released.block_bytes < 4.2 * run.prepare({"x": (1, 3, 16, width)}).block_bytes
+
+
 def test_a_runner_of_any_size_is_shown() -> None:
     run = recogniser().prepare({"x": (None, 3, 16, None)})
     run(image(1, 50))
