@@ -187,6 +187,34 @@ def test_a_recurrent_layer_as_a_loop() -> None:
     assert loaded({"x": floats(0, 2, 5)})["rows"].shape[0] == 0
 
 
+@pytest.mark.parametrize("way", ["one segment", "a state that becomes another", "a branch"])
+def test_what_passes_give(way: str) -> None:
+    """States as they were before a pass, its number, and a state that was another one before."""
+    nodes = [
+        node("Identity", "on", gives="on'"),
+        node("Identity", "a", gives="before"),
+        node("Cast", "i", gives="number", to=FLOAT),
+    ]
+    if way == "a branch":
+        halves = [graph(op, [node(op, "a", gives=op)], [], [value(op, FLOAT, ["n", 4])]) for op in ("Tanh", "Exp")]
+        nodes += [node("Mod", "i", "two", gives="odd"), node("Cast", "odd", gives="is_odd", to=BOOL)]
+        nodes += [node("If", "is_odd", gives="a'", then_branch=halves[0], else_branch=halves[1])]
+    else:
+        nodes += [node("Add", "number", "a", gives="m"), node("Add", "m", "b", gives="s"), node("Cos", "s", gives="a'")]
+    nodes += [node("Identity", "b" if way == "one segment" else "a", gives="b'")]
+    rows = {name: value(name, FLOAT, ["n", 4]) for name in ("a", "b", "a'", "b'", "before")}
+    inputs = [value("i", INT64, []), value("on", BOOL, []), rows["a"], rows["b"]]
+    results = [value("on'", BOOL, []), rows["a'"], rows["b'"], rows["before"], value("number", FLOAT, [])]
+    loop = node("Loop", "k", "", "x", "x", gives="a_end b_end all numbers", body=graph("body", nodes, inputs, results))
+    outputs = ("a_end", "b_end", "all", "numbers")
+    inputs = [value("x", FLOAT, ["n", 4]), value("count", INT64, [1])]
+    message = model([node("Squeeze", "count", gives="k"), loop], inputs, outputs, two=np.array(2))
+    loaded = pysimd.load(message)
+    for n, count in ((3, 5), (3, 2), (2, 12), (3, 1)):
+        given = {"x": floats(n, 4, seed=count), "count": np.array([count])}
+        assert_same(loaded(given), expected(message, given))
+
+
 def decoder(bound: bool) -> Any:
     """Tokens that a state chooses, one after the other, until the last token is chosen."""
     body = graph(
