@@ -15,13 +15,10 @@ from pysimd.network import saved
 from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
-from pysimd.network.course import Shared
-from pysimd.network.course_runner import CourseRunner, course_of
 from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, explained, refuse_others, sum_of
 from pysimd.network.mapped import released
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
-from pysimd.network.partition import is_cut
 from pysimd.network.passes import simplified
 from pysimd.network.program import Program
 from pysimd.network.runner import Runner
@@ -33,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pysimd.network import c_open
+    from pysimd.network.course_runner import CourseRunner
 
 Fallback = Mapping[str, Callable[..., Any]]
 #: Examples of sizes of open dimensions: by name a size, or several; or a list of such mappings.
@@ -122,6 +120,9 @@ class Model(KeepsRunners):
         if self._course is None:
             if error is not None and not (self._is_cut or error.needed):
                 raise error
+            from pysimd.network.course import Shared  # here, as few models need it
+            from pysimd.network.course_runner import CourseRunner, course_of
+
             try:
                 course = course_of(self.source, self._fallback, Shared(self._contexts))
             except UnsupportedModel as found:
@@ -131,6 +132,9 @@ class Model(KeepsRunners):
 
     @cached_property
     def _is_cut(self) -> bool:
+        """Whether values may decide what is computed."""
+        from pysimd.network.partition import is_cut
+
         return is_cut(self.source, self._fallback)
 
     @cached_property

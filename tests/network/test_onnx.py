@@ -7,6 +7,7 @@ them. Each form is right, or it is refused with a sentence that is listed here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.convert import UnsupportedModel, graph_of  # noqa: E402
 from pysimd.network.convert.fold import FOLDS  # noqa: E402
 from pysimd.network.graph import Graph  # noqa: E402
+from pysimd.network.model import Model  # noqa: E402
 from pysimd.network.passes import simplified  # noqa: E402
 from pysimd.network.runner import Runner  # noqa: E402
 from pysimd.network.source import Source  # noqa: E402
@@ -232,3 +234,26 @@ def test_the_table_of_operators() -> None:
     if f"(onnx {onnx.__version__})" not in operators_table.FILE.read_text():
         pytest.skip(f"the table was written with the cases of another version than onnx {onnx.__version__}")
     assert operators_table.page() == operators_table.FILE.read_text(), "run make operators"
+
+
+def test_cases_whose_sizes_and_branches_are_computed() -> None:
+    """Of all types of elements that they have."""
+    operators = {
+        "ConstantOfShape", "Expand", "If", "Loop", "NonZero", "OneHot", "Range", "Reshape", "Scan", "Slice", "Split", "Tile",
+        "TopK", "Unsqueeze",
+    }  # fmt: skip
+    counted: Counter[str] = Counter()
+    for case in node_cases():
+        if len(case.model.graph.node) > 1 or case.last_operator not in operators:
+            continue
+        loaded = Model(onnx_reader.read(case.model))
+        given = dict(zip(loaded.inputs, case.inputs))
+        if (
+            any(array.dtype.name in ("float16", "bfloat16") for array in case.inputs)
+            or refusal(loaded.source, given) is None
+        ):
+            continue
+        for wanted, found in zip(case.outputs, loaded(given).values()):
+            np.testing.assert_allclose(found, wanted, RTOL, ATOL, strict=True, err_msg=case.name)
+        counted[case.last_operator] += 1
+    assert counted.total() >= 50 and set(counted) == operators, counted
