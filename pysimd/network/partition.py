@@ -8,7 +8,6 @@ such as the sizes of a Reshape, has a later stage than what computes this tensor
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,9 +21,12 @@ from pysimd.network.source import Source, SourceNode, free, needed, reads
 
 #: Inputs by operator whose values decide shapes or the choice of an algorithm. Others are found by the conversion.
 VALUE_INPUTS: Mapping[str, tuple[int, ...]] = {
+    "Compress": (1,),
     "ConstantOfShape": (0,),
+    "DequantizeLinear": (1, 2),
     "Expand": (1,),
     "Pad": (1, 2, 3),
+    "QuantizeLinear": (1, 2),
     "Range": (0, 1, 2),
     "Reshape": (1,),
     "Resize": (1, 2, 3),
@@ -34,6 +36,7 @@ VALUE_INPUTS: Mapping[str, tuple[int, ...]] = {
     "Tile": (1, 2),
     "Unsqueeze": (1,),
     "Upsample": (1,),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2, 3)),
     **SHAPE_INPUTS,
 }
 LOOPS = ("Loop", "Scan", "SequenceMap")
@@ -262,6 +265,13 @@ def _contains(outer: SourceNode, node: SourceNode) -> bool:
 def is_cut(source: Source, fallback: Mapping[str, Any]) -> bool:
     """Whether a model may have more than one part; quickly, as this is asked for each model."""
     scope = Scope(source.name, source.opset, fallback, {}).within(source)
-    known: AbstractSet[str] = {value.name for value in (*source.inputs, *source.overridable)}
-    cuts = Partition(source, known, scope, Needs()).cuts
-    return len(cuts) > 1 or any(not cut.planned or cut.values for cut in cuts)
+    return _is_cut(source, {value.name for value in (*source.inputs, *source.overridable)}, scope)
+
+
+def _is_cut(source: Source, given: Collection[str], scope: Scope) -> bool:
+    cuts = Partition(source, given, scope, Needs()).cuts
+    if len(cuts) > 1 or any(not cut.planned or cut.values for cut in cuts):
+        return True
+    graphs = [each for node in source.nodes for each in node.attributes.values() if isinstance(each, Source)]
+    scopes = [scope.within(each) for each in graphs]
+    return any(_is_cut(each, captured(each, own), own) for each, own in zip(graphs, scopes))

@@ -17,7 +17,7 @@ import pysimd
 from network.test_values import BOOL, FLOAT, INT64, expected, floats, helper, model, node, value
 from pysimd.__main__ import main
 from pysimd.network.convert import UnsupportedModel
-from pysimd.network.course import Segment
+from pysimd.network.course import OtherCuts, Segment
 from pysimd.network.course_runner import CourseRunner
 from support import Array
 
@@ -95,7 +95,7 @@ def test_other_values_are_bound_to_the_same_plan() -> None:
         assert_same(loaded(given), expected(message, given))
 
 
-def test_values_that_only_the_conversion_finds() -> None:
+def late() -> Any:
     """Within a branch that shapes decide, and of an operator that no table names: the scale of a quantization."""
     branches = [
         graph(f"{name}_branch", [node("Expand", "x", "count", gives=name)], [], [value(name)]) for name in ("then", "other")
@@ -110,11 +110,25 @@ def test_values_that_only_the_conversion_finds() -> None:
         node("Cast", "q", to=FLOAT),
     ]
     inputs = [value("x", FLOAT, ["n", 1, 4]), value("count", INT64, [3])]
-    message = model(nodes, inputs, five=np.array(5))
-    loaded = pysimd.load(message)
-    for n, count in ((2, 3), (2, 1), (6, 3), (6, 2), (2, 3)):
-        given = {"x": floats(n, 1, 4, seed=n) + 2, "count": np.array([1, count, 1])}
-        assert_same(loaded(given), expected(message, given))
+    return model(nodes, inputs, five=np.array(5))
+
+
+def test_values_that_only_the_conversion_finds() -> None:
+    """In one thread, and in several that find them at the same time."""
+    given = [
+        {"x": floats(n, 1, 4, seed=n) + 2, "count": np.array([1, count, 1])}
+        for n, count in ((2, 3), (2, 1), (6, 3), (6, 2), (2, 3))
+    ]
+    wanted = [expected(late(), each) for each in given]
+    for threads in (1, 4, 4, 4):
+        with ThreadPoolExecutor(threads) as pool:
+            for found, each in zip(pool.map(pysimd.load(late()), given), wanted):
+                assert_same(found, each)
+    run: Any = pysimd.load(late()).prepare({"x": ("n", 1, 4)})
+    first = segments(run)[0]
+    run(given[0])
+    with pytest.raises(OtherCuts):  # as a thread that has begun before the course was cut
+        first.run(dict(given[0]), None)
 
 
 def test_channels_last() -> None:
