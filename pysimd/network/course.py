@@ -33,6 +33,7 @@ from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.host_operators import HOST_OPERATORS
+from pysimd.network.mapped import released
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import OpenRunner
 from pysimd.network.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of, without_copies
@@ -324,10 +325,11 @@ class Segment:
             if not any(isinstance(n, str) for n in each) or isinstance(size_of(dims[name][0]), int):
                 elements = elements.astype(array.dtype)
             known[name] = elements.reshape(array.shape), array.dtype.name
-        graph = simplified(graph_of(source, shapes, self.course.scope.fallback, known))
         operators = tuple(node.op for node in source.nodes)
         outputs = [value.name for value in source.outputs]
-        return OpenPlan(sizes, graph, "nchw", self.course.shared.contexts, outputs, operators, "")
+        with released(source.weights.values()):
+            graph = simplified(graph_of(source, shapes, self.course.scope.fallback, known))
+            return OpenPlan(sizes, graph, "nchw", self.course.shared.contexts, outputs, operators, "")
 
 
 #: The parts in :mod:`pysimd.network.control` are like these.

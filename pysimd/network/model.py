@@ -86,7 +86,8 @@ class Model(KeepsRunners):
         can be set; :meth:`trim` releases all but the last. Where the file leaves dimensions open, the model is planned once,
         and that plan serves other sizes in a small part of the time, see :meth:`prepare`. Several threads may call a model
         at once; while they run, each has tensors of its own, and the memory for them is kept too. A runner of
-        :meth:`prepare` is for other layouts, and for calls without copies.
+        :meth:`prepare` is for other layouts, and for calls without copies. A model in which values decide what is computed
+        runs in parts, see :class:`~pysimd.network.CourseRunner`; each part keeps its own tensors.
 
         Raises TypeError and ValueError for inputs that do not fit, and what :meth:`prepare` raises.
         """
@@ -275,7 +276,9 @@ class Model(KeepsRunners):
             packed weights; None for what the calling thread has set, see :func:`pysimd.set_preference`, by default "speed".
 
         Returns a :class:`~pysimd.network.Runner` for these shapes; if dimensions are open an
-        :class:`~pysimd.network.OpenRunner`, whose calls take inputs of any sizes of these.
+        :class:`~pysimd.network.OpenRunner`, whose calls take inputs of any sizes of these. If sizes, branches or numbers of
+        passes depend on values that are computed at run time, it is a :class:`~pysimd.network.CourseRunner`, whose parts are
+        planned when they run for the first time.
 
         Preparations of one model for different shapes share packed weights where the same algorithms serve them, as long as
         one that uses them exists.
