@@ -144,6 +144,8 @@ class Table:
     def __init__(self, work: Batches, root: Path, top: int | None, labels: str | None) -> None:
         self._batch, self._root = work.size, root
         shapes = {name: _shape_of_image(array, work.size) for name, array in work.runner.outputs.items()}
+        if not shapes:  # of a CourseRunner, before a run
+            raise ValueError("the shapes of outputs depend on values: use --save FOLDER without --csv")
         counts = {name: int(np.prod(shape, dtype=np.int64)) for name, shape in shapes.items()}
         (first, *others) = shapes
         scores = not others and counts[first] > 1 and max(shapes[first]) == counts[first]

@@ -316,6 +316,8 @@ class Batches:
         (name,) = model.inputs
         self.runner = model.prepare({name: (size, *preprocessing.shape)})
         self._input = self.runner.inputs[name]
+        if size != 1 and len(self.runner.outputs) < len(model.outputs):  # of a CourseRunner, before a run
+            raise ValueError("the shapes of outputs depend on values: use batch=1")
         for output, array in self.runner.outputs.items():
             if size != 1 and array.shape[:1] != (size,):
                 raise ValueError(

@@ -250,6 +250,13 @@ def test_outputs_without_a_row_for_each_image(colors: Path) -> None:
         batches(model, colors, batch=2)
 
 
+def test_outputs_whose_shapes_depend_on_values(colors: Path) -> None:
+    model = _model([SourceNode("NonZero", ("x",), ("y",))], ("N", 3, 4, 4))
+    assert {batch.outputs["y"].shape for batch in batches(model, colors, scale=1, mean=0, std=1, fit="stretch")} == {(4, 16)}
+    with pytest.raises(ValueError, match=r"the shapes of outputs depend on values: use batch=1"):
+        batches(model, colors, batch=2)
+
+
 def test_files_that_are_given(colors: Path) -> None:
     model = _means(1, 3, 4, 4)
     one = colors / "z.bmp"
