@@ -13,7 +13,7 @@ from pysimd.errors import printable
 from pysimd.network.control import Branch
 from pysimd.network.convert import UnsupportedModel, UnsupportedNode
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
-from pysimd.network.convert.conversion import full_name, supported_operators
+from pysimd.network.convert.conversion import INPUT_TYPES, full_name, supported_operators
 from pysimd.network.course import Course, Env, HostPart, Part, Segment, Shared, Times
 from pysimd.network.given import Inputs, array_of, by_name, fitting, refuse_others
 from pysimd.network.host_operators import HOST_OPERATORS
@@ -175,9 +175,12 @@ def _own(value: Any) -> Any:
 def course_of(source: Source, fallback: Mapping[str, Any], shared: Shared) -> Course:
     """The course of a model.
 
-    Raises UnsupportedModel for operators that are not known, before anything is planned.
+    Raises UnsupportedModel for operators and types of inputs that are not known, before anything is planned.
     """
     found = list(_unknown(source, fallback))
+    for value in source.inputs:
+        if value.dtype not in INPUT_TYPES and not value.dtype.endswith("_type"):  # of sequences and optional values
+            found.append(UnsupportedNode(value.name, "input", f"its type is {value.dtype}"))
     if found:
         raise UnsupportedModel(source.name, found)
     return Course(source, Scope(source.name, source.opset, fallback, {}), shared)

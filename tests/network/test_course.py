@@ -345,6 +345,11 @@ def test_unknown_operators_are_refused_at_once() -> None:
     message.opset_import.append(helper.make_opsetid("mine", 1))
     with pytest.raises(UnsupportedModel):
         pysimd.load(message).prepare({"x": (3, 4)})
+    typed = model([node("Identity", "x")], [value("x", 17, ["n"])])
+    typed.graph.node.insert(0, node("NonZero", "x", gives="z"))
+    typed.graph.output.append(value("z", INT64))
+    with pytest.raises(UnsupportedModel, match="its type is type 17 of ONNX"):
+        pysimd.load(typed)({"x": floats(3)})
     run = pysimd.load(message, fallback={"mine.Own": lambda x: 3 * x}).prepare({"x": (3, 4)})
     x = floats(3, 4) - 2
     np.testing.assert_array_equal(run({"x": x, "count": np.array([1])})["y"], 3 * x)
