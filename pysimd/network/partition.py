@@ -274,4 +274,5 @@ def _is_cut(source: Source, given: Collection[str], scope: Scope) -> bool:
         return True
     graphs = [each for node in source.nodes for each in node.attributes.values() if isinstance(each, Source)]
     scopes = [scope.within(each) for each in graphs]
-    return any(_is_cut(each, captured(each, own), own) for each, own in zip(graphs, scopes))
+    inputs = [[value.name for value in each.inputs] for each in graphs]
+    return any(_is_cut(each, [*captured(each, own), *names], own) for each, own, names in zip(graphs, scopes, inputs))
