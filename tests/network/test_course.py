@@ -353,7 +353,7 @@ def test_unknown_operators_are_refused_at_once() -> None:
     body = graph("body", [node("Neg", "own", gives="b")], [value("own", FLOAT)], [value("b")])
     inner = model([helper.make_node("Own", ["x"], ["y"], "outer", domain="mine", body=body)], [value("x", FLOAT, [3])])
     inner.opset_import.append(helper.make_opsetid("mine", 1))
-    with pytest.raises(UnsupportedModel, match="mine.Own: the operator is not known"):
+    with pytest.raises(UnsupportedModel, match=r"mine\.Own: the operator is not known"):
         pysimd.load(inner).prepare()
     run = pysimd.load(message, fallback={"mine.Own": lambda x: 3 * x}).prepare({"x": (3, 4)})
     x = floats(3, 4) - 2
