@@ -30,8 +30,11 @@ class Case(NamedTuple):
 
 
 @lru_cache
-def cases(kind: str) -> list[Case]:
-    """Those of a kind, "node" or "pytorch-converted"; without those that have sequences or optional values."""
+def cases(kind: str, lists: bool = False) -> list[Case]:
+    """Those of a kind, "node" or "pytorch-converted", whose inputs and outputs are tensors.
+
+    lists : those that have sequences or optional values, instead.
+    """
     from onnx.backend.test.loader import load_model_tests
 
     with warnings.catch_warnings():
@@ -43,7 +46,7 @@ def cases(kind: str) -> list[Case]:
         model = case.model or onnx.load(Path(case.model_dir) / "model.onnx")
         for inputs, outputs in case.data_sets or _stored(Path(case.model_dir)):
             values = [array_of(value) for value in (*inputs, *outputs)]
-            if all(isinstance(value, np.ndarray) for value in values):
+            if all(isinstance(value, np.ndarray) for value in values) != lists:
                 found.append(Case(name, model, values[: len(inputs)], values[len(inputs) :]))
     return found
 
@@ -62,7 +65,9 @@ def array_of(value: Any) -> Any:
     """Tensors of types that NumPy does not have as arrays of ml_dtypes; a contiguous array; a sequence as it is."""
     if isinstance(value, onnx.TensorProto):
         value = onnx.numpy_helper.to_array(value)
-    return value if isinstance(value, list) or value is None else np.asarray(value, order="C")
+    if isinstance(value, list):
+        return list(map(array_of, value))
+    return value if value is None else np.asarray(value, order="C")
 
 
 # ---- messages, as we read them and as the package does

@@ -12,7 +12,9 @@ import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import onnx
 
 from network.onnx_suite import Case, cases
@@ -20,6 +22,9 @@ from network.test_onnx import node_cases, refusal, sources
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
 from pysimd.network.convert.conversion import supported_operators
+from pysimd.network.host_operators import HOST_OPERATORS, OF_SEQUENCES
+from pysimd.network.model import Model
+from pysimd.network.partition import LOOPS
 
 FILE = Path(__file__).parents[2] / "docs" / "operators.md"
 FIRST_OPSET = 7
@@ -37,6 +42,9 @@ PART = """\
 - pysimd computes {computed} of {all} node cases. For each of the others, `prepare()` raises a `ValueError` that names the
   operator and the reason. *Cases* counts those that consist of one node.
 - pysimd computes {read} of {converted} models that PyTorch converted.
+- Values that are computed at run time may decide sizes, branches and numbers of passes: such a model runs as a course of
+  parts. Where they follow from constants, from shapes or from
+  [values that are given](guides/models.md#inputs-with-a-fixed-value), it is one plan.
 - A model may have any opset from 7 to the newest. *Versions* are those in which ONNX changed the operator.
 - The library computes in float32; weights of float16, bfloat16 and float64 are converted when they are loaded. NumPy
   computes operators on integers and booleans that the library does not have. Nodes that depend only on constants and shapes
@@ -50,20 +58,17 @@ PART = """\
 Operators of other domains: {others}.
 
 ### Not supported
-
-| Operator | Reason |
-|---|---|
 {refused}
-
 Unknown operators: {missing}.
 
-All but `Loop` and `Scan` are supported where these values are known: constants, what is computed from shapes, and
-[inputs whose values are given](guides/models.md#inputs-with-a-fixed-value). A Python function can replace
-[an operator that is not supported](guides/models.md#an-operator-that-is-not-supported).
+A Python function can replace [an operator that is not supported](guides/models.md#an-operator-that-is-not-supported).
 
 """
-#: Limits that no case of one node meets.
-LIMITS = {"If": "the condition is computed at run time"}
+REFUSED = """
+| Operator | Reason |
+|---|---|
+{rows}
+"""
 
 
 @dataclass
@@ -101,9 +106,22 @@ def of_cases(some: list[Case]) -> dict[str, Found]:
 
 
 def refused(case: Case) -> UnsupportedModel | None:
-    """Why no form of a case is converted: the reasons of the last one. None if one is."""
-    errors = [refusal(*form) for form in sources(case)]
-    return None if None in errors else errors[-1]
+    """Why a case is not computed. None if a form of it is converted, or runs as a course."""
+    tensors = all(isinstance(each, np.ndarray) for each in case.inputs)
+    if tensors and any(refusal(*form) is None for form in sources(case)):
+        return None
+    source, given = sources(case)[0]
+    try:
+        Model(source)({name: as_float32(each) for name, each in given.items()})
+    except UnsupportedModel as error:
+        return error
+    return None
+
+
+def as_float32(value: Any) -> Any:
+    """Floats of 16 bits are float32 in models."""
+    half = isinstance(value, np.ndarray) and value.dtype.name in ("float16", "bfloat16")
+    return value.astype(np.float32) if half else value
 
 
 def versions() -> dict[str, list[int]]:
@@ -120,9 +138,19 @@ def versions() -> dict[str, list[int]]:
 
 
 def row(name: str, numbers: list[int], found: Found) -> str:
-    how = "the library" if name in supported_operators() else "NumPy" if name in BY_NUMPY else "`prepare()`"
-    some, limits = found.computed + found.refused, sorted(found.reasons) or [LIMITS.get(name, "")]
-    return f"| {name} | {', '.join(map(str, numbers))} | {how} | {found.computed} of {some} | {'; '.join(limits)} |"
+    some, limits = found.computed + found.refused, "; ".join(sorted(found.reasons))
+    return f"| {name} | {', '.join(map(str, numbers))} | {computed_by(name)} | {found.computed} of {some} | {limits} |"
+
+
+def computed_by(name: str) -> str:
+    """What computes an operator."""
+    if name in (*LOOPS, "If"):
+        return "its graphs"
+    if name in OF_SEQUENCES:
+        return "`prepare()` or Python"
+    if name in supported_operators():
+        return "the library"
+    return "NumPy" if name in BY_NUMPY or name in HOST_OPERATORS else "`prepare()`"
 
 
 def page() -> str:
@@ -132,9 +160,16 @@ def page() -> str:
 
 
 def part() -> str:
-    some, defined = node_cases(), versions()
+    some, defined = [*node_cases(), *cases("node", lists=True)], versions()
     found = of_cases(some)
-    known = {*supported_operators(), *BY_NUMPY, "If", *(name for name in found if found[name].computed)}
+    known = {
+        *supported_operators(),
+        *BY_NUMPY,
+        *HOST_OPERATORS,
+        *LOOPS,
+        "If",
+        *(name for name in found if found[name].computed),
+    }
     ours = sorted(name for name in known & set(defined) if found[name].computed or not found[name].refused)
     others = sorted(name for name in known if "." in name)
     reasons = {name: "; ".join(sorted(found[name].reasons)) for name in known & set(defined) if name not in ours}
@@ -149,7 +184,9 @@ def part() -> str:
         converted=len(converted),
         rows="\n".join(row(name, defined[name], found[name]) for name in ours),
         others=", ".join(f"`{name}`" for name in others),
-        refused="\n".join(f"| {name} | {reason} |" for name, reason in sorted(reasons.items())),
+        refused=REFUSED.format(rows="\n".join(f"| {each} | {reasons[each]} |" for each in sorted(reasons)))
+        if reasons
+        else "",
         missing=", ".join(missing),
     )
 

@@ -78,7 +78,7 @@ MUST_BE_KNOWN: Mapping[str, str] = {
     "GRU": "the weight",
     "LSTM": "the weight",
     "MaxUnpool": "input 2",
-    "MelWeightMatrix": "input [01]",
+    "MelWeightMatrix": "input [0-4]",
     "OneHot": "input 1",
     "Pad": "the (value|padding)",
     "QuantizeLinear": "the scale",

@@ -47,7 +47,7 @@ SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
     "HammingWindow": (0,),
     "HannWindow": (0,),
     "MaxUnpool": (2,),
-    "MelWeightMatrix": (0, 1),
+    "MelWeightMatrix": (0, 1, 2, 3, 4),
     "OneHot": (1,),
     "STFT": (1, 3),
     "TopK": (1,),
