@@ -294,9 +294,8 @@ class Model(KeepsRunners):
             return self.with_values(values).prepare(shapes, layout=layout, progress=progress)
         given = {} if shapes is None else by_name(shapes, self.inputs, "the shape")
         dims = open_dims(self.inputs, given)
-        if self._course is not None or self._has_sequences:
-            fixed = None if self._has_sequences or dims is not None else self.shapes(shapes)
-            return self._as_course(None).of(fixed if dims is None else dims, layout)
+        if self._has_sequences or (self._course is not None and dims is not None):
+            return self._as_course(None).of(dims, layout)
         if dims is not None:
             error = self._anyhow(self._no_plan) if self._is_cut else None
             return self._as_course(error).of(dims, layout) if error else self._open_runner(dims, layout)

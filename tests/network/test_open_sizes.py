@@ -88,8 +88,10 @@ def compare(model: Model, shapes: Shapes, inputs: Mapping[str, Array]) -> int:
     run = model.prepare({name: tuple(f"{name}.{i}" for i in range(len(shape))) for name, shape in shapes.items()})
     for each in (shapes, *other_shapes(shapes)):
         try:
-            expected = model.prepare(each)
+            expected = Model(model.source).prepare(each)
         except ValueError:
+            expected = None
+        if not isinstance(expected, Runner):  # refused, or a course, which has plans of its own
             with pytest.raises(ValueError):
                 run.prepare(each)
             continue
@@ -138,10 +140,10 @@ def test_node_cases(part: int) -> None:
             try:
                 model, arrays = in_form(case, weights)
                 shapes = {name: array.shape for name, array in arrays.items()}
-                prepared = model.prepare(shapes)
+                runner = model.prepare(shapes)
             except (ValueError, TypeError, KeyError):  # what no preparation takes
                 continue
-            if any(shapes.values()) and isinstance(prepared, Runner):  # in one plan
+            if any(shapes.values()) and isinstance(runner, Runner):  # no course
                 compare(model, shapes, arrays)
 
 

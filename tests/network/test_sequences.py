@@ -123,3 +123,12 @@ def test_what_a_plan_cannot_have_is_a_course() -> None:
     x: Array = np.where(X > 0, X, 0)
     found = [np.stack(np.nonzero(x[i : i + 1])) for i in range(4)]
     np.testing.assert_array_equal(pysimd.load(message)({"x": x})["y"], np.concatenate(found, 1), strict=True)
+
+
+def test_a_shape_that_is_no_plan_decides_nothing_for_others() -> None:
+    """There is no part at this position for the first shape, which is told when it runs."""
+    nodes = [node("SplitToSequence", "x", gives="s"), node("SequenceAt", "s", "two")]
+    loaded = pysimd.load(model(nodes, [value("x", FLOAT, ["n", 6])], [onnx.ValueInfoProto(name="y")], two=2))
+    with pytest.raises(ValueError, match="position 2 is not within the sequence of 1 elements"):
+        loaded.prepare({"x": (1, 6)})({"x": X[:1]})
+    assert isinstance(loaded.prepare({"x": (4, 6)}), Runner)
