@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, cached_property
 from operator import setitem
 from typing import Any, NamedTuple
 
@@ -21,8 +22,6 @@ from pysimd.network.views import Constant, View
 
 _new: Any = _cffi_backend.newp  # what ffi.new calls
 _cast: Any = _cffi_backend.cast
-_from_buffer: Any = _cffi_backend.from_buffer
-_BYTES, _ADDRESS = ffi.typeof("char[]"), ffi.typeof("uintptr_t")
 _NULL = ffi.NULL
 _ARRAY = object()  # in place of a type of pointers, for parameters of functions of Python
 
@@ -111,8 +110,6 @@ class Binding:
     def __init__(self, memory: Memory | None, sizes: Mapping[int, Any]) -> None:
         self.memory, self._sizes = memory, sizes
         self._addresses = {} if memory is None else memory.addresses
-        self._at: dict[str, int] = {}  # the addresses of roots that are elsewhere
-        self._elsewhere: Mapping[str, Array] = {}  # their arrays, while these are being placed
         self.held: list[Any] = []
         self._dense: list[Array] = []  # held, too, until sizes change
         # Where values are set: a function that sets items or members, the object, and the index or the name in it.
@@ -142,8 +139,7 @@ class Binding:
 
     def move(self, memory: Memory | None, sizes: Mapping[int, Any]) -> None:
         """Replaces what depends on memory and sizes in all calls; contexts remain as they are."""
-        numbers, old, new = self._sizes, {**self._addresses, **self._at}, {} if memory is None else memory.addresses
-        self._at = {}
+        numbers, old, new = self._sizes, self._addresses, {} if memory is None else memory.addresses
         self.memory, self._sizes, self._addresses = memory, sizes, new
         for size, places in self._numbers.items():
             number = sizes[size]
@@ -160,44 +156,36 @@ class Binding:
             set_in(target, key, self._current(value, kind))
         last.clear()
 
-    def place(self, arrays: Mapping[str, Array]) -> None:
-        """Lets calls find these roots in arrays of the caller, dense ones, and all others in memory again.
+    def place(self, memory: Memory | None, roots: Collection[str]) -> None:
+        """Replaces the pointers to these roots by those of another memory, in which only they are elsewhere."""
+        self.memory, self._addresses = memory, {} if memory is None else memory.addresses
+        for root in roots:
+            address = self._addresses[root]
+            for set_in, target, key, kind, offset in self._pointers.get(root, ()):
+                set_in(target, key, _cast(kind, address + offset))
+        for set_in, target, key, value, kind in self._others:
+            if isinstance(value, View) and value.root in roots:
+                set_in(target, key, self._current(value, kind))
 
-        It keeps none of these arrays, but those that functions of Python get.
-        """
-        at = {root: address_of(array) for root, array in arrays.items()}
-        old, self._at, self._elsewhere = self._at, at, arrays
-        for root in {**at, **old}:
-            address = at.get(root, self._addresses[root])
-            if address != old.get(root, self._addresses[root]):
-                for set_in, target, key, kind, offset in self._pointers.get(root, ()):
-                    set_in(target, key, _cast(kind, address + offset))
-        if self._others and (at or old):
-            for set_in, target, key, value, kind in self._others:
-                if isinstance(value, View) and (value.root in at or value.root in old):
-                    set_in(target, key, self._current(value, kind))
-        self._elsewhere = {}
+    @cached_property
+    def pointers(self) -> Mapping[str, int]:
+        """The number of pointers to each root."""
+        others = Counter(value.root for _, _, _, value, _ in self._others if isinstance(value, View))
+        return others + Counter({root: len(pointers) for root, pointers in self._pointers.items()})
 
-    def uses(self, root: str) -> int:
-        """How many arguments point to a root."""
-        return len(self._pointers.get(root, ()))
-
-    def is_used_in_python(self, root: str) -> bool:
-        """Whether a function of Python gets an array of a root."""
-        return any(kind is _ARRAY and value is not None and value.root == root for *_, value, kind in self._others)
+    @cached_property
+    def in_python(self) -> frozenset[str]:
+        """The roots that functions of Python use, which may keep the arrays that they get."""
+        return frozenset(value.root for _, _, _, value, kind in self._others if kind is _ARRAY and value is not None)
 
     def array(self, view: View | None) -> Any:
         """The NumPy array of a view."""
         if view is None or self.memory is None:
             return None
-        elsewhere = self._elsewhere.get(view.root)
         if isinstance(view, Constant):
             return self.memory.constant(view.root)
         shape, strides = [tuple([self._number(n) for n in each]) for each in (view.shape, view.strides)]
-        offset = self._number(view.offset)
-        if elsewhere is not None:
-            return np.ndarray(shape, view.dtype, elsewhere, offset, strides)
-        return self.memory.array(view.root, view.dtype, shape, strides, offset)
+        return self.memory.array(view.root, view.dtype, shape, strides, self._number(view.offset))
 
     def _number(self, value: Any) -> Any:
         if type(value) is Size:
@@ -230,8 +218,7 @@ class Binding:
         if kind is None:
             return self._number(value)
         if isinstance(value, View):
-            address = self._at.get(value.root, self._addresses[value.root])
-            return _cast(kind, address + self._number(value.offset))
+            return _cast(kind, self._addresses[value.root] + self._number(value.offset))
         dense = np.ascontiguousarray(self._sizes[id(value)])
         self._dense.append(dense)
         return _cast(kind, address_of(dense))
@@ -269,9 +256,7 @@ class Binding:
 
 
 def address_of(array: Array) -> int:
-    """The address of the first element, of a dense array in a third of the time of the array interface."""
-    if array.flags.c_contiguous:
-        return int(_cast(_ADDRESS, _from_buffer(_BYTES, array)))
+    """The address of the first element."""
     return int(array.__array_interface__["data"][0])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import weakref
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
@@ -147,6 +146,8 @@ def _owner(array: Array) -> Array:
 def _digest(value: Array) -> bytes:
     in_memory = value.transpose(sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis])))
     data = np.ascontiguousarray(in_memory).reshape(-1).view(np.uint8)
+    import hashlib  # it takes 3 ms, and weights in a file are not read for this
+
     return hashlib.sha256(data).digest()  # type: ignore[arg-type]  # before Python 3.12
 
 

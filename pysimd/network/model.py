@@ -91,18 +91,20 @@ class Model(KeepsRunners):
 
         Raises TypeError and ValueError for inputs that do not fit, and what :meth:`prepare` raises.
         """
-        given = by_name(inputs, self.inputs, "the input")
-        known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in given}}
-        refuse_others(given, known)
         if self._course is not None or self._has_sequences:
-            return self._as_course(None)(given, outputs=outputs)
-        shapes = self.shapes({name: array_of(given[name], name, value.dtype).shape for name, value in known.items()})
+            return self._as_course(None)(inputs, outputs=outputs)
+        shapes = self._runners.known(inputs)
+        if shapes is None:
+            inputs = by_name(inputs, self.inputs, "the input")
+            known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in inputs}}
+            refuse_others(inputs, known)
+            shapes = self.shapes({name: array_of(inputs[name], name, value.dtype).shape for name, value in known.items()})
         try:
             with self._runners.taken(shapes, self._prepared) as runner:
-                return runner(given, outputs=outputs)
+                return runner(inputs, outputs=outputs)
         except UnsupportedModel as error:
             course = self._as_course(error)
-        return course(given, outputs=outputs)
+        return course(inputs, outputs=outputs)
 
     def _prepared(self, shapes: Mapping[str, Shape], released: Runner | None) -> Runner:
         """For a call: by a plan that serves other shapes too, where the file leaves dimensions open."""

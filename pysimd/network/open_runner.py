@@ -52,11 +52,14 @@ class OpenRunner(KeepsRunners):
 
     def __call__(self, inputs: Inputs, *, outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
         """Computes the outputs for these inputs; both as of :meth:`pysimd.network.Runner.__call__`."""
-        given = by_name(inputs, self.dims, "the input")
-        refuse_others(given, self.dims)
-        shapes = {name: self._of_file(array_of(given[name], name, of.dtype).shape) for name, of in self._inputs.items()}
+        shapes = self._runners.known(inputs) if self.layout == "nchw" else None
+        if shapes is None:
+            inputs = by_name(inputs, self.dims, "the input")
+            refuse_others(inputs, self.dims)
+            arrays = {name: array_of(inputs[name], name, of.dtype) for name, of in self._inputs.items()}
+            shapes = {name: self._of_file(array.shape) for name, array in arrays.items()}
         with self.taken(shapes) as runner:
-            return runner(given, outputs=outputs)
+            return runner(inputs, outputs=outputs)
 
     def taken(self, shapes: Mapping[str, Shape]) -> AbstractContextManager[Runner]:
         """A runner for these shapes of all inputs, which no other call uses meanwhile."""
@@ -71,7 +74,9 @@ class OpenRunner(KeepsRunners):
         One thread at a time may call it.
         """
         refuse_others(shapes, self.dims)
-        return self.bound(shapes)
+        runner = self.bound(shapes)
+        runner.clear()
+        return runner
 
     def bound(self, shapes: Mapping[str, Shape], released: Runner | None = None) -> Runner:
         """The same for shapes of all inputs; `released` as of :meth:`pysimd.network.open_plan.OpenPlan.bound`."""

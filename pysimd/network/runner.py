@@ -17,7 +17,7 @@ from pysimd.network.calls import OWN, Call
 from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
 from pysimd.network.graph import Graph, Node
-from pysimd.network.in_place import InPlace, any_large
+from pysimd.network.in_place import InPlace, are_large
 from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.program import Program, without_packed
 
@@ -73,7 +73,7 @@ class Runner:
         self._start(program, BoundSizes(), Places((), 0, plan.offsets, plan.size), progress)
         light = without_packed(graph), without_packed(stored), plan
         self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
-        self._clear()
+        self.clear()
         program.forget_weights()
 
     @classmethod
@@ -90,12 +90,13 @@ class Runner:
         sizes : what is in place of these.
         places : of the roots in the block.
         described : makes the graph, the graph of stored tensors, and the plan, for reports.
-        block : of a runner that is no longer used, to be used again; its inputs have any values, then.
+        block : of a runner that is no longer used, to be used again.
+
+        Inputs and outputs have any values until :meth:`clear`: a call may read and write large ones elsewhere, and memory
+        that nobody touches costs nothing.
         """
         runner = object.__new__(cls)
         runner._start(program, sizes, places, None, block)
-        if block is None:
-            runner._clear()
         runner._described = described
         return runner
 
@@ -171,10 +172,10 @@ class Runner:
         array = self._binding.array
         self.inputs: dict[str, Array] = {name: array(view) for name, view in self._program.inputs.items()}
         self.outputs: dict[str, Array] = {name: array(view) for name, view in self._program.outputs.items()}
-        self._has_large = any_large((*self.inputs.values(), *self.outputs.values()))
+        self._are_large = are_large((*self.inputs.values(), *self.outputs.values()))
         self._in_place: InPlace | None = None
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
         """Sets inputs and outputs to zero, until they are given and computed. Others are written before they are read."""
         views = {**self._program.inputs, **self._program.outputs}
         for name, array in (*self.inputs.items(), *self.outputs.items()):
@@ -228,13 +229,13 @@ class Runner:
         if inputs is None and outputs is None:
             return self.run()
         given = {} if inputs is None else self._given(inputs)
-        if not self._has_large and outputs is None and self._in_place is None:
+        if not self._are_large and outputs is None and self._in_place is None:
             for name, array in given.items():
                 self.inputs[name][...] = array
             found = self.run()
             return dict(found) if return_views else {name: array.copy() for name, array in found.items()}
         in_place = self._with_places()
-        return in_place.run(self._calls, given, {} if outputs is None else in_place.checked(outputs, given), return_views)
+        return in_place.run(given, {} if outputs is None else in_place.checked(outputs, given), return_views)
 
     def bind(self, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None) -> None:
         """Makes arrays of the caller the runner's own: from now on, inputs are read and outputs written there, in place.
@@ -256,13 +257,11 @@ class Runner:
 
     def _with_places(self) -> InPlace:
         if self._in_place is None:
-            self._in_place = InPlace(self._program, self._binding, self.block, self.inputs, self.outputs)
+            self._in_place = InPlace(self._program, self._binding, self._calls, self.block, self.inputs, self.outputs)
         return self._in_place
 
     def run(self) -> dict[str, Array]:
         """Computes :attr:`outputs` for the contents of :attr:`inputs`."""
-        if self._in_place is not None:
-            self._in_place.place()
         for function, arguments in self._calls:
             function(*arguments)
             if errno():
@@ -275,7 +274,7 @@ class Runner:
         made.__dict__.update(self.__dict__)
         made.__dict__.pop("steps", None)
         made._bind(None)
-        made._clear()
+        made.clear()
         return made
 
     @property

@@ -126,6 +126,23 @@ def test_preparations_share_weights(path: Path) -> None:
     np.testing.assert_array_equal(second({"x": x})["y"], alone({"x": x})["y"])
 
 
+def test_inputs_of_shapes_that_are_known(path: Path) -> None:
+    """What a call with the same shapes has checked is not checked again; the rest is."""
+    model, x = pysimd.load(path), _image(1, 3, 16, 20)
+    last = model.prepare({"x": (1, 3, "H", "W")}, layout="nhwc")
+    expected = model({"x": x})["y"]
+    np.testing.assert_array_equal(model({"x": x})["y"], expected)
+    with pytest.raises(TypeError, match="x is a list, expected a"):
+        model({"x": x.tolist()})
+    with pytest.raises(TypeError, match="x has dtype float64, expected float32"):
+        model({"x": x.astype(np.float64)})
+    with pytest.raises(ValueError, match="'z' is not an input"):
+        model({"x": x, "z": x})
+    last({"x": np.ascontiguousarray(x.transpose(0, 2, 3, 1))})
+    with pytest.raises(ValueError, match=r"^the shape of x is given as \(1, 20, 3, 16\), expected"):
+        last({"x": x})
+
+
 def test_progress(path: Path) -> None:
     """The parts of the weights that are packed are told, in order, up to all."""
     told: list[float] = []
