@@ -2133,6 +2133,69 @@ typedef struct SimdnetBinaryParameters {
  */
 void SimdnetBinary(const SimdnetBinaryParameters * parameters);
 
+/* -------------------------------------------------------------------- arithmetic on integers, comparisons, selections */
+
+/* What SimdnetElementwise() computes. */
+typedef enum {
+    SimdnetElementwiseAdd = 0,         /* a + b                                                                          */
+    SimdnetElementwiseSubtract = 1,    /* a - b                                                                          */
+    SimdnetElementwiseMultiply = 2,    /* a * b                                                                          */
+    SimdnetElementwiseDivide = 3,      /* a / b, rounded towards zero; 0 if b is 0                                       */
+    SimdnetElementwiseModulo = 4,      /* a - b * floor(a / b), of the sign of b; of integers 0 if b is 0                */
+    SimdnetElementwiseRemainder = 5,   /* fmod(a, b), of the sign of a; of integers 0 if b is 0                          */
+    SimdnetElementwiseMaximum = 6,     /* the larger one                                                                 */
+    SimdnetElementwiseMinimum = 7,     /* the smaller one                                                                */
+    SimdnetElementwisePower = 8,       /* a to the power of b; of a negative b the quotient 1 / power, as of Divide      */
+    SimdnetElementwiseAnd = 9,         /* a & b                                                                          */
+    SimdnetElementwiseOr = 10,         /* a | b                                                                          */
+    SimdnetElementwiseXor = 11,        /* a ^ b                                                                          */
+    SimdnetElementwiseShiftLeft = 12,  /* a << b; b is taken as unsigned, and may exceed the bits of the type            */
+    SimdnetElementwiseShiftRight = 13, /* a >> b, likewise; negative numbers are filled with ones                        */
+    SimdnetElementwiseEqual = 14,      /* a == b; this and the following return Bool                                     */
+    SimdnetElementwiseNotEqual = 15,   /* a != b                                                                         */
+    SimdnetElementwiseLess = 16,       /* a < b                                                                          */
+    SimdnetElementwiseLessOrEqual = 17 /* a <= b                                                                         */
+} SimdnetElementwiseOperation;
+
+/* The arguments of SimdnetElementwise(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetElementwiseParameters {
+    size_t size;                           /* sizeof(SimdnetElementwiseParameters)                                       */
+    SimdnetElementwiseOperation operation; /* what is computed                                                           */
+    SimdTensorDataType dataType;           /* of a and b: 32i, 8i, 8u, 64i, 64u or Bool, or 32f for some operations      */
+    size_t count;                          /* the number of dimensions, 0 .. SIMDNET_MAX_DIMENSIONS                      */
+    size_t shape[8];                       /* the extents of dst                                                         */
+    size_t aShape[8], bShape[8];           /* of a and b: shape's extent in a dimension, or 1, which is repeated         */
+    const void * a, * b;                   /* dense                                                                      */
+    void * dst;                            /* dense, of dataType, but Bool for comparisons                               */
+} SimdnetElementwiseParameters;
+
+/*
+ * Element-wise arithmetic on integers and comparisons, with NumPy broadcasting as in SimdnetBinary(), which has the arithmetic
+ * on floats. With 32f there are Modulo, Remainder and the comparisons.
+ *
+ * Results keep the low bits of what is computed exactly. Bool is 0 or 1 before the operation, and after it: a result that is
+ * not 0 is 1. dst may be an operand that has its shape and its type. All instruction sets give the same results.
+ */
+void SimdnetElementwise(const SimdnetElementwiseParameters * parameters);
+
+/* The arguments of SimdnetSelect(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetSelectParameters {
+    size_t size;                 /* sizeof(SimdnetSelectParameters)                                                      */
+    SimdTensorDataType dataType; /* of a, b and dst: any type except Unknown                                             */
+    size_t count;                /* the number of dimensions, 0 .. SIMDNET_MAX_DIMENSIONS                                */
+    size_t shape[8];             /* the extents of dst                                                                   */
+    size_t conditionShape[8], aShape[8], bShape[8]; /* as in SimdnetElementwise()                                        */
+    const uint8_t * condition;   /* Bool, dense                                                                          */
+    const void * a, * b;         /* dense                                                                                */
+    void * dst;                  /* dense                                                                                */
+} SimdnetSelectParameters;
+
+/*
+ * dst = condition ? a : b with NumPy broadcasting: Where of ONNX. Elements are moved unchanged. dst may be a or b if these have
+ * its shape.
+ */
+void SimdnetSelect(const SimdnetSelectParameters * parameters);
+
 /* ------------------------------------------------------------------------------------- sharing of packed parameters */
 
 /*

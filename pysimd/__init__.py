@@ -46,12 +46,14 @@ from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantiz
 from pysimd.convolution_16b import Convolution16b, from_bfloat16, to_bfloat16
 from pysimd.copy import Permute, concatenate, copy, pad, permute, transpose
 from pysimd.deconvolution import Deconvolution32f, deconvolution
+from pysimd.elementwise import elementwise, select
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
     Activation,
     BinaryOperation,
     Compatibility,
     CpuInfoType,
+    ElementwiseOperation,
     EltwiseOperation,
     PixelFormat,
     PreferenceType,
@@ -125,6 +127,7 @@ __all__ = [
     "ConvolutionStage",
     "CpuInfoType",
     "Deconvolution32f",
+    "ElementwiseOperation",
     "EltwiseOperation",
     "GatherElements",
     "GridSample2d",
@@ -171,6 +174,7 @@ __all__ = [
     "dequantize",
     "dequantize_linear",
     "divide",
+    "elementwise",
     "eltwise",
     "elu",
     "erf",
@@ -250,6 +254,7 @@ __all__ = [
     "rnn",
     "rsqrt",
     "scale",
+    "select",
     "set_input",
     "set_max_isa",
     "set_num_threads",

@@ -166,6 +166,33 @@ class BinaryOperation(IntEnum):
     REPLACE = lib.SimdnetBinaryReplace
 
 
+class ElementwiseOperation(IntEnum):
+    """The operations of :func:`pysimd.elementwise`, which accepts the lower-case name as well.
+
+    >>> pysimd.elementwise(pysimd.ElementwiseOperation.ADD, np.ones(2, np.int32), 1)
+    array([2, 2], dtype=int32)
+    """
+
+    ADD = lib.SimdnetElementwiseAdd
+    SUBTRACT = lib.SimdnetElementwiseSubtract
+    MULTIPLY = lib.SimdnetElementwiseMultiply
+    DIVIDE = lib.SimdnetElementwiseDivide
+    MODULO = lib.SimdnetElementwiseModulo
+    REMAINDER = lib.SimdnetElementwiseRemainder
+    MAXIMUM = lib.SimdnetElementwiseMaximum
+    MINIMUM = lib.SimdnetElementwiseMinimum
+    POWER = lib.SimdnetElementwisePower
+    AND = lib.SimdnetElementwiseAnd
+    OR = lib.SimdnetElementwiseOr
+    XOR = lib.SimdnetElementwiseXor
+    SHIFT_LEFT = lib.SimdnetElementwiseShiftLeft
+    SHIFT_RIGHT = lib.SimdnetElementwiseShiftRight
+    EQUAL = lib.SimdnetElementwiseEqual
+    NOT_EQUAL = lib.SimdnetElementwiseNotEqual
+    LESS = lib.SimdnetElementwiseLess
+    LESS_OR_EQUAL = lib.SimdnetElementwiseLessOrEqual
+
+
 class PixelFormat(IntEnum):
     """Formats of pixels. :func:`pysimd.set_input` accepts GRAY8, BGR24, BGRA32 and RGB24, and their lower-case names.
 

@@ -202,6 +202,13 @@ def binary(rng: np.random.Generator) -> Iterator[Case]:
     )
 
 
+def integers(rng: np.random.Generator) -> Iterator[Case]:
+    a, b = rng.integers(-9, 9, (7, 13, 19)), rng.integers(1, 9, (13, 1))
+    yield "elementwise", pysimd.elementwise("modulo", a, b), a % b, 0
+    yield "elementwise comparison", pysimd.elementwise("less", a.astype(np.int8), b.astype(np.int8)), a < b, 0
+    yield "select", pysimd.select(a < b, a, b), np.where(a < b, a, b), 0
+
+
 def matrices(rng: np.random.Generator) -> Iterator[Case]:
     a, b, bias = _floats(rng, 37, 65), _floats(rng, 65, 51), _floats(rng, 37)
     product = a.astype(np.float64) @ b
@@ -418,7 +425,7 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
-    activation, unary, add, channelwise, eltwise, binary, matrices, recurrent, layout, copies, reductions, normalisation,
+    activation, unary, add, channelwise, eltwise, binary, integers, matrices, recurrent, layout, copies, reductions, normalisation,
     affine, quantized, gathering, resizing, pooling, pictures, convolutions
 )  # fmt: skip
 

@@ -90,6 +90,7 @@ def test_unknown_names() -> None:
         (enums.Activation, "SimdConvolutionActivationType", "SimdConvolutionActivation"),
         (enums.EltwiseOperation, "SimdSynetEltwiseOperationType", "SimdSynetEltwiseOperation"),
         (enums.BinaryOperation, "SimdnetBinaryOperation", "SimdnetBinary"),
+        (enums.ElementwiseOperation, "SimdnetElementwiseOperation", "SimdnetElementwise"),
         (enums.PixelFormat, "SimdPixelFormatType", "SimdPixelFormat"),
         (enums.UnaryOperation, "SimdSynetUnaryOperation32fType", "SimdSynetUnaryOperation32f"),
     ],

@@ -40,7 +40,7 @@ static void from_floats(enum sn_data to, const sn_32f * src, size_t n, int64_t *
 
 /* ---- integers */
 
-static void from_integers(enum sn_data from, const uint8_t * src, size_t n, int64_t * wide)
+void sn_widen(enum sn_data from, const uint8_t * src, size_t n, int64_t * wide)
 {
     switch (from) {
     case SN_DATA_8I:
@@ -64,7 +64,7 @@ static void from_integers(enum sn_data from, const uint8_t * src, size_t n, int6
 }
 
 /* The low bits, or whether there is one. */
-static void to_integers(enum sn_data to, const int64_t * wide, size_t n, uint8_t * dst)
+void sn_narrow_integers(enum sn_data to, const int64_t * wide, size_t n, uint8_t * dst)
 {
     switch (to) {
     case SN_DATA_8I:
@@ -102,11 +102,11 @@ static void cast_block(const struct sn_cast * c, const uint8_t * src, size_t n, 
     if (c->srcType == SN_DATA_32F)
         from_floats(c->dstType, (const sn_32f *)src, n, wide);
     else
-        from_integers(c->srcType, src, n, wide);
+        sn_widen(c->srcType, src, n, wide);
     if (c->dstType == SN_DATA_32F)
         to_floats(c->srcType != SN_DATA_64U, wide, n, (sn_32f *)dst);
     else
-        to_integers(c->dstType, wide, n, dst);
+        sn_narrow_integers(c->dstType, wide, n, dst);
 }
 
 static void blocks(const void * argument, void * work, size_t begin, size_t end)

@@ -14,4 +14,8 @@ struct sn_cast {
 };
 void sn_cast(const struct sn_cast * c);
 
+/* Integers of any type as integers of 64 bits, and the low bits of these; of Bool, whether there is one. */
+void sn_widen(enum sn_data from, const uint8_t * src, size_t n, int64_t * wide);
+void sn_narrow_integers(enum sn_data to, const int64_t * wide, size_t n, uint8_t * dst);
+
 #endif

@@ -254,6 +254,49 @@ static void binary(void)
     CALL(SimdnetBinary, &p);
 }
 
+/* Shapes that are broadcast, of some of a function's operands. */
+static void some_operands(size_t count, const size_t * shape, size_t * first, size_t * second)
+{
+    for (size_t i = 0; i < known(count); ++i) {
+        const uint8_t byte = fuzz_byte();
+        first[i] = byte % 4 == 1 ? 1 : shape[i];
+        second[i] = byte % 4 == 2 || byte >= 250 ? 1 : shape[i];
+    }
+}
+
+static void elementwise(void)
+{
+    static const enum fuzz_type elements[] = {F32, I32, I8, U8, I64, I64, U8};
+    SimdnetElementwiseParameters p = {.size = sizeof(p)};
+    const size_t type = fuzz_pick(0, 6);
+    p.operation = (SimdnetElementwiseOperation)fuzz_enum(18);
+    p.dataType = (SimdTensorDataType)type;
+    p.count = some_shape(p.shape, 5);
+    some_operands(p.count, p.shape, p.aShape, p.bShape);
+    const size_t count = known(p.count);
+    p.b = fuzz_in(elements[type], fuzz_cells(p.bShape, count));
+    p.a = fuzz_in(elements[type], fuzz_cells(p.aShape, count));
+    const enum fuzz_type result = p.operation >= SimdnetElementwiseEqual ? U8 : elements[type];
+    p.dst = fuzz_out_or_source(result, fuzz_cells(p.shape, count));
+    CALL(SimdnetElementwise, &p);
+}
+
+static void selection(void)
+{
+    SimdnetSelectParameters p = {.size = sizeof(p)};
+    const size_t which = fuzz_pick(0, 3);
+    p.dataType = data_types[which];
+    p.count = some_shape(p.shape, 5);
+    some_operands(p.count, p.shape, p.aShape, p.bShape);
+    some_operands(p.count, p.shape, p.conditionShape, p.conditionShape);
+    const size_t count = known(p.count);
+    p.condition = fuzz_in(U8, fuzz_cells(p.conditionShape, count));
+    p.a = fuzz_in(element_types[which], fuzz_cells(p.aShape, count));
+    p.b = fuzz_in(element_types[which], fuzz_cells(p.bShape, count));
+    p.dst = fuzz_out(element_types[which], fuzz_cells(p.shape, count));
+    CALL(SimdnetSelect, &p);
+}
+
 static void gather(void)
 {
     const size_t which = fuzz_pick(0, 3), outer = fuzz_size(5), count = fuzz_size(9), inner = fuzz_size(20);
@@ -377,4 +420,5 @@ static void winograd(void)
 const struct fuzz_target fuzz_layers[] = {
     {"pooling", pooling}, {"pooling_of_pixels", pooling_of_pixels}, {"pixelwise", pixelwise}, {"copy", copy}, {"pad", pad},
     {"reduce", reduce}, {"binary", binary}, {"gather", gather}, {"cast", cast}, {"top_k", top_k},
+    {"elementwise", elementwise}, {"select", selection},
     {"non_max_suppression", non_max_suppression}, {"winograd", winograd}, {NULL, NULL}};

@@ -302,6 +302,24 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetBinary(struct("SimdnetBinaryParameters", operation=3, a=s[0], b=s[1], dst=d[0], **shapes))
 
 
+@case("elementwise", [A(64, "i8")], [A(64, "i8")], quick=True, name="row of integers added to itself")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shapes = {"dataType": lib.SimdTensorData64i, "count": 2, "shape": [n, 64], "aShape": [n, 64], "bShape": [n, 64]}
+    lib.SimdnetElementwise(struct("SimdnetElementwiseParameters", a=s[0], b=s[0], dst=d[0], **shapes))
+
+
+@case("elementwise", [A(1), A(1, planes=3)], [A(1, "u1", planes=3)], name="repeated plane compared")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shapes = {"count": 2, "shape": [3, n], "aShape": [1, n], "bShape": [3, n]}
+    lib.SimdnetElementwise(struct("SimdnetElementwiseParameters", operation=16, a=s[0], b=s[1], dst=d[0], **shapes))
+
+
+@case("select", [A(1, "u1"), A(1, planes=3)], [A(1, planes=3)], quick=True, name="repeated condition")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shapes = {"count": 2, "shape": [3, n], "conditionShape": [1, n], "aShape": [3, n], "bShape": [1, 1]}
+    lib.SimdnetSelect(struct("SimdnetSelectParameters", condition=s[0], a=s[1], b=pattern(1), dst=d[0], **shapes))
+
+
 # ---- resizing
 
 

@@ -68,6 +68,8 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "cast to float32": ((pixels, np.float32), {}),
         "channel_sum": ((_bf16(rng, 6, 5, 8),), {}),
         "channel_sum nchw": ((_bf16(rng, 8, 6, 5),), nchw),
+        "elementwise": (("less", x, a), {}),
+        "select": ((x > 0, x, a), {}),
         "binary": (("subtract", x, a), {"activation": "leaky_relu", "params": 0.25}),
         "convert_filter": ((weight,), {"src_layout": "yxio", "dst_layout": "oiyx"}),
         "convert_image": ((planes,), {"src_layout": "nchw", "dst_layout": "nchw4c"}),
