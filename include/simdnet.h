@@ -1844,8 +1844,9 @@ typedef struct SimdnetReduceParameters {
     size_t shape[8];                  /* the extents of src                                                           */
     SimdBool reduced[8];              /* the dimensions that are reduced: exactly one for ArgMax and ArgMin           */
     SimdBool last;                    /* ArgMax, ArgMin: the last one of equal elements; the first one if SimdFalse   */
-    const float * src;                /* dense                                                                        */
-    void * dst;                       /* dense, of the other dimensions: floats, or int64_t for ArgMax and ArgMin     */
+    const float * src;                /* dense; a pointer to elements of another type is cast                         */
+    void * dst;                       /* dense, of the other dimensions: of dataType, or int64_t for ArgMax, ArgMin   */
+    SimdTensorDataType dataType;      /* of src: 32f, which is 0, or 32i, 8i, 8u, 64i, 64u or Bool                    */
 } SimdnetReduceParameters;
 
 /*
@@ -1855,6 +1856,9 @@ typedef struct SimdnetReduceParameters {
  * error of Sum, L1, SumSquare and, before the square root, L2 is at most 70 * 2^-24 * (sum of the terms' sizes), and that of
  * LogSumExp (70 + log(n) + |result|) * 2^-24. Results that a float can represent do not overflow. The index of a maximum or
  * minimum that is NaN is that of the first (last) NaN. With ArgMax and ArgMin the reduced dimension must not be empty.
+ *
+ * Integers are computed exactly, and results keep the low bits; Mean and L2 are rounded towards zero. Of no elements, Max is
+ * the least number of the type, Min the largest, Mean 0. Bool is 1 for a result that is not 0. LogSumExp is of floats alone.
  */
 void SimdnetReduce(const SimdnetReduceParameters * parameters);
 
@@ -2195,6 +2199,76 @@ typedef struct SimdnetSelectParameters {
  * its shape.
  */
 void SimdnetSelect(const SimdnetSelectParameters * parameters);
+
+/* ------------------------------------------------------------------------------- scattering, and sums of what precedes */
+
+/* How an update changes an element of dst. */
+typedef enum {
+    SimdnetScatterNone = 0,     /* replaces it                                       */
+    SimdnetScatterAdd = 1,      /* adds; integers keep the low bits                  */
+    SimdnetScatterMultiply = 2, /* multiplies, likewise                              */
+    SimdnetScatterMaximum = 3,  /* the larger one; NaN if either is                  */
+    SimdnetScatterMinimum = 4   /* the smaller one; NaN if either is                 */
+} SimdnetScatterReduction;
+
+/* The arguments of SimdnetScatterElements(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetScatterElementsParameters {
+    size_t size;                       /* sizeof(SimdnetScatterElementsParameters)                                       */
+    SimdTensorDataType dataType;       /* of src, updates and dst: any; not 16b and 16f unless reduction is None         */
+    SimdnetScatterReduction reduction; /* what an update does                                                            */
+    size_t count, axis;                /* the number of dimensions, 1 .. SIMDNET_MAX_DIMENSIONS, and one of them         */
+    size_t shape[8];                   /* the extents of src and dst                                                     */
+    size_t updatesShape[8];            /* of updates: at most shape's extent in each dimension but the axis              */
+    size_t indexShape[8];              /* of index: updatesShape's extent in a dimension, or 1, which is repeated        */
+    const void * src;                  /* dense; NULL if dst contains the elements already                               */
+    const int64_t * index;             /* dense: -shape[axis] .. shape[axis] - 1                                         */
+    const void * updates;              /* dense                                                                          */
+    void * dst;                        /* dense; may be src                                                              */
+} SimdnetScatterElementsParameters;
+
+/*
+ * ScatterElements of ONNX. dst is src in which, for each element u of updates at i, in their order, the element
+ * dst[i(0), ..., t, ..., i(count - 1)], t = index[i] in place of i(axis), becomes reduction(dst, u).
+ *
+ * A message about an index out of range names the first and its place.
+ */
+void SimdnetScatterElements(const SimdnetScatterElementsParameters * parameters);
+
+/* The arguments of SimdnetScatterNd() and SimdnetGatherNd(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetScatterNdParameters {
+    size_t size;                       /* sizeof(SimdnetScatterNdParameters)                                             */
+    SimdTensorDataType dataType;       /* as in SimdnetScatterElements()                                                 */
+    SimdnetScatterReduction reduction; /* None for SimdnetGatherNd()                                                     */
+    size_t batch;                      /* the number of arrays of this shape; 0 means 1                                  */
+    size_t depth;                      /* the numbers of an index, 0 .. SIMDNET_MAX_DIMENSIONS                           */
+    size_t shape[8];                   /* the extents that they select from                                              */
+    size_t inner;                      /* the elements that an index selects: the product of the other extents           */
+    size_t indices;                    /* for each array of the batch                                                    */
+    const int64_t * index;             /* [batch][indices][depth], -shape[k] .. shape[k] - 1 each                        */
+    const void * src;                  /* [batch][shape][inner]; scattering: NULL if dst contains the elements already   */
+    const void * updates;              /* [batch][indices][inner], unless SimdnetGatherNd()                              */
+    void * dst;                        /* as src, and may be src; SimdnetGatherNd(): [batch][indices][inner]             */
+} SimdnetScatterNdParameters;
+
+/*
+ * ScatterND and GatherND of ONNX: dst is src in which the elements that an index selects become reduction(dst, updates), in the
+ * order of the indices; or dst consists of the elements that each index selects.
+ */
+void SimdnetScatterNd(const SimdnetScatterNdParameters * parameters);
+void SimdnetGatherNd(const SimdnetScatterNdParameters * parameters);
+
+/*
+ * dst(o, c, i) = the sum of src(o, 0 .. c, i): CumSum of ONNX, numpy.cumsum().
+ *
+ *   dataType    32f, 32i, 8i, 8u, 64i or 64u; integers keep the low bits
+ *   src, dst    outer * count * inner elements each; dst may be src
+ *   exclusive   SimdTrue: the sum of 0 .. c - 1, which is 0 for the first
+ *   reverse     SimdTrue: the sum of c .. count - 1 (c + 1 .. count - 1 if exclusive)
+ *
+ * Elements are added one after another, in the type.
+ */
+void SimdnetCumulativeSum(SimdTensorDataType dataType, const void * src, size_t outer, size_t count, size_t inner,
+                          SimdBool exclusive, SimdBool reverse, void * dst);
 
 /* ------------------------------------------------------------------------------------- sharing of packed parameters */
 

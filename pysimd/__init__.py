@@ -102,6 +102,7 @@ from pysimd.quantized import (
 from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.resize import Resize, Resizer, resize
+from pysimd.scatter import cumulative_sum, gather_nd, scatter_elements, scatter_nd
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax, softmax_16b
@@ -170,6 +171,7 @@ __all__ = [
     "copy",
     "cos",
     "cpu_info",
+    "cumulative_sum",
     "deconvolution",
     "dequantize",
     "dequantize_linear",
@@ -190,6 +192,7 @@ __all__ = [
     "fused9",
     "gather",
     "gather_elements",
+    "gather_nd",
     "gelu",
     "gemm",
     "get_num_threads",
@@ -254,6 +257,8 @@ __all__ = [
     "rnn",
     "rsqrt",
     "scale",
+    "scatter_elements",
+    "scatter_nd",
     "select",
     "set_input",
     "set_max_isa",

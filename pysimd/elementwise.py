@@ -98,7 +98,8 @@ def elementwise(operation: Operation, a: Operand, b: Operand, *, out: Array | No
 
     operation : "add", "subtract", "multiply", "divide", "modulo", "remainder", "maximum", "minimum", "power", "and", "or",
         "xor", "shift_left", "shift_right", "equal", "not_equal", "less" or "less_or_equal".
-    a, b : int32, int8, uint8, int64, uint64 or bool; float32 with "modulo", "remainder" and comparisons. One may be a number.
+    a, b : int32, int8, uint8, int64, uint64 or bool; float32 with "modulo", "remainder" and comparisons. One may be a
+        number.
     out : of their dtype, bool for comparisons; it may be an operand of its shape and dtype.
 
     Results keep the low bits of what is computed exactly. Quotients are rounded towards zero; of a divisor 0, quotients and

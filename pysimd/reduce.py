@@ -8,11 +8,12 @@ from typing import Any, Literal, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from pysimd._arrays import FLOAT32, INT64, Element, floats, output
+from pysimd._arrays import FLOAT32, INT64, UINT8, Element, element_of, floats, output, plain, pointer
 from pysimd._geometry import integer
 from pysimd._library import ffi, lib
-from pysimd.annotations import Array, FloatArray, Floats
+from pysimd.annotations import Array, ForeignArray
 from pysimd.calls import call_struct
+from pysimd.cast import CASTS
 from pysimd.errors import shown
 
 OPERATIONS = {
@@ -47,10 +48,21 @@ def _axes_of(axis: Axis, rank: int) -> set[int]:
     return axes
 
 
+def _source(x: Any) -> tuple[Array, Any, Element]:
+    """A plain array, its C array, and the type of its elements."""
+    if type(x) is np.ndarray and x.dtype.kind in "iub":
+        array = plain(x, "x")
+        element = element_of(array, "x", CASTS)
+        return array, pointer(array, "x", element, ctype=UINT8.ctype), element
+    array, src = floats(x, "x")
+    return array, src, FLOAT32
+
+
 def _reduce(
     x: Any, operation: int, axis: Axis, keepdims: bool, out: Array | None, element: Element, last: bool = False
 ) -> Array:
-    array, src = floats(x, "x")
+    array, src, own = _source(x)
+    element = own if element is FLOAT32 else element
     axes = _axes_of(axis, array.ndim)
     kept = [(1 if i in axes else extent) for i, extent in enumerate(array.shape) if keepdims or i not in axes]
     if element is INT64 and any(array.shape[i] == 0 for i in axes) and 0 not in kept:
@@ -70,8 +82,9 @@ def _reduce(
             "shape": shape,
             "reduced": reduced,
             "last": int(last),
-            "src": src,
+            "src": ffi.cast("float *", src),
             "dst": dst,
+            "dataType": own.tensor,
         },
     )
     call_struct(lib.SimdnetReduce, arguments, held={"src": src, "dst": dst})
@@ -79,24 +92,26 @@ def _reduce(
 
 
 def reduce(
-    x: Floats,
+    x: Array | ForeignArray,
     operation: ReduceOperation,
     axis: Axis = None,
     *,
     keepdims: bool = False,
-    out: FloatArray | None = None,
-) -> FloatArray:
+    out: Array | None = None,
+) -> Array:
     """A reduction of an array over some of its dimensions.
 
-    x : float32, contiguous, with at most 8 dimensions.
+    x : float32, int32, int8, uint8, int64, uint64 or bool, contiguous, with at most 8 dimensions.
     operation : "sum", "mean", "max", "min", "prod", "logsumexp"; "l1", the sum of absolute values; "l2", the square root of
         the sum of squares; "sum_square".
     axis : a dimension, several, or None for all.
     keepdims : whether reduced dimensions stay, with one index.
-    out : float32 of the shape of the result.
+    out : of the dtype of `x` and the shape of the result.
 
     The result is always an array, of shape () if all dimensions are reduced. Of no elements, sums are 0, products 1, means
-    NaN, maxima and "logsumexp" -inf, minima inf. Raises TypeError for another dtype, ValueError for other axes.
+    NaN, maxima and "logsumexp" -inf, minima inf. Results of integers keep the low bits; "mean" and "l2" are rounded towards
+    zero, "logsumexp" is of floats alone, and of no elements the mean is 0, the maximum the least number.
+    Raises TypeError for another dtype, ValueError for other axes.
 
     >>> pysimd.reduce(np.array([[3, 4], [6, 8]], np.float32), "l2", axis=1)
     array([ 5., 10.], dtype=float32)
@@ -108,7 +123,7 @@ def reduce(
     return _reduce(x, OPERATIONS[operation], axis, keepdims, out, FLOAT32)
 
 
-def sum(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
+def sum(x: Array | ForeignArray, axis: Axis = None, *, keepdims: bool = False, out: Array | None = None) -> Array:
     """The sum over some dimensions, as ``np.sum()``.
 
     x, axis, keepdims, out : as in :func:`reduce`.
@@ -121,7 +136,7 @@ def sum(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray
     return _reduce(x, lib.SimdnetReduceSum, axis, keepdims, out, FLOAT32)
 
 
-def mean(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
+def mean(x: Array | ForeignArray, axis: Axis = None, *, keepdims: bool = False, out: Array | None = None) -> Array:
     """The mean over some dimensions, as ``np.mean()``.
 
     x, axis, keepdims, out : as in :func:`reduce`.
@@ -135,7 +150,7 @@ def mean(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArra
     return _reduce(x, lib.SimdnetReduceMean, axis, keepdims, out, FLOAT32)
 
 
-def amax(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
+def amax(x: Array | ForeignArray, axis: Axis = None, *, keepdims: bool = False, out: Array | None = None) -> Array:
     """The maximum over some dimensions, NaN if there is one, as ``np.amax()``.
 
     x, axis, keepdims, out : as in :func:`reduce`.
@@ -148,7 +163,7 @@ def amax(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArra
     return _reduce(x, lib.SimdnetReduceMax, axis, keepdims, out, FLOAT32)
 
 
-def amin(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
+def amin(x: Array | ForeignArray, axis: Axis = None, *, keepdims: bool = False, out: Array | None = None) -> Array:
     """The minimum over some dimensions, NaN if there is one, as ``np.amin()``.
 
     x, axis, keepdims, out : as in :func:`reduce`.
@@ -161,7 +176,7 @@ def amin(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArra
     return _reduce(x, lib.SimdnetReduceMin, axis, keepdims, out, FLOAT32)
 
 
-def prod(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
+def prod(x: Array | ForeignArray, axis: Axis = None, *, keepdims: bool = False, out: Array | None = None) -> Array:
     """The product over some dimensions, as ``np.prod()``.
 
     x, axis, keepdims, out : as in :func:`reduce`.
@@ -174,7 +189,7 @@ def prod(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArra
     return _reduce(x, lib.SimdnetReduceProduct, axis, keepdims, out, FLOAT32)
 
 
-def logsumexp(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
+def logsumexp(x: Array | ForeignArray, axis: Axis = None, *, keepdims: bool = False, out: Array | None = None) -> Array:
     """``log(sum(exp(x)))`` over some dimensions, without overflow.
 
     x, axis, keepdims, out : as in :func:`reduce`.
@@ -193,7 +208,7 @@ def _one(axis: int | None) -> int | None:
 
 
 def argmax(
-    x: Floats,
+    x: Array | ForeignArray,
     axis: int | None = None,
     *,
     keepdims: bool = False,
@@ -219,7 +234,7 @@ def argmax(
 
 
 def argmin(
-    x: Floats,
+    x: Array | ForeignArray,
     axis: int | None = None,
     *,
     keepdims: bool = False,

@@ -206,6 +206,13 @@ def integers(rng: np.random.Generator) -> Iterator[Case]:
     a, b = rng.integers(-9, 9, (7, 13, 19)), rng.integers(1, 9, (13, 1))
     yield "elementwise", pysimd.elementwise("modulo", a, b), a % b, 0
     yield "elementwise comparison", pysimd.elementwise("less", a.astype(np.int8), b.astype(np.int8)), a < b, 0
+    sums = np.zeros((13, 19), np.int64)
+    np.add.at(sums, b[:7, 0], a[:, 0])
+    added = pysimd.scatter_elements(np.zeros((13, 19), np.int64), b[:7], a[:, 0].copy(), reduction="add")
+    yield "scatter_elements", added, sums, 0
+    yield "scatter_nd", pysimd.scatter_nd(np.zeros((13, 19), np.int64), b[:7], a[:, 0].copy(), reduction="add"), sums, 0
+    yield "gather_nd", pysimd.gather_nd(a, b[:6] % 7), a[b[:6, 0] % 7], 0
+    yield "cumulative_sum", pysimd.cumulative_sum(a, axis=1), a.cumsum(1), 0
     yield "select", pysimd.select(a < b, a, b), np.where(a < b, a, b), 0
 
 
@@ -425,8 +432,8 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
-    activation, unary, add, channelwise, eltwise, binary, integers, matrices, recurrent, layout, copies, reductions, normalisation,
-    affine, quantized, gathering, resizing, pooling, pictures, convolutions
+    activation, unary, add, channelwise, eltwise, binary, integers, matrices, recurrent, layout, copies, reductions,
+    normalisation, affine, quantized, gathering, resizing, pooling, pictures, convolutions
 )  # fmt: skip
 
 

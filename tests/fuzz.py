@@ -219,7 +219,11 @@ class Arguments:
         fields = {name: self._field(field.type, name) for name, field in struct.fields if field.type.kind != "array"}
         size = ffi.sizeof(struct)
         fields["size"] = self._random.choice((0, size - 1, *ABSURD)) if self._fault() else size
-        fields |= {"count": self._random.randint(0, 4)} if "shape" in dict(struct.fields) and not self._fault() else {}
+        fields |= (
+            {"count": self._random.randint(0, 4)}
+            if {"count", "shape"} <= {*dict(struct.fields)} and not self._fault()
+            else {}
+        )
         shape = [self._random.choice((1, 2, 3, 3, 4)) for _ in range(8)]
         strides = [prod(shape[k + 1 : fields.get("count", 0)]) for k in range(8)]
         for name, field in struct.fields:

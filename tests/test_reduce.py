@@ -152,3 +152,21 @@ def test_refused_indices() -> None:
         pysimd.argmin(np.zeros((2, 0), np.float32), 1)
     assert_refused(lambda out: pysimd.sum(X, 0, out=out), ValueError, "out has shape", np.zeros(2, np.float32))
     assert_refused(lambda out: pysimd.argmax(X, 0, out=out), TypeError, "out has dtype float32", np.zeros(3, np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int8", "uint8", "int64", "uint64", "bool"])
+@pytest.mark.filterwarnings("ignore")  # of overflows
+def test_integers(dtype: str, isa: str, rng: np.random.Generator) -> None:
+    limits = (0, 2) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    x = rng.integers(*limits, (3, 7, 5), "uint8" if dtype == "bool" else dtype).astype(dtype)
+    functions: dict[Any, Any] = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min}
+    for axis in (None, 0, 1, (0, 2)):
+        for name, function in functions.items():
+            found = pysimd.reduce(x, name, axis)
+            assert found.dtype == x.dtype
+            np.testing.assert_array_equal(found, function(x, axis).astype(dtype))
+    assert pysimd.mean(np.array([-3, -4], np.int32)) == -3
+    np.testing.assert_array_equal(pysimd.argmax(x, axis=1), np.argmax(x, 1))
+    np.testing.assert_array_equal(pysimd.argmin(x, axis=1), np.argmin(x, 1))
+    with pytest.raises(ValueError, match="expected float32 for SimdnetReduceLogSumExp"):
+        pysimd.logsumexp(x)

@@ -2,6 +2,7 @@
 
 #include "api/arrays.h"
 #include "api/call.h"
+#include "api/enums.h"
 #include "api/overlap.h"
 #include "api/parameters.h"
 
@@ -31,26 +32,41 @@ static bool take_dimensions(const char * function, const SimdnetReduceParameters
     return true;
 }
 
+static bool check_type(const char * function, const SimdnetReduceParameters * q)
+{
+    CHECK(q->dataType >= SimdTensorData32f && q->dataType <= SimdTensorDataBool,
+          "dataType is %s, expected SimdTensorData32f to SimdTensorDataBool", SN_NAME(sn_data_types, q->dataType));
+    CHECK(q->dataType == SimdTensorData32f || q->operation != SimdnetReduceLogSumExp,
+          "dataType is %s, expected SimdTensorData32f for SimdnetReduceLogSumExp", SN_NAME(sn_data_types, q->dataType));
+    return true;
+}
+
 void SimdnetReduce(const SimdnetReduceParameters * parameters)
 {
     SN_BEGIN();
-    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+    SimdnetReduceParameters own;
+    if (!sn_take_known(__func__, parameters, offsetof(SimdnetReduceParameters, dataType), &own, sizeof(own)))
         return;
-    const SimdnetReduceParameters * q = parameters;
+    const SimdnetReduceParameters * q = &own;
     const size_t * n = q->shape;
     SN_CALL(q->operation, q->count, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
-    struct sn_reduce r = {.op = (enum sn_reduce_op)q->operation, .last = q->last == SimdTrue, .src = q->src, .dst = q->dst};
+    struct sn_reduce r = {.op = (enum sn_reduce_op)q->operation, .type = (enum sn_data)q->dataType, .last = q->last == SimdTrue, .src = q->src, .dst = q->dst};
     size_t elements, reduced, results;
     SN_CHECK(q->operation >= SimdnetReduceSum && q->operation <= SimdnetReduceArgMin, SN_VOID,
              "operation is %d, expected a SimdnetReduceOperation, Sum to ArgMin", (int)q->operation);
     SN_CHECK(q->last == SimdFalse || q->last == SimdTrue, SN_VOID, "last is %d, expected SimdFalse or SimdTrue",
              (int)q->last);
-    if (!sn_take_shape(__func__, q->count, q->shape, &elements) ||
+    if (!check_type(__func__, q) || !sn_take_shape(__func__, q->count, q->shape, &elements) ||
         !take_dimensions(__func__, q, &r, &reduced, &results) || results == 0)
         return;
     SN_CHECK(q->src || elements == 0, SN_VOID, "src is NULL, expected an array");
     SN_CHECK(q->dst, SN_VOID, "dst is NULL, expected an array");
-    const size_t bytes = q->operation >= SimdnetReduceArgMax ? sizeof(int64_t) : sizeof(float);
-    if (sn_apart(__func__, (struct sn_array){"dst", q->dst, results * bytes}, SN_ARRAY(q->src, elements)))
+    const size_t element = sn_data_bytes(q->dataType), bytes = q->operation >= SimdnetReduceArgMax ? sizeof(int64_t) : element;
+    if (!sn_apart(__func__, (struct sn_array){"dst", q->dst, results * bytes},
+                  (struct sn_array){"src", q->src, elements * element}))
+        return;
+    if (q->dataType == SimdTensorData32f)
         sn_reduce(r);
+    else
+        sn_reduce_integers(&r, element);
 }

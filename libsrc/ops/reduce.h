@@ -2,6 +2,7 @@
 #ifndef SN_OPS_REDUCE_H
 #define SN_OPS_REDUCE_H
 
+#include "contract/enums.h"
 #include "runtime/common.h"
 
 enum { SN_REDUCE_DIMENSIONS = 8 };
@@ -29,6 +30,7 @@ struct sn_reduce_dimension {
 /* Arguments as in SimdnetReduce(), checked; dst is not empty. */
 struct sn_reduce {
     enum sn_reduce_op op;
+    enum sn_data type; /* of sn_reduce_integers() */
     bool last;
     size_t count;
     struct sn_reduce_dimension d[SN_REDUCE_DIMENSIONS + 2];
@@ -37,5 +39,8 @@ struct sn_reduce {
 };
 
 void sn_reduce(struct sn_reduce r);
+
+/* Of elements of `bytes` bytes, any but floats; LogSumExp is for floats alone. */
+void sn_reduce_integers(const struct sn_reduce * r, size_t bytes);
 
 #endif

@@ -195,8 +195,14 @@ static void refusals(void)
     p.count = 9;
     check_refused(CHECK_VALUE, "count", reduce, &p);
     p = good;
-    p.size -= 1;
+    p.size = offsetof(SimdnetReduceParameters, dataType) - 1;
     check_refused(CHECK_VALUE, "size", reduce, &p);
+    p = good;
+    p.dataType = SimdTensorData16b;
+    check_refused(CHECK_VALUE, "dataType is SimdTensorData16b", reduce, &p);
+    p.dataType = SimdTensorData32i;
+    p.operation = SimdnetReduceLogSumExp;
+    check_refused(CHECK_VALUE, "dataType is SimdTensorData32i, expected SimdTensorData32f for", reduce, &p);
     p = good;
     p.shape[0] = SIZE_MAX / 8;
     check_refused(CHECK_VALUE, "shape", reduce, &p);
@@ -212,7 +218,7 @@ static void nothing(void)
     for (int operation = 0; operation < SimdnetReduceArgMax; ++operation) {
         float dst[3] = {7, 7, 7};
         const SimdnetReduceParameters p = {sizeof(p), (SimdnetReduceOperation)operation, 2, {3, 0}, {SimdFalse, SimdTrue},
-                                           SimdFalse, NULL, dst};
+                                           SimdFalse, NULL, dst, SimdTensorData32f};
         SimdnetReduce(&p);
         for (int i = 0; i < 3; ++i)
             check_that(dst[i] == expected[operation] || (isnan(dst[i]) && isnan(expected[operation])), REDUCE,
@@ -238,6 +244,103 @@ static void bench(void)
         }
 }
 
+/* ---- integers, which are arrays of bytes of the checker, against a loop over the elements of each result */
+
+static const char * const types[] = {"32f", "32i", "8i", "8u", "64i", "64u", "bool"};
+static const size_t sizes[] = {4, 4, 1, 1, 8, 8, 1};
+
+static uint64_t integer_at(SimdTensorDataType type, const unsigned char * at)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, at, sizes[type]);
+    const size_t more = 64 - 8 * sizes[type];
+    if (type == SimdTensorDataBool)
+        return bits != 0;
+    return type == SimdTensorData32i || type == SimdTensorData8i ? (uint64_t)((int64_t)(bits << more) >> more) : bits;
+}
+
+static bool is_below(SimdTensorDataType type, uint64_t a, uint64_t b)
+{
+    return type == SimdTensorData64u ? a < b : (int64_t)a < (int64_t)b;
+}
+
+/* The result of the elements of src that are part of it. */
+static uint64_t integer_result(const SimdnetReduceParameters * p, const unsigned char * src, size_t elements, size_t result)
+{
+    const bool is_max = p->operation == SimdnetReduceMax || p->operation == SimdnetReduceArgMax;
+    uint64_t sum = 0, product = 1, squares = 0, sizes_of = 0, best = 0, count = 0, place = 0;
+    for (size_t i = 0; i < elements; ++i) {
+        if (result_at(p, i) != result)
+            continue;
+        const uint64_t x = integer_at(p->dataType, src + i * sizes[p->dataType]);
+        const bool better = is_max ? is_below(p->dataType, best, x) : is_below(p->dataType, x, best);
+        sum += x, product *= x, squares += x * x;
+        sizes_of += is_below(p->dataType, x, 0) ? 0 - x : x;
+        if (count == 0 || better || (x == best && p->last))
+            best = x, place = count;
+        ++count;
+    }
+    switch (p->operation) {
+    case SimdnetReduceSum: return sum;
+    case SimdnetReduceMean: return p->dataType == SimdTensorData64u ? sum / count : (uint64_t)((int64_t)sum / (int64_t)count);
+    case SimdnetReduceL2: return (uint64_t)sqrt((double)squares);
+    case SimdnetReduceL1: return sizes_of;
+    case SimdnetReduceSumSquare: return squares;
+    case SimdnetReduceProduct: return product;
+    case SimdnetReduceArgMax:
+    case SimdnetReduceArgMin: return place;
+    default: return best;
+    }
+}
+
+static void integer_case(SimdnetReduceParameters p)
+{
+    static unsigned char found[8 * 4000];
+    size_t elements = 1, wrong = 0;
+    for (size_t k = 0; k < p.count; ++k)
+        elements *= p.shape[k];
+    const size_t results = results_of(&p), bytes = is_index(&p) ? 8 : sizes[p.dataType];
+    if (!check_case(REDUCE, "%s %s of %zu in %zu dimensions: %zu results", names[p.operation], types[p.dataType], elements,
+                    p.count, results))
+        return;
+    const unsigned char * src = check_in("src", CHECK_8U, elements * sizes[p.dataType], CHECK_RANDOM);
+    check_out("dst", CHECK_8U, results * bytes);
+    check_run(reduce, &p);
+    p.src = (const void *)src;
+    p.dst = found;
+    SimdnetReduce(&p);
+    for (size_t i = 0; i < results; ++i) {
+        uint64_t expected = integer_result(&p, src, elements, i);
+        if (p.dataType == SimdTensorDataBool && !is_index(&p))
+            expected = expected != 0;
+        wrong += memcmp(found + i * bytes, &expected, bytes) != 0;
+    }
+    check_that(wrong == 0, REDUCE, "%s %s of %zu in %zu dimensions: %zu wrong of %zu", names[p.operation], types[p.dataType],
+               elements, p.count, wrong, results);
+}
+
+static void integers(void)
+{
+    for (int type = SimdTensorData32i; type <= SimdTensorDataBool; ++type)
+        for (int operation = 0; operation < OPERATIONS; ++operation)
+            for (size_t turn = 0; turn < (check_quick() ? 3 : 12) && operation != SimdnetReduceLogSumExp; ++turn) {
+                SimdnetReduceParameters p = {.size = sizeof(p), .operation = (SimdnetReduceOperation)operation,
+                    .dataType = (SimdTensorDataType)type, .count = turn % 4 + 1, .last = (SimdBool)(turn & 1)};
+                const size_t only = check_random(0, p.count - 1);
+                for (size_t k = 0; k < p.count; ++k) {
+                    p.shape[k] = check_random(1, 7);
+                    p.reduced[k] = (SimdBool)(is_index(&p) ? k == only : check_random(0, 1));
+                }
+                integer_case(p);
+            }
+    SimdnetReduceParameters none = {.size = sizeof(none), .operation = SimdnetReduceMax, .count = 1, .reduced = {SimdTrue},
+                                    .dataType = SimdTensorData32i};
+    int32_t most = 1;
+    none.dst = &most;
+    SimdnetReduce(&none);
+    check_that(most == INT32_MIN, REDUCE, "the maximum of no integers is %d", (int)most);
+}
+
 CHECK_FAMILY(reduce)
 {
     const size_t step = check_quick() ? 7 : 1;
@@ -255,6 +358,7 @@ CHECK_FAMILY(reduce)
     columns(3, 5000, CHECK_RANDOM);
     for (size_t i = 0, n = check_count(60); i < n; ++i)
         any();
+    integers();
     refusals();
     nothing();
     if (check_timed())

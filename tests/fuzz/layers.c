@@ -226,9 +226,12 @@ static void reduce(void)
         p.reduced[i] = (SimdBool)(arg ? i == only : mask >> i & 1);
         result = p.reduced[i] ? result : CELLS(result, p.shape[i]);
     }
-    p.src = fuzz_in(F32, fuzz_cells(p.shape, known(p.count)));
-    p.dst = fuzz_out(arg ? I64 : F32, result);
-    if (!arg && p.operation != SimdnetReduceMax && p.operation != SimdnetReduceMin)
+    static const enum fuzz_type elements[] = {F32, I32, I8, U8, I64, I64, U8};
+    const size_t type = fuzz_byte() % 2 ? fuzz_pick(0, 6) : 0;
+    p.dataType = (SimdTensorDataType)type;
+    p.src = fuzz_in(elements[type], fuzz_cells(p.shape, known(p.count)));
+    p.dst = fuzz_out(arg ? I64 : elements[type], result);
+    if (type == 0 && !arg && p.operation != SimdnetReduceMax && p.operation != SimdnetReduceMin)
         fuzz_close();
     CALL(SimdnetReduce, &p);
 }
@@ -295,6 +298,64 @@ static void selection(void)
     p.b = fuzz_in(element_types[which], fuzz_cells(p.bShape, count));
     p.dst = fuzz_out(element_types[which], fuzz_cells(p.shape, count));
     CALL(SimdnetSelect, &p);
+}
+
+static const int64_t * some_places(size_t count, size_t extent)
+{
+    int64_t index[12];
+    for (size_t i = 0; i < 12; ++i)
+        index[i] = fuzz_byte() >= 250 ? (int64_t)fuzz_size(20) : (int64_t)fuzz_pick(0, least(extent, 100) * 2) - (int64_t)least(extent, 100);
+    return count <= 12 ? fuzz_given(index, I64, count) : fuzz_in(I64, count);
+}
+
+static void scatter_elements(void)
+{
+    SimdnetScatterElementsParameters p = {.size = sizeof(p)};
+    const size_t which = fuzz_pick(0, 3);
+    p.dataType = data_types[which];
+    p.reduction = (SimdnetScatterReduction)fuzz_enum(5);
+    p.count = some_shape(p.shape, 4), p.axis = fuzz_pick(0, 3);
+    for (size_t i = 0; i < known(p.count); ++i) {
+        const uint8_t byte = fuzz_byte();
+        p.updatesShape[i] = i == p.axis ? fuzz_size(5) : byte >= 200 ? fuzz_size(9) : p.shape[i];
+        p.indexShape[i] = byte % 3 ? p.updatesShape[i] : 1;
+    }
+    const size_t count = known(p.count);
+    p.src = fuzz_in(element_types[which], fuzz_cells(p.shape, count));
+    p.updates = fuzz_in(element_types[which], fuzz_cells(p.updatesShape, count));
+    p.index = some_places(fuzz_cells(p.indexShape, count), p.axis < count ? p.shape[p.axis] : 1);
+    p.dst = fuzz_out(element_types[which], fuzz_cells(p.shape, count));
+    CALL(SimdnetScatterElements, &p);
+}
+
+static void parts(void)
+{
+    SimdnetScatterNdParameters p = {.size = sizeof(p)};
+    const size_t which = fuzz_pick(0, 3);
+    const bool scatters = fuzz_byte() % 2;
+    p.dataType = data_types[which];
+    p.reduction = (SimdnetScatterReduction)(scatters || fuzz_byte() >= 250 ? fuzz_enum(5) : 0);
+    p.batch = fuzz_pick(1, 2), p.depth = some_shape(p.shape, 3), p.inner = fuzz_size(9), p.indices = fuzz_size(5);
+    const size_t whole = CELLS(p.batch, fuzz_cells(p.shape, known(p.depth)), p.inner);
+    const size_t selected = CELLS(p.batch, p.indices, p.inner);
+    p.src = fuzz_in(element_types[which], whole);
+    p.updates = scatters ? fuzz_in(element_types[which], selected) : NULL;
+    p.index = some_places(CELLS(p.batch, p.indices, known(p.depth)), p.shape[0]);
+    p.dst = fuzz_out(element_types[which], scatters ? whole : selected);
+    if (scatters)
+        CALL(SimdnetScatterNd, &p);
+    else
+        CALL(SimdnetGatherNd, &p);
+}
+
+static void cumulative_sum(void)
+{
+    static const enum fuzz_type elements[] = {F32, I32, I8, U8, I64, I64, U8};
+    const size_t type = fuzz_pick(0, 6), outer = fuzz_size(5), count = fuzz_size(9), inner = fuzz_size(9);
+    const SimdBool exclusive = (SimdBool)fuzz_enum(2), reverse = (SimdBool)fuzz_enum(2);
+    const void * src = fuzz_in(elements[type], CELLS(outer, count, inner));
+    void * dst = fuzz_out_or_source(elements[type], CELLS(outer, count, inner));
+    CALL(SimdnetCumulativeSum, (SimdTensorDataType)type, src, outer, count, inner, exclusive, reverse, dst);
 }
 
 static void gather(void)
@@ -421,4 +482,5 @@ const struct fuzz_target fuzz_layers[] = {
     {"pooling", pooling}, {"pooling_of_pixels", pooling_of_pixels}, {"pixelwise", pixelwise}, {"copy", copy}, {"pad", pad},
     {"reduce", reduce}, {"binary", binary}, {"gather", gather}, {"cast", cast}, {"top_k", top_k},
     {"elementwise", elementwise}, {"select", selection},
+    {"scatter_elements", scatter_elements}, {"parts", parts}, {"cumulative_sum", cumulative_sum},
     {"non_max_suppression", non_max_suppression}, {"winograd", winograd}, {NULL, NULL}};

@@ -320,6 +320,19 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetSelect(struct("SimdnetSelectParameters", condition=s[0], a=s[1], b=pattern(1), dst=d[0], **shapes))
 
 
+@case("scatter", [A(64)], [A(64)], quick=True, name="row added to the last one")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shapes = {"reduction": 1, "count": 2, "shape": [n, 64], "updatesShape": [1, 64], "indexShape": [1, 1]}
+    last = ffi.new("int64_t *", n - 1)
+    fields = {"src": s[0], "updates": pattern(64), "dst": d[0], "index": last, **shapes}
+    lib.SimdnetScatterElements(struct("SimdnetScatterElementsParameters", **fields))
+
+
+@case("cumulative sum", [A(1, planes=3)], [A(1, planes=3)], name="planes")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetCumulativeSum(lib.SimdTensorData32f, s[0], 1, 3, n, 0, 0, d[0])
+
+
 # ---- resizing
 
 
