@@ -15,7 +15,7 @@ from pysimd._library import lib
 from pysimd._pixels import FUNCTIONS
 from pysimd.annotations import Array, Shape
 from pysimd.copy import TYPES
-from pysimd.enums import Activation, BinaryOperation
+from pysimd.enums import Activation, BinaryOperation, ElementwiseOperation
 from pysimd.network.calls import Call, Struct
 from pysimd.network.open_arrays import full, is_array
 from pysimd.network.ranks import MOST, packed
@@ -192,6 +192,20 @@ def binary(function: str, a: Operand, b: Operand, dst: View, activation: Any = (
     return of_struct("SimdnetBinary", "SimdnetBinaryParameters", members)
 
 
+def elementwise(function: str, a: Operand, b: Operand, dst: View) -> Call:
+    """Arithmetic on two arrays of integers, or a comparison."""
+    members = {"operation": ElementwiseOperation[function.upper()], "dataType": tensor_type(a.dtype), "a": a, "b": b}
+    members |= {"count": dst.ndim, "shape": dst.shape, "aShape": a.shape, "bShape": b.shape, "dst": dst}
+    return of_struct("SimdnetElementwise", "SimdnetElementwiseParameters", members)
+
+
+def selected(condition: Operand, a: Operand, b: Operand, dst: View) -> Call:
+    """The elements of one array or the other."""
+    members = {"dataType": moved_type(dst), "count": dst.ndim, "shape": dst.shape, "conditionShape": condition.shape}
+    members |= {"aShape": a.shape, "bShape": b.shape, "condition": condition, "a": a, "b": b, "dst": dst}
+    return of_struct("SimdnetSelect", "SimdnetSelectParameters", members)
+
+
 def by_channel(function: str, src: View, terms: Sequence[Operand], dst: View, axis: int) -> list[Call]:
     """A function with numbers for each coordinate of an axis: "Scale", whose terms are factors and addends or None, or
     "Prelu", of slopes."""
@@ -239,6 +253,7 @@ def reduced(function: str, src: View, axes: Sequence[int], dst: View, last: bool
         "count": src.ndim,
         "shape": src.shape,
         "reduced": tuple(int(i in axes) for i in range(src.ndim)),
+        "dataType": tensor_type(src.dtype),
         "last": int(last),
         "src": src,
         "dst": dst,

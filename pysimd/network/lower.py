@@ -27,6 +27,7 @@ from pysimd.network.functions import (
     binary,
     by_channel,
     copied,
+    elementwise,
     format_of,
     images_of,
     moved_type,
@@ -36,12 +37,13 @@ from pysimd.network.functions import (
     pixel_of,
     pixelwise,
     reduced,
+    selected,
     tensor_type,
     unary,
 )
 from pysimd.network.graph import Node
 from pysimd.network.layers import Attributes, Operands, given
-from pysimd.network.operators import constant_places
+from pysimd.network.operators import SCATTER, constant_places
 from pysimd.network.products import products
 from pysimd.network.ranks import MOST, groups_of
 from pysimd.network.ranks import merged as merged_shape
@@ -203,10 +205,24 @@ def _binary(a: Attributes, x: Operands, y: Operands) -> Call:
     if not all(view.is_dense for view in (left, right, dst)):
         several = {"add": ("Sum", (1.0, 1.0)), "multiply": ("Product", ())}
         return pixelwise(several[function][0], left, dst, several[function][1], src1=right)
-    if dst.ndim > MOST:
-        groups = groups_of([(n == m, k == m) for n, k, m in zip(left.shape, right.shape, dst.shape)])
-        left, right, dst = (view.reshape(merged_shape(view.shape, groups)) for view in (left, right, dst))
+    left, right, dst = _fewer_dimensions(left, right, dst)
     return binary(function, left, right, dst, a["activation"])
+
+
+def _fewer_dimensions(*views: View) -> Sequence[View]:
+    """Operands that are broadcast and their result, whose dimensions are joined if they are too many."""
+    if views[-1].ndim <= MOST:
+        return views
+    groups = groups_of([tuple(n == sizes[-1] for n in sizes) for sizes in zip(*(view.shape for view in views))])
+    return [view.reshape(merged_shape(view.shape, groups)) for view in views]
+
+
+def _elementwise(a: Attributes, x: Operands, y: Operands) -> Call:
+    return elementwise(a["function"], *_fewer_dimensions(*x, *y))
+
+
+def _select(a: Attributes, x: Operands, y: Operands) -> Call:
+    return selected(*_fewer_dimensions(*x, *y))
 
 
 def _scale(a: Attributes, x: Operands, y: Operands) -> list[Call]:
@@ -360,10 +376,47 @@ def _gather(a: Attributes, x: Operands, y: Operands) -> Call:
 def _gather_elements(a: Attributes, x: Operands, y: Operands) -> Steps:
     src, indices = x
     outer, count, inner = around(src.shape, a["axis"])
-    types = tensor_type(src.dtype), tensor_type(indices.dtype)
+    types = moved_type(src), tensor_type(indices.dtype)
     sizes = (outer,), 1, count, inner, indices.shape[a["axis"]]
     made = Made(Call("SimdSynetGatherElementsInit", (*types, True, 1, *sizes)))
     return Steps((Call("SimdSynetGatherElementsForward", (OWN, src, indices, y[0])),), made)
+
+
+def _scatter_elements(a: Attributes, x: Operands, y: Operands) -> Call:
+    src, indices, updates = x
+    members = {"dataType": _scattered(a, src), "reduction": SCATTER.index(a["reduction"]), "count": src.ndim}
+    members |= {"axis": a["axis"], "shape": src.shape, "updatesShape": updates.shape, "indexShape": indices.shape}
+    members |= {"src": src, "index": indices, "updates": updates, "dst": y[0]}
+    return of_struct("SimdnetScatterElements", "SimdnetScatterElementsParameters", members)
+
+
+def _scattered(a: Attributes, src: View) -> int:
+    """The type of the elements; any that has their size if nothing is computed."""
+    return moved_type(src) if a["reduction"] == "none" else tensor_type(src.dtype)
+
+
+def _scatter_nd(a: Attributes, x: Operands, y: Operands) -> Call:
+    src, indices, updates = x
+    members = {"dataType": _scattered(a, src), "reduction": SCATTER.index(a["reduction"]), "updates": updates}
+    return _of_parts("SimdnetScatterNd", src, indices, y[0], 0, members)
+
+
+def _gather_nd(a: Attributes, x: Operands, y: Operands) -> Call:
+    src, indices = x
+    return _of_parts("SimdnetGatherNd", src, indices, y[0], a["batch"], {"dataType": moved_type(src)})
+
+
+def _of_parts(function: str, src: View, indices: View, dst: View, batch: int, members: dict[str, Any]) -> Call:
+    """A function of the parts of an array that indices select."""
+    depth = indices.shape[-1]
+    members |= {"batch": prod(src.shape[:batch]), "depth": depth, "shape": src.shape[batch : batch + depth]}
+    members |= {"inner": prod(src.shape[batch + depth :]), "indices": prod(indices.shape[batch:-1])}
+    return of_struct(function, "SimdnetScatterNdParameters", {**members, "src": src, "index": indices, "dst": dst})
+
+
+def _cumulative_sum(a: Attributes, x: Operands, y: Operands) -> Call:
+    sizes = around(x[0].shape, a["axis"])
+    return Call("SimdnetCumulativeSum", (tensor_type(x[0].dtype), x[0], *sizes, a["exclusive"], a["reverse"], y[0]))
 
 
 def _top_k(a: Attributes, x: Operands, y: Operands) -> Call:
@@ -407,12 +460,15 @@ _OPERATORS: Mapping[str, Any] = {
     "Cast": _cast,
     "ChannelNorm": _channel_norm,
     "Concat": _concat,
+    "CumulativeSum": _cumulative_sum,
     "Dequantize": _quantized("SimdnetDequantizeLinear", 0),
     "DynamicConv": layers.convolution,
     "DynamicConvTranspose": layers.deconvolution,
+    "Elementwise": _elementwise,
     "Expand": _expand,
     "Gather": _gather,
     "GatherElements": _gather_elements,
+    "GatherNd": _gather_nd,
     "GridSample": _grid_sample,
     "Host": _host,
     "L2Norm": _l2_norm,
@@ -427,6 +483,9 @@ _OPERATORS: Mapping[str, Any] = {
     "Reshape": _reshape,
     "Resize": _resize,
     "Scale": _scale,
+    "ScatterElements": _scatter_elements,
+    "ScatterNd": _scatter_nd,
+    "Select": _select,
     "Slice": _slice,
     "Softmax": _softmax,
     "TopK": _top_k,

@@ -17,6 +17,8 @@ in capitals are constants::
     MatMul(a, b)                  as numpy.matmul; both at least matrices
     Unary(x)                      function, params: see UNARY
     Binary(a, b)                  function: see BINARY; activation; both have the same number of dimensions
+    Elementwise(a, b)             function: see ELEMENTWISE; of integers and booleans, some of floats; likewise
+    Select(condition, a, b)       a where the condition is true, else b; likewise, of any type
     Scale(x, S, [B])              axis: x * S + B by the coordinate along that axis
     Prelu(x, S)                   axis: slopes of negative values
     Softmax(x)                    axis; log
@@ -43,6 +45,12 @@ in capitals are constants::
     Expand(x)                     shape: x is broadcast
     Gather(x, indices)            axis; indices are int64, as lengths are
     GatherElements(x, indices)    axis
+    GatherNd(x, indices)          batch: the number of dimensions that both share
+    ScatterElements(x, indices, updates)
+                                  axis, reduction: see SCATTER; indices have the shape of updates, or 1 where they repeat
+    ScatterNd(x, indices, updates)
+                                  reduction
+    CumulativeSum(x)              axis, exclusive, reverse
     TopK(x) -> values, indices    k, axis, largest, sorted
     Quantize(x, S, [Z]), Dequantize(x, S, [Z])
                                   axis (None for one scale); Quantize also dtype
@@ -89,6 +97,13 @@ UNARY: dict[str, tuple[str, ...]] = {
     "relu": (),
 }
 BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "replace")
+#: Those of pysimd.elementwise; the last ones return booleans.
+COMPARISONS = ("equal", "not_equal", "less", "less_or_equal")
+ELEMENTWISE = (
+    "add", "subtract", "multiply", "divide", "modulo", "remainder", "maximum", "minimum", "power", "and", "or", "xor",
+    "shift_left", "shift_right", *COMPARISONS,
+)  # fmt: skip
+SCATTER = ("none", "add", "mul", "max", "min")
 REDUCE = ("sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "logsumexp", "argmax", "argmin")
 
 #: The functions of UNARY that contexts compute as the activation of their result.
@@ -277,13 +292,33 @@ def _unary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 
 
 def _binary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
-    a, b = inputs[0].shape, inputs[1].shape
     _need(attributes["function"] in BINARY, f"{attributes['function']} is not a function of two tensors")
-    _need(len(a) == len(b), f"the shapes {a} and {b} do not have the same number of dimensions")
+    return [Type(_broadcast(inputs))]
+
+
+def _broadcast(inputs: Sequence[Type]) -> Shape:
+    """The shape of the result of operands with the same number of dimensions."""
+    *rest, last = (of.shape for of in inputs)
+    shapes = f"{', '.join(map(str, rest))} and {last}"
+    _need(all(len(shape) == len(last) for shape in rest), f"the shapes {shapes} do not have the same number of dimensions")
     try:
-        return [Type(broadcast_shapes(a, b))]
+        return broadcast_shapes(*rest, last)
     except ValueError:
-        raise ValueError(f"the shapes {a} and {b} cannot be broadcast") from None
+        raise ValueError(f"the shapes {shapes} cannot be broadcast") from None
+
+
+def _elementwise(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    function, (a, b) = attributes["function"], inputs
+    _need(function in ELEMENTWISE, f"{function} is not a function of two tensors of integers")
+    _need(a.dtype == b.dtype, f"the types {a.dtype} and {b.dtype} are not the same")
+    return [Type(_broadcast(inputs), "bool" if function in COMPARISONS else a.dtype)]
+
+
+def _select(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    condition, a, b = inputs
+    _need(condition.dtype == "bool", f"the condition has type {condition.dtype}, expected bool")
+    _need(a.dtype == b.dtype, f"the types {a.dtype} and {b.dtype} are not the same")
+    return [Type(_broadcast(inputs), a.dtype)]
 
 
 def _along_axis(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
@@ -296,7 +331,7 @@ def _reduce(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     _need(function in REDUCE, f"{function} is not a reduction")
     axes = {axis_within(axis, len(shape)) for axis in attributes["axes"]}
     sizes = [1 if i in axes else n for i, n in enumerate(shape) if attributes["keepdims"] or i not in axes]
-    return [Type(tuple(sizes), "int64" if function.startswith("arg") else "float32")]
+    return [Type(tuple(sizes), "int64" if function.startswith("arg") else inputs[0].dtype)]
 
 
 # ---- moving elements
@@ -354,6 +389,31 @@ def _gather_elements(inputs: Sequence[Type], attributes: Attributes) -> Sequence
     return [Type(inputs[1].shape, inputs[0].dtype)]
 
 
+def _gather_nd(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    x, indices, batch = inputs[0].shape, inputs[1].shape, attributes["batch"]
+    _need(len(indices) > batch and x[:batch] == indices[:batch], f"the shapes are {x} and {indices}, with {batch} in common")
+    _need(batch + indices[-1] <= len(x), f"indices have {indices[-1]} numbers for the shape {x}")
+    return [Type((*indices[:-1], *x[batch + indices[-1] :]), inputs[0].dtype)]
+
+
+def _scatter_nd(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    x, indices, updates = inputs
+    (parts,) = _gather_nd((x, indices), {"batch": 0})
+    _need(updates == parts, f"the updates have shape {updates.shape} and type {updates.dtype}, expected {parts}")
+    return [x]
+
+
+def _scatter_elements(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    x, indices, updates = inputs
+    axis_within(attributes["axis"], len(x.shape))
+    same = len(x.shape) == len(indices.shape) == len(updates.shape) and x.dtype == updates.dtype
+    _need(
+        same and all(n in (1, m) for n, m in zip(indices.shape, updates.shape)),
+        f"the indices have shape {indices.shape}, updates {updates.shape}, for a tensor of {x.shape}",
+    )
+    return [x]
+
+
 def _top_k(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     shape, k = inputs[0].shape, attributes["k"]
     axis = axis_within(attributes["axis"], len(shape))
@@ -390,11 +450,14 @@ _RULES: dict[str, _Rule] = {
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
     "Dequantize": _dequantize,
+    "CumulativeSum": _along_axis,
     "DynamicConv": _conv,
     "DynamicConvTranspose": _conv_transpose,
+    "Elementwise": _elementwise,
     "Expand": _expand,
     "Gather": _gather,
     "GatherElements": _gather_elements,
+    "GatherNd": _gather_nd,
     "GridSample": _grid_sample,
     "Gru": lambda inputs, attributes: _recurrent(inputs, attributes)[:2],
     "Host": lambda inputs, attributes: [of if isinstance(of, Type) else Type(*of) for of in attributes["types"]],
@@ -414,6 +477,9 @@ _RULES: dict[str, _Rule] = {
     "Resize": _resize,
     "Rnn": lambda inputs, attributes: _recurrent(inputs, attributes)[:2],
     "Scale": _along_axis,
+    "ScatterElements": _scatter_elements,
+    "ScatterNd": _scatter_nd,
+    "Select": _select,
     "Slice": _slice,
     "Softmax": _along_axis,
     "TopK": _top_k,

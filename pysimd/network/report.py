@@ -88,6 +88,7 @@ _WORDS = {
     "ConvTranspose": _convolution,
     "DynamicConv": _convolution,
     "DynamicConvTranspose": _convolution,
+    "Elementwise": _named,
     "Linear": _linear,
     "MaxPool": _pool,
     "MergedConvolution": _merged,

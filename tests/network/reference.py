@@ -267,7 +267,9 @@ _REDUCE: dict[str, Callable[..., Any]] = {
 def _reduce(x: _Inputs, a: _Attributes) -> Array:
     function, axes = a["function"], tuple(a["axes"])
     if function not in ("argmax", "argmin"):
-        return np.asarray(_REDUCE[function](x[0], axis=axes, keepdims=a["keepdims"]))
+        integers = x[0].dtype.kind in "iub"
+        found = np.asarray(_REDUCE[function](x[0].astype(np.int64) if integers else x[0], axis=axes, keepdims=a["keepdims"]))
+        return found.astype(x[0].dtype) if integers else found
     (axis,), last = axes, a.get("last", False)
     values = np.flip(x[0], axis) if last else x[0]
     found = getattr(np, function)(values, axis=axis, keepdims=a["keepdims"])
@@ -313,6 +315,79 @@ def _host(x: _Inputs, a: _Attributes) -> Any:
     return tuple(map(_wide, found)) if isinstance(found, (tuple, list)) else _wide(np.asarray(found))
 
 
+def _cumulative_sum(x: _Inputs, a: _Attributes) -> Array:
+    turned = np.flip(x[0], a["axis"]) if a["reverse"] else x[0]
+    total = np.cumsum(turned, a["axis"], dtype=turned.dtype)
+    total = total - turned if a["exclusive"] else total
+    return np.flip(total, a["axis"]) if a["reverse"] else total
+
+
+_REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "none": lambda old, new: new,
+    "add": np.add,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+def _scatter_elements(x: _Inputs, a: _Attributes) -> Array:
+    y, indices = np.array(x[0]), np.broadcast_to(x[1], x[2].shape)
+    for at in np.ndindex(x[2].shape):
+        place = (*at[: a["axis"]], indices[at], *at[a["axis"] + 1 :])
+        y[place] = _REDUCTIONS[a["reduction"]](y[place], x[2][at])
+    return y
+
+
+def _scatter_nd(x: _Inputs, a: _Attributes) -> Array:
+    y = np.array(x[0])
+    for at in np.ndindex(x[1].shape[:-1]):
+        place = tuple(x[1][at])
+        y[place] = _REDUCTIONS[a["reduction"]](y[place], x[2][at])
+    return y
+
+
+def _gather_nd(x: _Inputs, a: _Attributes) -> Array:
+    shape = (*x[1].shape[:-1], *x[0].shape[a["batch"] + x[1].shape[-1] :])
+    y = np.empty(shape, x[0].dtype)
+    for at in np.ndindex(x[1].shape[:-1]):
+        y[at] = x[0][(*at[: a["batch"]], *x[1][at])]
+    return y
+
+
+def _divided(x: Array, y: Array) -> Array:
+    """Towards zero; 0 of a divisor 0."""
+    quotient = np.abs(x) // np.abs(np.where(y == 0, 1, y))
+    return np.where(y == 0, 0, np.where((x < 0) == (y < 0), quotient, 0 - quotient)).astype(x.dtype)
+
+
+_ELEMENTWISE: dict[str, Callable[[Array, Array], Any]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": _divided,
+    "modulo": np.mod,
+    "remainder": np.fmod,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "power": np.power,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "shift_left": np.left_shift,
+    "shift_right": np.right_shift,
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "less": np.less,
+    "less_or_equal": np.less_equal,
+}
+
+
+def _elementwise(x: _Inputs, a: _Attributes) -> Array:
+    with np.errstate(all="ignore"):  # of divisors 0
+        return np.asarray(_ELEMENTWISE[a["function"]](*x))
+
+
 FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "AveragePool": _average,
     "Binary": _binary,
@@ -321,12 +396,15 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Concat": lambda x, a: np.concatenate(x, a["axis"]),
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
+    "CumulativeSum": _cumulative_sum,
     "Dequantize": _dequantize,
     "DynamicConv": _conv,
     "DynamicConvTranspose": _conv_transpose,
+    "Elementwise": _elementwise,
     "Expand": lambda x, a: np.broadcast_to(x[0], a["shape"]),
     "Gather": lambda x, a: x[0].take(x[1], a["axis"]),
     "GatherElements": lambda x, a: np.take_along_axis(x[0], x[1], a["axis"]),
+    "GatherNd": _gather_nd,
     "GridSample": lambda x, a: formulas.grid_sample(
         x[0].astype(np.float32), x[1].astype(np.float32), a["mode"], a["padding_mode"], a["align_corners"]
     )[0],
@@ -348,6 +426,9 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Resize": _resize,
     "Rnn": _rnn,
     "Scale": _scale,
+    "ScatterElements": _scatter_elements,
+    "ScatterNd": _scatter_nd,
+    "Select": lambda x, a: np.where(*x),
     "Slice": _slice,
     "Softmax": _softmax,
     "TopK": lambda x, a: formulas.top_k(x[0], a["k"], a["axis"], a["largest"]),

@@ -19,7 +19,7 @@ from network.test_models import _built
 from pysimd.network import Builder, Graph, Runner, c_program, operators
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Type
-from pysimd.network.operators import BINARY, IDENTITY, REDUCE, UNARY, constant_inputs
+from pysimd.network.operators import BINARY, COMPARISONS, ELEMENTWISE, IDENTITY, REDUCE, SCATTER, UNARY, constant_inputs
 from pysimd.network.program import Program
 from support import Array
 
@@ -84,6 +84,15 @@ def _cases() -> list[Case]:
         case("Prelu", ROWS, weights(5), axis=2),
         *(case("Softmax", ROWS, axis=axis, log=log) for axis in (1, 2) for log in (False, True)),
         *(case("Reduce", ROWS, function=name, axes=(1,), keepdims=True) for name in REDUCE),
+        *(
+            case("Reduce", Integers(9, (2, 6, 1), dtype), function=name, axes=(0, 2), keepdims=False)
+            for name in ("sum", "mean", "max", "prod", "l1", "l2", "sum_square")
+            for dtype in ("int64", "int32", "uint8")
+        ),
+        *(
+            case("Reduce", Integers(9, ROWS, "int8"), function=name, axes=(1,), keepdims=True)
+            for name in ("argmax", "argmin")
+        ),
         case("LayerNorm", ROWS, weights(4, 5), weights(4, 5), axis=1, eps=1e-5),
         case("LayerNorm", ROWS, axis=2, eps=1e-5),
         *(case("ChannelNorm", (1, 4, 6, 5), weights(4), weights(4), groups=groups, eps=1e-5) for groups in (0, 2)),
@@ -104,6 +113,23 @@ def _cases() -> list[Case]:
         case("Expand", (3, 1, 5), shape=ROWS),
         case("Gather", ROWS, Integers(4, (2, 3)), axis=1),
         case("GatherElements", ROWS, Integers(5, (3, 4, 2)), axis=2),
+        case("GatherNd", ROWS, Integers(3, (2, 3, 2)), batch=0),
+        case("GatherNd", Integers(9, (3, 4, 5)), Integers(4, (3, 2, 1)), batch=1),
+        *(case("ScatterElements", ROWS, Integers(4, (3, 6, 1)), (3, 6, 5), axis=1, reduction=name) for name in SCATTER),
+        case(
+            "ScatterElements",
+            Integers(9, (7,), "int32"),
+            Integers(7, (7,)),
+            Integers(5, (7,), "int32"),
+            axis=0,
+            reduction="add",
+        ),
+        *(case("ScatterNd", ROWS, Integers(3, (2, 3, 2)), (2, 3, 5), reduction=name) for name in SCATTER),
+        *(case("CumulativeSum", ROWS, axis=1, exclusive=each, reverse=each) for each in (False, True)),
+        case("CumulativeSum", Integers(99, (40,)), axis=0, exclusive=False, reverse=True),
+        *(case("Elementwise", Integers(9, (3, 4)), Integers(9, (1, 4)), function=name) for name in ELEMENTWISE),
+        *(case("Elementwise", ROWS, (1, 4, 1), function=name) for name in (*COMPARISONS[2:], "modulo")),
+        case("Select", Integers(2, (3, 4), "bool"), (3, 4), (3, 1)),
         case("TopK", ROWS, k=2, axis=1, largest=True, sorted=True),
         case("Quantize", ROWS, np.float32(0.01), axis=None, dtype="uint8"),
         case("Quantize", ROWS, np.array([0.01] * 4, np.float32), np.array([1, 2, 3, 4], np.int8), axis=1, dtype="int8"),

@@ -3,11 +3,13 @@
 from pysimd.network.convert import (  # noqa: F401  which registers converters
     attention,
     images,
+    integers,
     layers,
     moves,
     normalize,
     pointwise,
     reductions,
+    scatter,
     sequences,
 )
 from pysimd.network.convert.conversion import Conversion, Unsupported, UnsupportedModel, UnsupportedNode, converts, graph_of

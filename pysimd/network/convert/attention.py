@@ -115,7 +115,7 @@ def as_bias(c: Conversion, i: int, columns: int) -> Value | None:
         more = columns - mask.shape[-1]
         return later(_with_columns, (*mask.shape[:-1], columns), mask, more) if more > 0 else mask
     if c.dtype(i) == "bool":
-        mask = c.host(excluded, mask)
+        mask = c.select(mask, np.float32(0), np.float32(-np.inf))
     shape = c.builder.shape(mask)
     if shape[-1] < columns:
         pads = tuple((0, columns - n if j == len(shape) - 1 else 0) for j, n in enumerate(shape))

@@ -61,6 +61,10 @@ class Unsupported(Exception):
         self.tensors = tuple(tensors)
 
 
+class NotHere(Exception):
+    """A converter does not take these types of elements: NumPy computes the node."""
+
+
 @dataclass(frozen=True)
 class UnsupportedNode:
     """A node that cannot be converted, and why; name is "" if it has none; its outputs then identify it.
@@ -119,6 +123,7 @@ class _Entry(NamedTuple):
 
 
 _REGISTRY: dict[str, _Entry] = {}
+_OF_OTHERS: dict[str, Converter] = {}
 _MISSING: Any = object()
 _MOST_INPUTS, _MOST_NUMBERS = 3, 16  # of inputs whose values a message asks for
 
@@ -144,9 +149,20 @@ def converts(*operators: str, any_type: bool = False, sequences: bool = False) -
     return register
 
 
+def converts_others(*operators: str) -> Callable[[Converter], Converter]:
+    """Registers a converter for operators whose inputs are not all float32; it raises :class:`NotHere` for types that it
+    does not take."""
+
+    def register(convert: Converter) -> Converter:
+        _OF_OTHERS.update(dict.fromkeys(operators, convert))
+        return convert
+
+    return register
+
+
 def supported_operators() -> list[str]:
     """Those that have converters."""
-    return sorted(_REGISTRY)
+    return sorted({*_REGISTRY, *_OF_OTHERS})
 
 
 def full_name(node: SourceNode) -> str:
@@ -351,10 +367,20 @@ class Conversion:
         rank = max(len(self.shape_of(x)) for x in pair)
         return self.add("Binary", *(self._of_rank(x, rank) for x in pair), function=function, activation=IDENTITY)
 
+    def elementwise(self, function: str, a: Any, b: Any) -> str:
+        """Arithmetic on integers, or a comparison; of two tensors of one type, or a number of it, which are broadcast."""
+        rank = max(len(self.shape_of(x)) for x in (a, b))
+        return self.add("Elementwise", self._of_rank(a, rank), self._of_rank(b, rank), function=function)
+
+    def select(self, condition: Value, a: Any, b: Any) -> str:
+        """One tensor where a condition is true, else the other one, of the same type."""
+        rank = max(len(self.shape_of(x)) for x in (condition, a, b))
+        return self.add("Select", *(self._of_rank(x, rank) for x in (condition, a, b)))
+
     def _of_rank(self, x: Value, rank: int) -> str:
         shape = self.shape_of(x)
         shape = (1,) * (rank - len(shape)) + tuple(shape)
-        return self.reshape(x, shape) if isinstance(x, str) else self.constant(x.reshape(shape))
+        return self.reshape(x, shape) if isinstance(x, str) else self._constant(x.reshape(shape))
 
     def reshape(self, x: str, shape: Sequence[int]) -> str:
         """The same elements in another shape."""
@@ -491,14 +517,24 @@ class Conversion:
         ):
             pass
         elif entry is not None and (entry.any_type or all(self._is_float(value) for value in given)):
-            self._by_library(entry, node, not any(isinstance(value, (str, Listed)) for value in given))
+            self._by_library(entry.convert, node, not any(isinstance(value, (str, Listed)) for value in given))
         else:
+            self._by_others(node)
+
+    def _by_others(self, node: SourceNode) -> None:
+        """Other types than float32: by the library, or else by NumPy."""
+        convert = _OF_OTHERS.get(full_name(node))
+        try:
+            if convert is None:
+                raise NotHere
+            convert(self, node)
+        except NotHere:
             self.by_numpy()
 
-    def _by_library(self, entry: _Entry, node: SourceNode, known: bool) -> None:
+    def _by_library(self, convert: Converter, node: SourceNode, known: bool) -> None:
         """Nodes of the graph; where all inputs are known, they are computed once, and only their results are left."""
         first = self.builder.count
-        entry.convert(self, node)
+        convert(self, node)
         made = {name: self._values[name] for name in node.outputs if name and isinstance(self._values[name], str)}
         if not known or not made:
             return
@@ -633,7 +669,7 @@ class Conversion:
         function, shapes = given if isinstance(given, tuple) else (given, None)
         if node.attributes:
             function = partial(function, **node.attributes)
-        inputs = [self._host_input(i) for i, name in enumerate(node.inputs) if name]
+        inputs = [self.typed(i) for i, name in enumerate(node.inputs) if name]
         if shapes is None:
             types = self._types_of_call(function, inputs)
         else:
@@ -643,7 +679,8 @@ class Conversion:
             raise Unsupported(f"its function has {len(types)} results, expected {count}")
         return self.builder.add_all("Host", inputs, function=function, types=types)
 
-    def _host_input(self, i: int) -> str:
+    def typed(self, i: int) -> str:
+        """An input as a tensor of the graph; one that is known becomes a constant of its own type."""
         value = self._given(i)
         if isinstance(value, str):
             return value
@@ -688,7 +725,7 @@ class Conversion:
                 self._require_known(i, "")
         places = [i for i in range(len(node.inputs)) if self.has(i)]
         function = HostFunction(node, {i: None for i in range(len(node.inputs)) if i not in places}, self.opset)
-        inputs = [self._host_input(i) for i in places]
+        inputs = [self.typed(i) for i in places]
         types = self._types_of_call(function, inputs, self._result_shapes())
         self.give(*self.builder.add_all("Host", inputs, function=function, types=types))
 

@@ -355,7 +355,8 @@ def _cum_sum(node: _Node, x: Array, axis: Array) -> Any:
     turned = np.flip(x, along) if node.get("reverse", 0) else x
     total = np.cumsum(turned, along, dtype=x.dtype)
     if node.get("exclusive", 0):
-        total = total - turned
+        kept = np.take(total, range(max(total.shape[along] - 1, 0)), along)
+        total = np.concatenate([np.zeros_like(np.take(total, range(min(total.shape[along], 1)), along)), kept], along)
     return np.flip(total, along) if node.get("reverse", 0) else total
 
 

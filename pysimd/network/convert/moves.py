@@ -361,9 +361,9 @@ def progression(indices: Array) -> Array:
 @converts("GatherElements", any_type=True)
 def _gather_elements(c: Conversion, node: SourceNode) -> None:
     axis = axis_within(int(c.attribute("axis", 0)), len(c.shape(0)))
-    if c.dtype(0) not in ("float32", "uint8"):
+    if np.dtype(c.dtype(0)).itemsize == 8:
         return c.by_numpy()
-    x = c.tensor(0)
+    x = c.typed(0)
     for i, n in enumerate(c.shape(1)):  # indices may be fewer along the other dimensions
         x = x if i == axis else c.slice(x, i, 0, n)
     return c.give(c.add("GatherElements", x, c.indices(1), axis=axis))

@@ -190,15 +190,23 @@ def _softsign(c: Conversion, node: SourceNode) -> None:
 
 @converts("Where", any_type=True)
 def _where(c: Conversion, node: SourceNode) -> None:
-    """With a known condition and one side that is known: the other one, replaced where it is not taken."""
+    """With a known condition and one side that is known, in floats: the other one, replaced where it is not taken."""
     condition, sides = c.operand(0), [c.operand(1), c.operand(2)]
     runtime = [side for side in sides if isinstance(side, str)]
     if isinstance(condition, str) or len(runtime) != 1 or c.builder.type(runtime[0]).dtype != "float32":
-        return c.by_numpy()
+        return c.give(selected(c))
     x = runtime[0]
     take = condition if x is sides[0] else ~condition
     other = sides[1] if x is sides[0] else sides[0]
     return c.give(_replaced(c, x, take.astype(bool), float32_of(other)))
+
+
+def selected(c: Conversion) -> str:
+    """The choice of a Where at run time, of any type."""
+    condition, a, b = (c.typed(i) for i in range(3))
+    if c.builder.type(a).dtype != c.builder.type(b).dtype:
+        raise Unsupported(f"its types are {c.dtype(1)} and {c.dtype(2)}")
+    return c.select(condition, a, b)
 
 
 def _replaced(c: Conversion, x: str, take: Any, other: Any) -> str:

@@ -6,7 +6,15 @@ from math import prod
 
 import numpy as np
 
-from pysimd.network.convert.conversion import Conversion, Unsupported, converts, float32_of
+from pysimd.network.convert.conversion import (
+    CAST_TYPES,
+    Conversion,
+    NotHere,
+    Unsupported,
+    converts,
+    converts_others,
+    float32_of,
+)
 from pysimd.network.operators import axis_within
 from pysimd.network.sizes import whole
 from pysimd.network.source import SourceNode
@@ -47,6 +55,25 @@ def _arg(c: Conversion, node: SourceNode) -> None:
     axis, keepdims = axis_within(int(c.attribute("axis", 0)), len(c.shape(0))), c.flag("keepdims", 1)
     options = {"function": node.op.lower(), "axes": (axis,), "keepdims": keepdims, "last": c.flag("select_last_index")}
     c.give(c.add("Reduce", c.tensor(0), **options))
+
+
+@converts_others(
+    "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare"
+)
+def _reduce_integers(c: Conversion, node: SourceNode) -> None:
+    x, rank = c.typed(0), len(c.shape(0))
+    given = c.numbers(1) if c.has(1) else c.attribute("axes", None)
+    axes = [axis_within(int(axis), rank) for axis in given or ()] or list(range(rank))
+    if c.dtype(0) not in CAST_TYPES or (c.flag("noop_with_empty_axes") and not given):
+        raise NotHere
+    c.give(c.reduce(x, _REDUCE[node.op], axes, c.flag("keepdims", 1)))
+
+
+@converts_others("ArgMax", "ArgMin")
+def _arg_of_integers(c: Conversion, node: SourceNode) -> None:
+    if c.dtype(0) not in CAST_TYPES:
+        raise NotHere
+    _arg(c, node)
 
 
 @converts("Softmax", "LogSoftmax")

@@ -218,15 +218,16 @@ def _follows(first: Node, second: Node, axis: int) -> bool:
     return same and first.inputs == second.inputs and a["steps"][axis] == b["steps"][axis] == 1 and b["starts"][axis] == end
 
 
-@starts_from("Binary")
+@starts_from("Binary", "Elementwise", "ScatterElements", "Select")
 def broadcast(graph: Graph, node: Node) -> Change | None:
-    """Functions of two tensors broadcast by themselves: an Expand before them has nothing to do."""
+    """Functions of several tensors broadcast by themselves: an Expand before them has nothing to do. So do indices."""
+    scatters = node.operator == "ScatterElements"
     for place, name in enumerate(node.inputs):
-        expand = made(graph, name, "Expand")
+        expand = made(graph, name, "Expand") if place == 1 or not scatters else None
         if expand is not None and len(graph.shape(expand.inputs[0])) == len(graph.shape(name)):
             inputs = tuple(expand.inputs[0] if i == place else other for i, other in enumerate(node.inputs))
-            if broadcast_shapes(*map(graph.shape, inputs)) == graph.shape(node.output):
-                return replacement([node], "Binary", inputs, node.attributes, also=(expand,))
+            if scatters or broadcast_shapes(*map(graph.shape, inputs)) == graph.shape(node.output):
+                return replacement([node], node.operator, inputs, node.attributes, also=(expand,))
     return None
 
 
