@@ -202,6 +202,72 @@ def test_a_decoder_with_a_cache(tmp_path: Path) -> None:
     assert said == ""
 
 
+def masked_tokens() -> Any:
+    """What encoders of text do with integers: positions of tokens that are not 0, a mask of attention, places of a class."""
+    nodes = [
+        node("Cast", ["x"], ["tokens"], to=7),
+        node("Equal", ["tokens", "zero"], ["padding"]),
+        node("Not", ["padding"], ["kept"]),
+        node("Cast", ["kept"], ["ones"], to=6),
+        node("CumSum", ["ones", "one"], ["count"]),
+        node("Mul", ["count", "ones"], ["numbers"]),
+        node("Cast", ["numbers"], ["wide"], to=7),
+        node("Add", ["wide", "zero"], ["places"]),
+        node("Mod", ["places", "five"], ["classes"]),
+        node("OneHot", ["classes", "five", "values"], ["hot"]),
+        node("Less", ["places", "five"], ["low"]),
+        node("And", ["low", "kept"], ["both"]),
+        node("Where", ["both", "x", "half"], ["y"]),
+        node("ArgMax", ["tokens"], ["last"], axis=1, select_last_index=1),
+        node("ReduceSum", ["ones", "one"], ["lengths"]),
+    ]
+    weights = {"zero": np.array([0]), "one": np.array([1]), "five": np.array([5]), "values": np.array([0, 1], np.float32)}
+    weights |= {"half": np.array([0.5], np.float32)}
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", 1, ("N", "T"))],
+        [
+            helper.make_tensor_value_info(name, kind, None)
+            for name, kind in (("y", 1), ("hot", 1), ("last", 7), ("lengths", 6))
+        ],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    return pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+
+
+def messages() -> Any:
+    """A layer of a graph network: rows of nodes at the ends of edges are added at the other ends, and counted."""
+    nodes = [
+        node("Cast", ["edges"], ["ends"], to=7),
+        node("Gather", ["ends", "zero"], ["from"], axis=0),
+        node("Gather", ["ends", "one"], ["to"], axis=0),
+        node("Gather", ["x", "from"], ["rows"], axis=0),
+        node("Shape", ["rows"], ["shape"]),
+        node("Unsqueeze", ["to", "ones"], ["column"]),
+        node("Expand", ["column", "shape"], ["places"]),
+        node("Mul", ["x", "nothing"], ["zeros"]),
+        node("ScatterElements", ["zeros", "places", "rows"], ["sums"], axis=0, reduction="add"),
+        node("ScatterND", ["zeros", "column", "rows"], ["largest"], reduction="max"),
+        node("GatherND", ["sums", "column"], ["again"]),
+        node("Add", ["sums", "largest"], ["y"]),
+    ]
+    scalars = {"zero": np.array(0), "one": np.array(1), "nothing": np.array(0, np.float32)}
+    weights = {**scalars, "ones": np.array([1])}
+    return _model(nodes, weights, {"x": ("N", 20), "edges": (2, "E")}, ("y", "again"))
+
+
+def test_integers(tmp_path: Path) -> None:
+    model = masked_tokens()
+    sizes = [(2, 5), (4, 3), (3, 200), (2, 9)]
+    assert compare(model, {"x": ("N", "T")}, sizes, tmp_path) == ""
+
+
+def test_a_graph_network(tmp_path: Path) -> None:
+    model = messages()
+    assert compare(model, {"x": ("N", 20), "edges": (2, "E")}, [(5, 9), (3, 2), (40, 200), (9, 9)], tmp_path) == ""
+
+
 def test_sizes_that_a_program_does_not_serve(tmp_path: Path) -> None:
     """A sentence with the condition; the program goes on with those that it serves."""
     nodes = [node("Add", ["x", "b"], ["y"])]
