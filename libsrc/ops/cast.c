@@ -40,45 +40,38 @@ static void from_floats(enum sn_data to, const sn_32f * src, size_t n, int64_t *
 
 /* ---- integers */
 
-void sn_widen(enum sn_data from, const uint8_t * src, size_t n, int64_t * wide)
+void sn_widen(enum sn_data from, const uint8_t * restrict src, size_t n, int64_t * restrict wide)
 {
     switch (from) {
     case SN_DATA_8I:
-        for (size_t i = 0; i < n; ++i)
-            wide[i] = (int8_t)src[i];
+        SN_FOR_EACH(n, wide[i] = (int8_t)src[i]);
         break;
     case SN_DATA_8U:
-        for (size_t i = 0; i < n; ++i)
-            wide[i] = src[i];
+        SN_FOR_EACH(n, wide[i] = src[i]);
         break;
     case SN_DATA_BOOL:
-        for (size_t i = 0; i < n; ++i)
-            wide[i] = src[i] != 0;
+        SN_FOR_EACH(n, wide[i] = src[i] != 0);
         break;
     case SN_DATA_32I:
-        for (size_t i = 0; i < n; ++i)
-            wide[i] = ((const sn_32i *)src)[i];
+        SN_FOR_EACH(n, wide[i] = ((const sn_32i *)src)[i]);
         break;
     default: memcpy(wide, src, n * sizeof(*wide));
     }
 }
 
 /* The low bits, or whether there is one. */
-void sn_narrow_integers(enum sn_data to, const int64_t * wide, size_t n, uint8_t * dst)
+void sn_narrow_integers(enum sn_data to, const int64_t * restrict wide, size_t n, uint8_t * restrict dst)
 {
     switch (to) {
     case SN_DATA_8I:
     case SN_DATA_8U:
-        for (size_t i = 0; i < n; ++i)
-            dst[i] = (uint8_t)wide[i];
+        SN_FOR_EACH(n, dst[i] = (uint8_t)wide[i]);
         break;
     case SN_DATA_BOOL:
-        for (size_t i = 0; i < n; ++i)
-            dst[i] = wide[i] != 0;
+        SN_FOR_EACH(n, dst[i] = wide[i] != 0);
         break;
     case SN_DATA_32I:
-        for (size_t i = 0; i < n; ++i)
-            ((sn_32i *)dst)[i] = (int32_t)wide[i];
+        SN_FOR_EACH(n, ((sn_32i *)dst)[i] = (int32_t)wide[i]);
         break;
     default: memcpy(dst, wide, n * sizeof(*wide));
     }

@@ -60,12 +60,12 @@ SN_INLINE float modulo_32f(float a, float b)
 /* ---- blocks */
 
 #define EACH(result)                                                                                                        \
-    for (size_t i = 0; i < n; ++i)                                                                                          \
-        r[i] = (result);                                                                                                    \
+    SN_FOR_EACH(n, r[i] = (result));                                                                                        \
     break
 
 /* Of numbers without sign, what differs. */
-static bool unsigned_block(enum sn_elementwise_operation operation, const sn_64i * x, const sn_64i * y, size_t n, int64_t * r)
+static bool unsigned_block(enum sn_elementwise_operation operation, const sn_64i * x, const sn_64i * y, size_t n,
+                           int64_t * restrict r)
 {
 #define A ((uint64_t)x[i])
 #define B ((uint64_t)y[i])
@@ -86,7 +86,8 @@ static bool unsigned_block(enum sn_elementwise_operation operation, const sn_64i
     return true;
 }
 
-static void integer_block(enum sn_elementwise_operation operation, const sn_64i * x, const sn_64i * y, size_t n, int64_t * r)
+static void integer_block(enum sn_elementwise_operation operation, const sn_64i * x, const sn_64i * y, size_t n,
+                          int64_t * restrict r)
 {
     switch (operation) {
     case SN_ELEMENTWISE_ADD: EACH((int64_t)((uint64_t)x[i] + (uint64_t)y[i]));
