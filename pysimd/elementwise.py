@@ -47,7 +47,8 @@ def _pair(a: Any, b: Any, allowed: tuple[Element, ...]) -> tuple[Array, Array, E
             continue
         found.append(plain(value, name))
         if element_of(found[-1], name, allowed) is not element:
-            raise TypeError(f"{name} has dtype {found[-1].dtype}, expected that of a, {element.name}")
+            remedy = f"use {name}.astype(np.{element.name})"
+            raise TypeError(f"{name} has dtype {found[-1].dtype}, expected that of a, {element.name}: {remedy}")
     return found[0], found[1], element
 
 

@@ -62,6 +62,8 @@ def _reduce(
     x: Any, operation: int, axis: Axis, keepdims: bool, out: Array | None, element: Element, last: bool = False
 ) -> Array:
     array, src, own = _source(x)
+    if operation == lib.SimdnetReduceLogSumExp:
+        element_of(array, "x", (FLOAT32,))
     element = own if element is FLOAT32 else element
     axes = _axes_of(axis, array.ndim)
     kept = [(1 if i in axes else extent) for i, extent in enumerate(array.shape) if keepdims or i not in axes]

@@ -36,7 +36,8 @@ def _array(x: Any, name: str, allowed: tuple[Element, ...], like: Array | None =
     array = plain(x, name)
     element = element_of(array, name, allowed)
     if like is not None and like.dtype != array.dtype:
-        raise TypeError(f"{name} has dtype {array.dtype}, expected that of x, {like.dtype}")
+        remedy = f"use {name}.astype(np.{like.dtype})"
+        raise TypeError(f"{name} has dtype {array.dtype}, expected that of x, {like.dtype}: {remedy}")
     if array.ndim > _MOST_DIMENSIONS:
         raise ValueError(f"{name} has {array.ndim} dimensions, expected at most {_MOST_DIMENSIONS}")
     return array, element

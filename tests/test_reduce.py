@@ -168,5 +168,5 @@ def test_integers(dtype: str, isa: str, rng: np.random.Generator) -> None:
     assert pysimd.mean(np.array([-3, -4], np.int32)) == -3
     np.testing.assert_array_equal(pysimd.argmax(x, axis=1), np.argmax(x, 1))
     np.testing.assert_array_equal(pysimd.argmin(x, axis=1), np.argmin(x, 1))
-    with pytest.raises(ValueError, match="expected float32 for SimdnetReduceLogSumExp"):
+    with pytest.raises(TypeError, match="x has dtype"):
         pysimd.logsumexp(x)

@@ -374,12 +374,17 @@ def _gather(a: Attributes, x: Operands, y: Operands) -> Call:
 
 
 def _gather_elements(a: Attributes, x: Operands, y: Operands) -> Steps:
-    src, indices = x
+    """Elements of 8 bytes are two halves, with the same index."""
+    (src, indices), (dst,) = x, y
     outer, count, inner = around(src.shape, a["axis"])
-    types = moved_type(src), tensor_type(indices.dtype)
-    sizes = (outer,), 1, count, inner, indices.shape[a["axis"]]
-    made = Made(Call("SimdSynetGatherElementsInit", (*types, True, 1, *sizes)))
-    return Steps((Call("SimdSynetGatherElementsForward", (OWN, src, indices, y[0])),), made)
+    calls, scratch, sizes = [], 0, ((outer,), 1, count, inner, indices.shape[a["axis"]])
+    if src.itemsize == 8:
+        both = View("", indices.dtype, (*indices.shape, 2))
+        calls, scratch = copied(indices.reshape((*indices.shape, 1)).broadcast(both.shape), both), both.nbytes
+        src, dst = (view.reshape((*view.shape, 1)).view(np.float32) for view in (src, dst))
+        indices, sizes = both, (*sizes[:3], 2 * inner, sizes[4])
+    made = Made(Call("SimdSynetGatherElementsInit", (moved_type(src), tensor_type(indices.dtype), True, 1, *sizes)))
+    return Steps((*calls, Call("SimdSynetGatherElementsForward", (OWN, src, indices, dst))), made, scratch)
 
 
 def _scatter_elements(a: Attributes, x: Operands, y: Operands) -> Call:

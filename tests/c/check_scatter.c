@@ -429,8 +429,9 @@ CHECK_FAMILY(scatter)
             }
     for (int type = 0; type <= SimdTensorData64u; ++type)
         for (size_t n = 0; n < 12; ++n)
-            sums_case((struct sums){(SimdTensorDataType)type, check_random(1, 3), check_random(1, 40), n % 3 ? 1 : check_random(1, 30),
-                                    (SimdBool)(n & 1), (SimdBool)(n >> 1 & 1)}, (enum check_fill)(n % CHECK_FILLS));
+            sums_case((struct sums){(SimdTensorDataType)type, check_random(1, 3), check_random(1, 40),
+                                    n % 3 ? 1 : check_random(1, 30), (SimdBool)(n & 1), (SimdBool)(n >> 1 & 1)},
+                      (enum check_fill)(n % CHECK_FILLS));
     if (check_selected(ELEMENTS))
         elements_refusals();
     if (check_selected(SCATTER_ND))

@@ -302,9 +302,10 @@ static void selection(void)
 
 static const int64_t * some_places(size_t count, size_t extent)
 {
+    const size_t most = least(extent, 100);
     int64_t index[12];
     for (size_t i = 0; i < 12; ++i)
-        index[i] = fuzz_byte() >= 250 ? (int64_t)fuzz_size(20) : (int64_t)fuzz_pick(0, least(extent, 100) * 2) - (int64_t)least(extent, 100);
+        index[i] = fuzz_byte() >= 250 ? (int64_t)fuzz_size(20) : (int64_t)fuzz_pick(0, most * 2) - (int64_t)most;
     return count <= 12 ? fuzz_given(index, I64, count) : fuzz_in(I64, count);
 }
 

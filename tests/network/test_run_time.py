@@ -113,6 +113,10 @@ def _cases() -> list[Case]:
         case("Expand", (3, 1, 5), shape=ROWS),
         case("Gather", ROWS, Integers(4, (2, 3)), axis=1),
         case("GatherElements", ROWS, Integers(5, (3, 4, 2)), axis=2),
+        *(
+            case("GatherElements", Integers(99, ROWS, name), Integers(4, (3, 2, 5)), axis=1)
+            for name in ("int64", "int8", "int32")
+        ),
         case("GatherNd", ROWS, Integers(3, (2, 3, 2)), batch=0),
         case("GatherNd", Integers(9, (3, 4, 5)), Integers(4, (3, 2, 1)), batch=1),
         *(case("ScatterElements", ROWS, Integers(4, (3, 6, 1)), (3, 6, 5), axis=1, reduction=name) for name in SCATTER),

@@ -361,8 +361,6 @@ def progression(indices: Array) -> Array:
 @converts("GatherElements", any_type=True)
 def _gather_elements(c: Conversion, node: SourceNode) -> None:
     axis = axis_within(int(c.attribute("axis", 0)), len(c.shape(0)))
-    if np.dtype(c.dtype(0)).itemsize == 8:
-        return c.by_numpy()
     x = c.typed(0)
     for i, n in enumerate(c.shape(1)):  # indices may be fewer along the other dimensions
         x = x if i == axis else c.slice(x, i, 0, n)
