@@ -162,7 +162,8 @@ def test_every_operator_of_a_batch_is_written(layout: str, tmp_path: Path) -> No
     """With the same bits."""
     model = Batch().model()
     runner = model.prepare(layout=layout)
-    assert {*operators._RULES} - {step.node.operator for step in runner.steps} <= {"Host"}
+    elsewhere = {"CumulativeSum", "Elementwise", "GatherNd", "ScatterElements", "ScatterNd", "Select"}  # test_run_time.py
+    assert {*operators._RULES} - {step.node.operator for step in runner.steps} <= {"Host", *elsewhere}
     model.compile(tmp_path, layout=layout, name="net")
     given = inputs_of(runner)
     for name, array in given.items():
@@ -190,7 +191,7 @@ def test_models_whose_operators_are_supported_are_written(layout: str) -> None:
 
 
 def test_a_step_of_python_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    x = Value("x", "int64", (1000,))
+    x = Value("x", "float64", (1000,))
     model = model_of([SourceNode("Add", ("x", "x"), ("y",), {}, "sum")], [x], ["y"])
     with pytest.raises(ValueError, match=r"^Host 'sum' cannot be written as C: it is computed by Python, by add\(\)$"):
         model.compile(tmp_path / "c")

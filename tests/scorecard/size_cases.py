@@ -320,11 +320,10 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetSelect(struct("SimdnetSelectParameters", condition=s[0], a=s[1], b=pattern(1), dst=d[0], **shapes))
 
 
-@case("scatter", [A(64)], [A(64)], quick=True, name="row added to the last one")
+@case("scatter", [A(64), A(1)], [A(64)], quick=True, name="added to an element of each row")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
-    shapes = {"reduction": 1, "count": 2, "shape": [n, 64], "updatesShape": [1, 64], "indexShape": [1, 1]}
-    last = ffi.new("int64_t *", n - 1)
-    fields = {"src": s[0], "updates": pattern(64), "dst": d[0], "index": last, **shapes}
+    shapes = {"reduction": 1, "count": 2, "axis": 1, "shape": [n, 64], "updatesShape": [n, 1], "indexShape": [1, 1]}
+    fields = {"src": s[0], "updates": s[1], "dst": d[0], "index": ffi.new("int64_t *", -3), **shapes}
     lib.SimdnetScatterElements(struct("SimdnetScatterElementsParameters", **fields))
 
 
