@@ -500,6 +500,7 @@ def _dequantize(node: Node, x: Array, scale: Array, zero: Array | None = None) -
 # ---- all of them
 
 _FLOAT, _BYTES = ("float32",), ("uint8", "int8")
+_REDUCED = ("float32", "int32", "int8", "uint8", "int64", "uint64", "bool")
 
 
 class Operator(NamedTuple):
@@ -601,17 +602,17 @@ OPERATORS = {
     "Squeeze": _moves(_squeeze),
     "Unsqueeze": _moves(_unsqueeze),
     "Identity": _moves(lambda node, x: x),
-    "ReduceSum": _reduction("sum"),
-    "ReduceMean": _reduction("mean"),
-    "ReduceMax": _reduction("max"),
-    "ReduceMin": _reduction("min"),
-    "ReduceProd": _reduction("prod"),
+    "ReduceSum": _reduction("sum")._replace(types=_REDUCED),
+    "ReduceMean": _reduction("mean")._replace(types=_REDUCED),
+    "ReduceMax": _reduction("max")._replace(types=_REDUCED),
+    "ReduceMin": _reduction("min")._replace(types=_REDUCED),
+    "ReduceProd": _reduction("prod")._replace(types=_REDUCED),
     "ReduceLogSumExp": _reduction("logsumexp"),
-    "ReduceL1": _reduction("l1"),
-    "ReduceL2": _reduction("l2"),
-    "ReduceSumSquare": _reduction("sum_square"),
-    "ArgMax": Operator(partial(_arg, pysimd.argmax)),
-    "ArgMin": Operator(partial(_arg, pysimd.argmin)),
+    "ReduceL1": _reduction("l1")._replace(types=_REDUCED),
+    "ReduceL2": _reduction("l2")._replace(types=_REDUCED),
+    "ReduceSumSquare": _reduction("sum_square")._replace(types=_REDUCED),
+    "ArgMax": Operator(partial(_arg, pysimd.argmax), types=_REDUCED),
+    "ArgMin": Operator(partial(_arg, pysimd.argmin), types=_REDUCED),
     "Resize": Operator(_resize, ("float32", "uint8"), images=True),
     "Upsample": Operator(_upsample, ("float32", "uint8"), images=True),
     "GridSample": Operator(_grid_sample),
