@@ -25,12 +25,12 @@ LATER = [
     (
         "SimdSynetInnerProduct16b",
         CONTEXT,
-        "`SimdnetConvolution16bInit()` with a kernel of 1x1, `SimdSynetInnerProduct32fInit()`",
+        "`SimdSynetConvolution16bInit()` with a kernel of 1x1, `SimdSynetInnerProduct32fInit()`",
     ),
     (
         "SimdSynetMergedConvolution16b",
         CONTEXT,
-        "`SimdnetConvolution16bInit()` for each stage, `SimdSynetMergedConvolution32fInit()`",
+        "`SimdSynetConvolution16bInit()` for each stage, `SimdSynetMergedConvolution32fInit()`",
     ),
     ("SimdSynetScale16b", "Init Forward", "`SimdSynetScaleLayerForward()`"),
     ("SimdSynetRelu16b", "", "`SimdSynetRelu32f()`"),

@@ -1376,6 +1376,43 @@ void SimdSynetConvolution8iSetParams(void * context, const float * weight, const
 /* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
+/* --------------------------------------------------------------------------------------------- bfloat16 convolution */
+
+/*
+ * Convolution as in SimdSynetConvolution32fInit() with bfloat16 numbers, half the size of floats: source and destination are
+ * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
+ *
+ *   dst(o, y, x) = convert(activation(bias[o] + sum of round(src) * round(weight)))
+ *
+ * where round is to the nearest bfloat16, ties to even, with subnormals kept; sums and activation are computed in float32;
+ * and convert rounds in the same way if the destination is bfloat16. In NHWC a depthwise convolution of several channels
+ * (group = srcC = dstC) rounds neither a float source nor the weights. Products of bfloat16 numbers are exact in float32.
+ * The error of the sum of n products and the bias is at most (n + 3) * 2^-23 * (sum of |product| + |bias|).
+ *
+ * The instruction of avx512bf16 treats subnormal numbers as zeros: there, bfloat16 numbers, sums and results below 2^-126
+ * may be replaced by 0, which adds the sum of |src * weight| over the subnormal numbers, and (n + 3) * 2^-126, to the bound.
+ *
+ * compatibility has no effect. The other parameters are as in SimdSynetConvolution32fInit(). src and dst point to elements
+ * of the declared types, at any byte address.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv,
+                                   SimdSynetCompatibilityType compatibility);
+
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetConvolution16bExternalBufferSize(const void * context);
+
+/* The number of bytes that the context holds: packed weights, bias and parameters; 0 before SetParams(). */
+size_t SimdSynetConvolution16bInternalBufferSize(const void * context);
+
+/* Sets the weights: floats as in SimdSynetConvolution32fSetParams(), which are copied; the weights are rounded as above.
+ * It may be called again, but not while Forward() runs. On error the context is unchanged. */
+void SimdSynetConvolution16bSetParams(void * context, const float * weight, const float * bias, const float * params);
+
+/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
+void SimdSynetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
+
 /* --------------------------------------------------------------------------------------------------- winograd */
 /*
  * The transforms of Winograd's convolution (arXiv:1509.09308) with stride 1. SimdWinogradKernel<Y>x<X>Block<y>x<x>... has a
@@ -1540,6 +1577,7 @@ const char * SimdnetContextInfo(const void * context);
 /* The same of a context of one kind: names of the Simd Library. A context of another kind is refused. */
 const char * SimdSynetConvolution32fInfo(const void * context);
 const char * SimdSynetConvolution8iInfo(const void * context);
+const char * SimdSynetConvolution16bInfo(const void * context);
 const char * SimdSynetDeconvolution32fInfo(const void * context);
 const char * SimdSynetMergedConvolution32fInfo(const void * context);
 
@@ -2296,39 +2334,21 @@ void SimdnetCumulativeSum(SimdTensorDataType dataType, const void * src, size_t 
  */
 SimdBool SimdnetShareParams(void * context, const void * from);
 
-/* --------------------------------------------------------------------------------------------- bfloat16 convolution */
+/* ------------------------------------------------------------------------- former names of bfloat16 convolution */
 
-/*
- * Convolution as in SimdSynetConvolution32fInit() with bfloat16 numbers, half the size of floats: source and destination are
- * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
- *
- *   dst(o, y, x) = convert(activation(bias[o] + sum of round(src) * round(weight)))
- *
- * where round is to the nearest bfloat16, ties to even, with subnormals kept; sums and activation are computed in float32;
- * and convert rounds in the same way if the destination is bfloat16. Products of bfloat16 numbers are exact in float32. The
- * error of the sum of n products and the bias is at most (n + 3) * 2^-23 * (sum of |product| + |bias|).
- *
- * The instruction of avx512bf16 treats subnormal numbers as zeros: there, bfloat16 numbers, sums and results below 2^-126
- * may be replaced by 0, which adds the sum of |src * weight| over the subnormal numbers, and (n + 3) * 2^-126, to the bound.
- *
- * The other parameters are as in SimdSynetConvolution32fInit(). src and dst point to elements of the declared types, at any
- * byte address.
- *
- * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
- */
+/* Deprecated: former names of the functions SimdSynetConvolution16b, which are the same without `compatibility`. */
 void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv);
 
-/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+/* Deprecated: SimdSynetConvolution16bExternalBufferSize(). */
 size_t SimdnetConvolution16bExternalBufferSize(const void * context);
 
-/* The number of bytes that the context holds: packed weights, bias and parameters; 0 before SetParams(). */
+/* Deprecated: SimdSynetConvolution16bInternalBufferSize(). */
 size_t SimdnetConvolution16bInternalBufferSize(const void * context);
 
-/* Sets the weights: floats as in SimdSynetConvolution32fSetParams(), which are copied; the weights are rounded to bfloat16.
- * It may be called again, but not while Forward() runs. On error the context is unchanged. */
+/* Deprecated: SimdSynetConvolution16bSetParams(). */
 void SimdnetConvolution16bSetParams(void * context, const float * weight, const float * bias, const float * params);
 
-/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
+/* Deprecated: SimdSynetConvolution16bForward(). */
 void SimdnetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
 #if defined(__GNUC__)

@@ -62,7 +62,8 @@ class Convolution16b(SmallConvolution):
     src_shape, dst_c, kernel, stride, padding, dilation, group, activation, layout : as of :class:`Convolution32f`, which has
         the same attributes.
     src_dtype, dst_dtype : "bfloat16" (also numpy.uint16 or ml_dtypes.bfloat16) or "float32", of the input and of the output.
-        A float input is rounded to bfloat16, as weights are; a bfloat16 output is rounded from float.
+        A float input is rounded to bfloat16, as weights are, except in depthwise convolutions in NHWC, which round neither;
+        a bfloat16 output is rounded from float.
 
     It takes half the memory of :class:`Convolution32f`, and on processors with AVX512-BF16 about half its time, except for
     3x3 with stride 1, where floats by Winograd's algorithm are faster.
@@ -74,17 +75,17 @@ class Convolution16b(SmallConvolution):
     >>> y.shape, float(y[5, 5, 0])
     ((56, 56, 32), 576.0)
 
-    Raises TypeError for another dtype, ValueError for sizes that do not fit. An extension: for the formula and the bound of
-    its error see SimdnetConvolution16bInit.
+    Raises TypeError for another dtype, ValueError for sizes that do not fit. For the formula and the bound of
+    its error see SimdSynetConvolution16bInit.
     """
 
     _small = BFLOAT16
     _functions = Functions(
-        lambda batch, conv, gemm: lib.SimdnetConvolution16bInit(batch, conv),
-        lib.SimdnetConvolution16bExternalBufferSize,
-        lib.SimdnetConvolution16bInternalBufferSize,
-        lib.SimdnetConvolution16bSetParams,
-        lib.SimdnetConvolution16bForward,
+        lambda batch, conv, gemm: lib.SimdSynetConvolution16bInit(batch, conv, 0),
+        lib.SimdSynetConvolution16bExternalBufferSize,
+        lib.SimdSynetConvolution16bInternalBufferSize,
+        lib.SimdSynetConvolution16bSetParams,
+        lib.SimdSynetConvolution16bForward,
     )
 
     @with_options

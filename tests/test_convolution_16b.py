@@ -46,7 +46,7 @@ def check(rng: np.random.Generator, case: Any, layout: Any, activation: Any, typ
     assert y.dtype == (np.uint16 if small else np.float32)
     for image, result in zip(x, y):
         expected, bound = reference.convolution_16b(
-            image, weight, bias, (stride, dilation, padding, group), activation, params, small
+            image, weight, bias, (stride, dilation, padding, group), activation, params, small, layout
         )
         result = reference.to_chw(reference.from_bfloat16(result) if small else result, layout)
         assert (np.abs(result - expected) <= bound).all()

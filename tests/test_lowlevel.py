@@ -50,8 +50,10 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
     called |= {f"SimdSynet{name}32f" for name in re.findall(r"^ +X\(\w+, (\w+), \w+, \d", listed, re.MULTILINE)}
     assert set(FUNCTIONS) - called == set()
     older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have an equivalent
-    kinds = ("Convolution32f", "Convolution8i", "Deconvolution32f", "MergedConvolution32f")
+    kinds = ("Convolution32f", "Convolution8i", "Convolution16b", "Deconvolution32f", "MergedConvolution32f")
     older |= {"SimdSynetSoftmax32f", *(f"SimdSynet{kind}Info" for kind in kinds)}
+    ends = ("Init", "ExternalBufferSize", "InternalBufferSize", "SetParams", "Forward")
+    older |= {f"SimdnetConvolution16b{end}" for end in ends}
     memory = {"SimdAlign"}
     numpy = {
         "SimdFill32f",

@@ -106,6 +106,12 @@ const char * SimdSynetConvolution8iInfo(const void * context)
     return info_of(__func__, context, "Convolution8i");
 }
 
+const char * SimdSynetConvolution16bInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "Convolution16b");
+}
+
 const char * SimdSynetDeconvolution32fInfo(const void * context)
 {
     SN_BEGIN();

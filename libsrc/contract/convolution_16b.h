@@ -7,10 +7,10 @@
 #include "contract/dot.h"
 #include "runtime/common.h"
 
-/* One image, a direct implementation of the formula; weights in the caller's layout, bias not NULL; `add` has floats.
- * Only `base` has it. */
-typedef void (*sn_convolution_16b_fn)(const struct sn_convolution_parameters * p, const sn_16b * weight, const sn_32f * bias,
-                                      const sn_32f * params, const struct sn_plain * image);
+/* One image, a direct implementation of the formula; weights in the caller's layout, bias not NULL; `add` has floats. Floats
+ * of the source are rounded, unless `exact`. Only `base` has it. */
+typedef void (*sn_convolution_16b_fn)(const struct sn_convolution_parameters * p, bool exact, const sn_32f * weight,
+                                      const sn_32f * bias, const sn_32f * params, const struct sn_plain * image);
 
 /* Conversion of a sum, which includes the bias, to a result. */
 struct sn_result_16b {

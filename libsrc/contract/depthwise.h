@@ -28,6 +28,7 @@ struct sn_depthwise_nhwc {
     const sn_32f * slope;       /* for Prelu */
     enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];
+    bool small;                 /* inputs are bfloat16 numbers: drivers choose the slot by it */
     void * dst;
     bool narrow;                /* results are rounded to bfloat16; only if inputs are such numbers */
     size_t rows, dstW;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Element i of an image, rounded to bfloat16 unless it is already. */
-static double element(enum sn_data type, const uint8_t * src, size_t i)
+/* Element i of an image; a float is rounded to bfloat16 unless `exact`. */
+static double element(enum sn_data type, bool exact, const uint8_t * src, size_t i)
 {
     uint16_t x;
     if (type == SN_DATA_16B) {
@@ -14,12 +14,14 @@ static double element(enum sn_data type, const uint8_t * src, size_t i)
     } else {
         float v;
         memcpy(&v, src + i * sizeof(v), sizeof(v));
+        if (exact)
+            return v;
         x = sn_32f_to_16b(v);
     }
     return sn_16b_to_32f(x);
 }
 
-static double sum_of_window(const struct sn_convolution_parameters * p, const sn_16b * weight,
+static double sum_of_window(const struct sn_convolution_parameters * p, bool exact, const sn_32f * weight,
                             const struct sn_plain * image, size_t o, size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
@@ -29,20 +31,20 @@ static double sum_of_window(const struct sn_convolution_parameters * p, const sn
             const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge value if negative */
             const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
             for (size_t i = 0; sy < p->srcH && sx < p->srcW && i < inputs; ++i)
-                sum += element(p->srcT, image->src, at(p->srcF, image->srcPixel, p->srcH, p->srcW, first + i, sy, sx)) *
-                       (double)sn_16b_to_32f(weight[filter_at(p, o, i, ky, kx)]);
+                sum += element(p->srcT, exact, image->src, at(p->srcF, image->srcPixel, p->srcH, p->srcW, first + i, sy, sx)) *
+                       (double)weight[filter_at(p, o, i, ky, kx)];
         }
     return sum;
 }
 
-static void convolution_16b(const struct sn_convolution_parameters * p, const sn_16b * weight, const sn_32f * bias,
-                            const sn_32f * params, const struct sn_plain * image)
+static void convolution_16b(const struct sn_convolution_parameters * p, bool exact, const sn_32f * weight,
+                            const sn_32f * bias, const sn_32f * params, const struct sn_plain * image)
 {
     uint8_t * dst = image->dst;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                const double sum = sum_of_window(p, weight, image, o, y, x) + bias[o];
+                const double sum = sum_of_window(p, exact, weight, image, o, y, x) + bias[o];
                 const float v = (float)joined(p, image, sum, params, o, y, x);
                 const size_t to = at(p->dstF, image->dstPixel, p->dstH, p->dstW, o, y, x);
                 const uint16_t rounded = sn_32f_to_16b(v);

@@ -94,7 +94,7 @@ def info_of(key: Key) -> str:
         if lib.SimdTensorData8u in types:
             context = lib.SimdSynetConvolution8iInit(batch, p)
         elif lib.SimdTensorData16b in types:
-            context = lib.SimdnetConvolution16bInit(batch, p)
+            context = lib.SimdSynetConvolution16bInit(batch, p, 0)
         else:
             init = lib.SimdSynetDeconvolution32fInit if "deconvolution" in words else lib.SimdSynetConvolution32fInit
             context = init(batch, p, ffi.NULL)

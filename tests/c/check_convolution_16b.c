@@ -14,19 +14,19 @@ typedef SimdConvolutionParameters parameters;
 
 static void * make(const struct check_layer * l)
 {
-    return SimdnetConvolution16bInit(l->batch, l->null_conv ? NULL : l->p);
+    return SimdSynetConvolution16bInit(l->batch, l->null_conv ? NULL : l->p, SimdSynetCompatibilityDefault);
 }
 
 static bool call_set_params(const struct check_layer * l, void * context, const float * const * a)
 {
     (void)l;
-    SimdnetConvolution16bSetParams(context, a[CHECK_WEIGHT], a[CHECK_BIAS], a[CHECK_PARAMS]);
+    SimdSynetConvolution16bSetParams(context, a[CHECK_WEIGHT], a[CHECK_BIAS], a[CHECK_PARAMS]);
     return true;
 }
 
 static void run(void * context, const void * src, void * buf, void * dst)
 {
-    SimdnetConvolution16bForward(context, src, buf, dst);
+    SimdSynetConvolution16bForward(context, src, buf, dst);
 }
 
 static float float_of(const void * data, size_t i)
@@ -68,12 +68,19 @@ static void compare_with_floats(const struct check_layer * l, void * const * a)
 }
 
 static const struct check_layer_family family = {
-    CHECK_LAYER_FUNCTIONS(SimdnetConvolution16b), .unit = 1, .weight_unit = 2, .narrow = true, .make = make,
+    CHECK_LAYER_FUNCTIONS(SimdSynetConvolution16b), .unit = 1, .weight_unit = 2, .narrow = true, .make = make,
     .call_set_params = call_set_params, .run = run, .also = compare_with_floats};
 
 /* ---- cases */
 
-static float * rounded(const void * data, enum check_type type, size_t count)
+/* Whether a float source and the weights are used as they are. */
+static bool is_exact(const parameters * p)
+{
+    return p->srcF == SimdTensorFormatNhwc && p->group == p->srcC && p->group == p->dstC && p->group > 1;
+}
+
+/* Numbers as floats, rounded to bfloat16 unless `exact`. */
+static float * numbers_of(const void * data, enum check_type type, size_t count, bool exact)
 {
     float * x = malloc(count * sizeof(float) + 1);
     for (size_t i = 0; i < count; ++i) {
@@ -82,7 +89,7 @@ static float * rounded(const void * data, enum check_type type, size_t count)
             memcpy(&small, (const char *)data + 2 * i, sizeof(small));
         else
             small = sn_32f_to_16b(float_of(data, i));
-        x[i] = sn_16b_to_32f(small);
+        x[i] = exact && type == CHECK_32F ? float_of(data, i) : sn_16b_to_32f(small);
     }
     return x;
 }
@@ -94,8 +101,8 @@ static void declare(const struct check_layer * j, enum check_fill fill)
     if (!check_layer_case(j, check_convolution_text(p, j->batch), fill, a))
         return;
     const enum check_type type = p->srcT == SimdTensorData16b ? CHECK_16B : CHECK_32F;
-    float * src = rounded(a[CHECK_SRC], type, check_layer_count(j, CHECK_SRC));
-    float * weight = rounded(a[CHECK_WEIGHT], CHECK_32F, check_convolution_weights(p));
+    float * src = numbers_of(a[CHECK_SRC], type, check_layer_count(j, CHECK_SRC), is_exact(p));
+    float * weight = numbers_of(a[CHECK_WEIGHT], CHECK_32F, check_convolution_weights(p), is_exact(p));
     double * bound = check_bound();
     check_convolution_bounds(p, j->batch, src, weight, a[CHECK_BIAS], NULL, a[CHECK_PARAMS], 1, bound);
     const double lost = 0x1p-126 * (2 * (double)(p->srcC / p->group * p->kernelY * p->kernelX) + 3);
@@ -207,8 +214,8 @@ static size_t wrong_roundings(SimdTensorDataType type, SimdTensorFormatType form
     parameters p = check_convolution_shape(format, channels, ROUNDED, 1, 1, 1, 1, 0, 1);
     p.srcT = type, p.dstT = SimdTensorData16b;
     const float weight[2] = {1, 0};
-    void * context = SimdnetConvolution16bInit(1, &p);
-    SimdnetConvolution16bSetParams(context, weight, NULL, NULL);
+    void * context = SimdSynetConvolution16bInit(1, &p, SimdSynetCompatibilityDefault);
+    SimdSynetConvolution16bSetParams(context, weight, NULL, NULL);
     run(context, type == SimdTensorData32f ? (void *)src : (void *)small, NULL, dst);
     SimdRelease(context);
     size_t wrong = 0;
@@ -234,6 +241,35 @@ static void roundings(void)
         }
     }
     SimdnetSetMaxIsa(NULL);
+}
+
+/* ---- the former names: the same bits, the same sizes */
+
+static void former_names(void)
+{
+    enum { CHANNELS = 5, PIXELS = 12, TAPS = 9 };
+    if (!check_selected("SimdnetConvolution16bForward"))
+        return;
+    float src[CHANNELS * PIXELS], weight[TAPS * CHANNELS * CHANNELS];
+    uint16_t dst[2][CHANNELS * PIXELS];
+    for (size_t i = 0; i < sizeof(src) / sizeof(*src); ++i)
+        src[i] = (float)(i % 7) / 3 - 1;
+    for (size_t i = 0; i < sizeof(weight) / sizeof(*weight); ++i)
+        weight[i] = (float)(i % 5) / 3 - 0.6f;
+    parameters p = check_convolution_shape(SimdTensorFormatNhwc, CHANNELS, 3, 4, CHANNELS, 3, 1, 1, 1);
+    p.srcT = SimdTensorData32f, p.dstT = SimdTensorData16b;
+    void * now = SimdSynetConvolution16bInit(1, &p, SimdSynetCompatibilityDefault), * former = SimdnetConvolution16bInit(1, &p);
+    SimdSynetConvolution16bSetParams(now, weight, NULL, NULL);
+    SimdnetConvolution16bSetParams(former, weight, NULL, NULL);
+    SimdSynetConvolution16bForward(now, (const uint8_t *)src, NULL, (uint8_t *)dst[0]);
+    SimdnetConvolution16bForward(former, (const uint8_t *)src, NULL, (uint8_t *)dst[1]);
+    const bool same = memcmp(dst[0], dst[1], sizeof(dst[0])) == 0 &&
+        SimdnetConvolution16bExternalBufferSize(former) == SimdSynetConvolution16bExternalBufferSize(now) &&
+        SimdnetConvolution16bInternalBufferSize(former) == SimdSynetConvolution16bInternalBufferSize(now) &&
+        strcmp(SimdSynetConvolution16bInfo(former), SimdnetContextInfo(now)) == 0;
+    check_that(same, "SimdnetConvolution16bForward", "differs from SimdSynetConvolution16bForward");
+    SimdRelease(now);
+    SimdRelease(former);
 }
 
 /* ---- bad arguments */
@@ -277,6 +313,7 @@ CHECK_FAMILY(convolution_16b)
             random_case(formats[i]);
     }
     roundings();
+    former_names();
     const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 1, 1, 1);
     check_layer_empty(&empty);
     refusals();

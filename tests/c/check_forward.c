@@ -65,8 +65,8 @@ static void * open_8i(const struct subject * s, const float * floats)
 
 static void * open_16b(const struct subject * s, const float * floats)
 {
-    void * context = SimdnetConvolution16bInit(s->batch, s->p);
-    SimdnetConvolution16bSetParams(context, floats, floats + 7, floats + 20);
+    void * context = SimdSynetConvolution16bInit(s->batch, s->p, SimdSynetCompatibilityDefault);
+    SimdSynetConvolution16bSetParams(context, floats, floats + 7, floats + 20);
     return context;
 }
 
@@ -99,7 +99,7 @@ static const struct kind deconvolution_32f = {
 static const struct kind merged_32f = {
     "MergedConvolution32f", open_merged, SimdSynetMergedConvolution32fExternalBufferSize, 4};
 static const struct kind convolution_8i = {"Convolution8i", open_8i, SimdSynetConvolution8iExternalBufferSize, 1};
-static const struct kind convolution_16b = {"Convolution16b", open_16b, SimdnetConvolution16bExternalBufferSize, 1};
+static const struct kind convolution_16b = {"Convolution16b", open_16b, SimdSynetConvolution16bExternalBufferSize, 1};
 static const struct kind product_32f = {
     "InnerProduct32f", open_product, SimdSynetInnerProduct32fExternalBufferSize, 4};
 static const struct kind add_16b = {"Add16b", open_add, no_buffer, 1};

@@ -52,13 +52,13 @@ static void forward_8i(void * context, float * dst)
 }
 static const struct kind convolution_8i = {"SimdSynetConvolution8i", init_8i, set_8i, forward_8i, NULL};
 
-static void * init_16b(const struct layer * l) { return SimdnetConvolution16bInit(1, l->p); }
-static void set_16b(void * context) { SimdnetConvolution16bSetParams(context, ones, NULL, NULL); }
+static void * init_16b(const struct layer * l) { return SimdSynetConvolution16bInit(1, l->p, SimdSynetCompatibilityDefault); }
+static void set_16b(void * context) { SimdSynetConvolution16bSetParams(context, ones, NULL, NULL); }
 static void forward_16b(void * context, float * dst)
 {
-    SimdnetConvolution16bForward(context, (const uint8_t *)small_ones, NULL, (uint8_t *)dst);
+    SimdSynetConvolution16bForward(context, (const uint8_t *)small_ones, NULL, (uint8_t *)dst);
 }
-static const struct kind convolution_16b = {"SimdnetConvolution16b", init_16b, set_16b, forward_16b, NULL};
+static const struct kind convolution_16b = {"SimdSynetConvolution16b", init_16b, set_16b, forward_16b, NULL};
 
 static void * init_add(const struct layer * l)
 {

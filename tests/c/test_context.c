@@ -276,7 +276,8 @@ static void twins(void)
         const char * (*info)(const void * context);
     } infos[] = {{"Convolution32f", SimdSynetConvolution32fInfo}, {"Convolution8i", SimdSynetConvolution8iInfo},
                  {"Deconvolution32f", SimdSynetDeconvolution32fInfo},
-                 {"MergedConvolution32f", SimdSynetMergedConvolution32fInfo}};
+                 {"MergedConvolution32f", SimdSynetMergedConvolution32fInfo},
+                 {"Convolution16b", SimdSynetConvolution16bInfo}};
     SimdConvolutionParameters p[2];
     for (size_t i = 0; i < 2; ++i)
         p[i] = (SimdConvolutionParameters){.srcC = 4, .srcH = 5, .srcW = 5, .srcT = SimdTensorData32f,
@@ -285,16 +286,18 @@ static void twins(void)
             .strideX = 1, .padY = 1, .padX = 1, .padH = 1, .padW = 1, .group = 1};
     p[1].group = 4;
     void * contexts[] = {SimdSynetConvolution32fInit(1, p, NULL), SimdSynetConvolution8iInit(1, p),
-                         SimdSynetDeconvolution32fInit(1, p, NULL), SimdSynetMergedConvolution32fInit(1, p, 2, SimdFalse)};
-    for (size_t i = 0; i < 4; ++i) {
+                         SimdSynetDeconvolution32fInit(1, p, NULL), SimdSynetMergedConvolution32fInit(1, p, 2, SimdFalse),
+                         SimdSynetConvolution16bInit(1, p, SimdSynetCompatibilityDefault)};
+    enum { KINDS = sizeof(infos) / sizeof(*infos) };
+    for (size_t i = 0; i < KINDS; ++i) {
         TEST(contexts[i] && infos[i].info(contexts[i]) == SimdnetContextInfo(contexts[i]));
         TEST_NO_ERROR();
-        TEST(infos[i].info(contexts[(i + 1) % 4]) == NULL);
+        TEST(infos[i].info(contexts[(i + 1) % KINDS]) == NULL);
         TEST_REFUSED(1, infos[i].kind);
         TEST(infos[i].info(NULL) == NULL);
         TEST_REFUSED(1, "context is NULL");
     }
-    for (size_t i = 0; i < 4; ++i)
+    for (size_t i = 0; i < KINDS; ++i)
         SimdRelease(contexts[i]);
     const float x[3] = {1, 2, 4};
     float y[3], z[3];

@@ -115,9 +115,9 @@ static void convolution_8i(const SimdConvolutionParameters * p)
 
 static void convolution_16b(const SimdConvolutionParameters * p)
 {
-    void * c = SimdnetConvolution16bInit(1, p);
-    SimdnetConvolution16bSetParams(c, weight, NULL, NULL);
-    SimdnetConvolution16bForward(c, (const uint8_t *)src, NULL, (uint8_t *)dst);
+    void * c = SimdSynetConvolution16bInit(1, p, SimdSynetCompatibilityDefault);
+    SimdSynetConvolution16bSetParams(c, weight, NULL, NULL);
+    SimdSynetConvolution16bForward(c, (const uint8_t *)src, NULL, (uint8_t *)dst);
     TEST_NO_ERROR();
     SimdRelease(c);
 }

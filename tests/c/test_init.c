@@ -81,7 +81,7 @@ static size_t batch;
 static void * convolution_32f(void) { return SimdSynetConvolution32fInit(batch, shape, NULL); }
 static void * deconvolution_32f(void) { return SimdSynetDeconvolution32fInit(batch, shape, NULL); }
 static void * convolution_8i(void) { return SimdSynetConvolution8iInit(batch, shape); }
-static void * convolution_16b(void) { return SimdnetConvolution16bInit(batch, shape); }
+static void * convolution_16b(void) { return SimdSynetConvolution16bInit(batch, shape, SimdSynetCompatibilityDefault); }
 static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32fInit(batch, shape, 3, SimdFalse); }
 
 static void * inner_product_32f(void)
@@ -190,7 +190,7 @@ static const struct family {
      SimdSynetDeconvolution32fInternalBufferSize, 4, SimdTensorData32f},
     {"Convolution8i", convolution_8i, SimdSynetConvolution8iExternalBufferSize, SimdSynetConvolution8iInternalBufferSize, 1,
      SimdTensorData8u},
-    {"Convolution16b", convolution_16b, SimdnetConvolution16bExternalBufferSize, SimdnetConvolution16bInternalBufferSize, 1,
+    {"Convolution16b", convolution_16b, SimdSynetConvolution16bExternalBufferSize, SimdSynetConvolution16bInternalBufferSize, 1,
      SimdTensorData16b},
     {"MergedConvolution32f", merged_convolution_32f, SimdSynetMergedConvolution32fExternalBufferSize,
      SimdSynetMergedConvolution32fInternalBufferSize, 4, SimdTensorData32f},

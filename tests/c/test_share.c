@@ -79,10 +79,10 @@ static void set_8i(void * context, const float * f)
 static void * init_16b(size_t batch, const parameters * p, size_t stages)
 {
     (void)stages;
-    return SimdnetConvolution16bInit(batch, p);
+    return SimdSynetConvolution16bInit(batch, p, SimdSynetCompatibilityDefault);
 }
 
-static void set_16b(void * context, const float * f) { SimdnetConvolution16bSetParams(context, f, f + 7, f + 20); }
+static void set_16b(void * context, const float * f) { SimdSynetConvolution16bSetParams(context, f, f + 7, f + 20); }
 
 /* As many rows as pixels. */
 static void * init_product(size_t batch, const parameters * p, size_t stages)
@@ -102,7 +102,7 @@ static const struct kind
     back_32f = {"Deconvolution32f", init_back, set_back, SimdSynetDeconvolution32fInternalBufferSize},
     merged_32f = {"MergedConvolution32f", init_merged, set_merged, SimdSynetMergedConvolution32fInternalBufferSize},
     plain_8i = {"Convolution8i", init_8i, set_8i, SimdSynetConvolution8iInternalBufferSize},
-    plain_16b = {"Convolution16b", init_16b, set_16b, SimdnetConvolution16bInternalBufferSize},
+    plain_16b = {"Convolution16b", init_16b, set_16b, SimdSynetConvolution16bInternalBufferSize},
     product_32f = {"InnerProduct32f", init_product, set_product, SimdSynetInnerProduct32fInternalBufferSize};
 
 /* ---- shapes */

@@ -172,7 +172,7 @@ static void convolution_16b(void)
     SimdConvolutionParameters p = some_convolution(false);
     p.srcT = fuzz_chance() ? SimdTensorData16b : fuzz_enum(1), p.dstT = fuzz_chance() ? SimdTensorData16b : fuzz_enum(1);
     void * context;
-    OPEN(context, SimdnetConvolution16bInit, batch, &p);
+    OPEN(context, SimdSynetConvolution16bInit, batch, &p, SimdSynetCompatibilityDefault);
     if (!context)
         return;
     const bool share = fuzz_byte() % 8 == 1;
@@ -181,10 +181,10 @@ static void convolution_16b(void)
     const float * weight = fuzz_in(F32, weights_of(&p)), * bias = fuzz_chance() ? fuzz_in(F32, p.dstC) : NULL;
     const float * params = activation_params(p.activation, p.dstC);
     if (fuzz_possible() && fuzz_byte() < 250)
-        CALL(SimdnetConvolution16bSetParams, context, weight, bias, params);
+        CALL(SimdSynetConvolution16bSetParams, context, weight, bias, params);
     if (share)
-        context = shared(context, SimdnetConvolution16bInit(batch + 1, &p), &batch, batch + 1);
-    const size_t buffer = SimdnetConvolution16bExternalBufferSize(context);
+        context = shared(context, SimdSynetConvolution16bInit(batch + 1, &p, SimdSynetCompatibilityDefault), &batch, batch + 1);
+    const size_t buffer = SimdSynetConvolution16bExternalBufferSize(context);
     if (fuzz_chance()) {
         forward(context, batch, &p, &p, p.dstT == SimdTensorData32f, buffer);
     } else {
@@ -192,7 +192,7 @@ static void convolution_16b(void)
         uint8_t * dst = fuzz_out(type_of(p.dstT), CELLS(batch, p.dstC, p.dstH, p.dstW));
         uint8_t * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
         if (fuzz_possible())
-            CALL(SimdnetConvolution16bForward, context, src, buf, dst);
+            CALL(SimdSynetConvolution16bForward, context, src, buf, dst);
     }
     SimdRelease(context);
 }

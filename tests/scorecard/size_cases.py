@@ -636,7 +636,7 @@ def batched(name: str, **given: Any) -> Call:
     return call
 
 
-FLOAT, BYTE, HALF = "SimdSynetConvolution32f", "SimdSynetConvolution8i", "SimdnetConvolution16b"
+FLOAT, BYTE, HALF = "SimdSynetConvolution32f", "SimdSynetConvolution8i", "SimdSynetConvolution16b"
 STRIDED = [A(1024, step=2, extra=1)]
 case("convolution 32f", STRIDED, [A(31 * 4)], quick=True, slow=True, name="3x3")(convolution(FLOAT, stride=2))
 case("convolution 32f", [A(1024)], [A(64 * 4)], name="1x1", slow=True)(convolution(FLOAT, kernel=1))

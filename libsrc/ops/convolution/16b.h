@@ -3,10 +3,23 @@
 #define SN_OPS_CONVOLUTION_16B_H
 
 #include "ops/convolution/dot.h"
+#include "runtime/numeric.h"
 
 extern const struct sn_convolution_family sn_convolution_16b;
 
 /* `base` has only the first. */
 extern const struct sn_convolution_algorithm sn_convolution_16b_base, sn_convolution_16b_depthwise;
+
+/* Whether floats stay as they are: a depthwise convolution in NHWC rounds neither a float source nor its weights. */
+static inline bool sn_16b_is_exact(const struct sn_convolution * c)
+{
+    return c->format == SN_NHWC && c->p.group > 1 && sn_is_depthwise(c);
+}
+
+/* A weight as it is multiplied. */
+static inline float sn_16b_weight(const struct sn_convolution * c, float weight)
+{
+    return sn_16b_is_exact(c) ? weight : sn_16b_to_32f(sn_32f_to_16b(weight));
+}
 
 #endif

@@ -1,9 +1,5 @@
-/* Which algorithm computes a convolution of bfloat16 numbers; `base`; and what the others share: the weights, rounded. */
+/* Which algorithm computes a convolution of bfloat16 numbers; `base`; and what the others share. */
 #include "ops/convolution/16b.h"
-
-#include <string.h>
-
-#include "runtime/numeric.h"
 
 /* ---- `base`: the loops of the formula, with weights and parameters in the caller's layout */
 
@@ -12,16 +8,20 @@ static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->ti
 static bool plan(struct sn_convolution * c)
 {
     sn_channels_plain(c);
-    return sn_product(&c->weightSize, sn_weight_count(c), sizeof(uint16_t));
+    return sn_floats(&c->weightSize, sn_weight_count(c));
 }
 
-static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    for (size_t i = 0; i < sn_weight_count(c); ++i)
+        sn_weights(c)[i] = sn_16b_weight(c, ((const sn_32f *)weight)[i]);
+}
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     for (size_t b = 0; b < c->batch; ++b) {
         const struct sn_plain image = sn_plain_of(a, b);
-        c->table->convolution_16b.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+        c->table->convolution_16b.plain(&c->p, sn_16b_is_exact(c), c->weight, c->bias, c->slope ? c->slope : c->param, &image);
     }
 }
 
@@ -50,18 +50,13 @@ static enum sn_error_kind prepare(struct sn_convolution * c)
     return SN_ERROR_NONE;
 }
 
-/* For the rounded weights. */
-static size_t scratch_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(sn_16b); }
-
+/* The weights stay floats, which pack() rounds. */
 static const void * set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                struct sn_fault * fault)
 {
-    sn_16b * small = scratch;
-    (void)fault;
-    for (size_t i = 0; i < sn_weight_count(c); ++i)
-        small[i] = sn_32f_to_16b(given->weight[i]);
+    (void)scratch, (void)fault;
     sn_convolution_scatter(c, given->bias, c->bias);
-    return small;
+    return given->weight;
 }
 
 SN_FITS_FAMILY_DATA(struct sn_dot_family);
@@ -74,4 +69,4 @@ static const struct sn_candidate candidates[] = {
 
 const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .smallType = SN_DATA_16B,
     .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
-    .simplify = sn_convolution_crop, .prepare = prepare, .scratch = scratch_size, .set_params = set_params};
+    .simplify = sn_convolution_crop, .prepare = prepare, .set_params = set_params};

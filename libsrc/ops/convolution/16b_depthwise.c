@@ -1,17 +1,18 @@
 /*
  * Depthwise convolution of bfloat16 numbers, by the kernel that reads them as floats: there are no sums over channels, for
  * which products of pairs would be useful. NHWC images of bfloat16 numbers are read in place. Lines of others are first
- * converted to such pixels; results for NCHW are pixels in the workspace, from where they are copied to planes.
+ * converted to such pixels; results for NCHW are pixels in the workspace, from where they are copied to planes. NHWC images
+ * of floats that are not rounded are read by the kernel of floats, whose results are rounded afterwards if need be.
  */
 #include "ops/convolution/16b.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/depthwise_rows.h"
+#include "ops/widened.h"
 #include "runtime/cpu.h"
-#include "runtime/numeric.h"
 
 struct depthwise {
     struct sn_depthwise_rows rows;
-    bool copied;
+    bool copied, floats; /* lines are converted first; results are rounded afterwards */
     size_t copy, result; /* bytes from the workspace, which begins with the pointers to lines, to its other parts */
 };
 SN_FITS_ALGORITHM_DATA(struct depthwise);
@@ -20,17 +21,18 @@ static const struct depthwise * data_of(const struct sn_convolution * c) { retur
 
 static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
 
-/* The workspace: pointers to lines, converted lines, results to be converted to planes; in bands of rows that fit into the
- * L2 cache. */
+/* The workspace: pointers to lines, converted lines, results to be converted to planes or rounded; in bands of rows that fit
+ * into the L2 cache. */
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     struct depthwise * d = (void *)c->algorithmData;
-    const bool nchw = p->srcF == SN_NCHW;
+    const bool nchw = p->srcF == SN_NCHW, floats = p->srcT == SN_DATA_32F;
     size_t line, result, size = 0;
-    d->copied = nchw || p->srcT == SN_DATA_32F;
+    d->copied = nchw || (floats && !sn_16b_is_exact(c));
+    d->floats = floats && !d->copied && p->dstT == SN_DATA_16B;
     if (!sn_product(&line, d->copied, p->srcW, p->srcC, sizeof(sn_16b)) ||
-        !sn_product(&result, nchw, p->dstW, p->dstC, sn_element(p->dstT)))
+        !sn_product(&result, nchw || d->floats, p->dstW, p->dstC, sn_element(d->floats ? SN_DATA_32F : p->dstT)))
         return false;
     struct sn_band band = {.line = sn_max(line + result, 1), .strideY = p->strideY};
     sn_band_rows(&band, p, line + result ? sn_cpu()->cacheL2 / 2 : SIZE_MAX);
@@ -47,11 +49,11 @@ static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t lanes = sn_lanes(c), taps = p->kernelY * p->kernelX;
-    const sn_16b * small = weight;
+    const sn_32f * from = weight;
     sn_32f * packed = c->weight;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t t = 0; t < taps; ++t)
-            packed[(o / lanes * taps + t) * lanes + o % lanes] = sn_16b_to_32f(small[sn_weight_at(p, o, 0, 0, t)]);
+            packed[(o / lanes * taps + t) * lanes + o % lanes] = sn_16b_weight(c, from[sn_weight_at(p, o, 0, 0, t)]);
 }
 
 /* Units of work are output rows, in groups of four, which the kernel computes together. */
@@ -85,9 +87,14 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     struct sn_depthwise_nhwc d = sn_depthwise_job(c, &o->rows, 0, p->dstC, o->copied ? p->srcC : a->at->srcPixel,
                                                   step / sn_element(p->dstT));
     d.rows = rows;
-    d.dst = to;
-    d.narrow = p->dstT == SN_DATA_16B;
+    d.small = o->copied || p->srcT == SN_DATA_16B;
+    d.dst = o->floats ? work + o->result : to;
+    d.narrow = p->dstT == SN_DATA_16B && !o->floats;
+    if (o->floats)
+        d.dstPixel = p->dstC, d.dstRow = p->dstW * p->dstC;
     sn_depthwise_compute(c, d, src, row, a->work);
+    if (o->floats)
+        sn_narrow_rows(c->table, d.dst, rows * p->dstW, p->dstC, step / sizeof(sn_16b), (void *)to);
     sn_dot_result_store(c, work + o->result, 0, p->dstC, row, rows, a);
 }
 

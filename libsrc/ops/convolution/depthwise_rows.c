@@ -55,7 +55,7 @@ static void find_lines(const struct sn_convolution * c, const struct sn_depthwis
                        size_t apart, const void ** line)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t size = p->srcW * d->srcPixel * sn_element(c->family->smallType);
+    const size_t size = p->srcW * d->srcPixel * (d->small ? sizeof(sn_16b) : sizeof(sn_32f));
     for (size_t y = 0; y < d->rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky) {
             const size_t at = (row + y * apart) * p->strideY + ky * p->dilationY - p->padY; /* wraps for those above */
@@ -97,8 +97,8 @@ void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_n
     const struct sn_convolution_parameters * p = &c->p;
     const bool plain = p->strideY == 1 && p->strideX == 1 && p->dstW >= APART_COLUMNS * p->dilationX;
     const size_t apart = plain ? p->dilationY : 1, columns = plain ? p->dilationX : 1, rows = d.rows;
-    const sn_depthwise_nhwc_fn kernel = c->family->smallType == SN_DATA_16B ? c->table->convolution_16b.depthwise_nhwc
-                                                                            : c->table->convolution_32f.depthwise_nhwc;
+    const sn_depthwise_nhwc_fn kernel = d.small ? c->table->convolution_16b.depthwise_nhwc
+                                                : c->table->convolution_32f.depthwise_nhwc;
     if (apart > 1)
         d.lineStep = 1;
     d.line = line;

@@ -8,6 +8,7 @@
 #include "ops/convolution/cost.h"
 #include "ops/convolution/dot.h"
 #include "runtime/cpu.h"
+#include "runtime/numeric.h"
 
 struct tiled {
     struct sn_dot_band band;
@@ -95,11 +96,11 @@ static bool plan(struct sn_convolution * c)
     return sn_product(&c->channels, p->group, c->runStep) && sn_product(&c->weightSize, t->depth, 4, c->channels);
 }
 
-/* Stores a weight; weights of one byte are widened to 16 bits if the tile has groups of two. */
+/* Stores a weight: a float, rounded to bfloat16; or a byte, which is widened to 16 bits if the tile has groups of two. */
 static void store_weight(const struct sn_convolution * c, void * packed, size_t at, const void * weight, size_t from)
 {
     if (c->family->smallType == SN_DATA_16B)
-        ((sn_16b *)packed)[at] = ((const sn_16b *)weight)[from];
+        ((sn_16b *)packed)[at] = sn_32f_to_16b(((const sn_32f *)weight)[from]);
     else if (tile_of(c)->group == 4)
         ((int8_t *)packed)[at] = ((const int8_t *)weight)[from];
     else

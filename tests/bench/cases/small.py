@@ -69,11 +69,11 @@ def of_layer_16b(layer: Layer, layout: str) -> Case:
         conv.srcT = conv.dstT = lib.SimdTensorData16b
         src, dst = bfloats(*images(layer.src)), bfloats(*images(layer.dst))
         weight = floats(*layer.weight)
-        context = ffi.gc(lib.SimdnetConvolution16bInit(layer.batch, conv), lib.SimdRelease)
-        lib.SimdnetConvolution16bSetParams(context, at(weight), ffi.NULL, ffi.NULL)
+        context = ffi.gc(lib.SimdSynetConvolution16bInit(layer.batch, conv, 0), lib.SimdRelease)
+        lib.SimdSynetConvolution16bSetParams(context, at(weight), ffi.NULL, ffi.NULL)
         u = "uint8_t *"
         return Prepared(
-            bind(lib.SimdnetConvolution16bForward, context, at(src, u), ffi.NULL, at(dst, u)),
+            bind(lib.SimdSynetConvolution16bForward, context, at(src, u), ffi.NULL, at(dst, u)),
             flops=2 * layer.multiplications,
             arithmetic="fma" if layer.group == layer.c > 1 else "bf16",
             info=ffi.string(lib.SimdnetContextInfo(context)).decode(),

@@ -132,12 +132,15 @@ def convolution_16b(
     activation: str,
     params: Array | None,
     small: bool,
+    layout: str,
 ) -> tuple[Array, Array]:
     """One image (C, H, W), float32 or bfloat16 as uint16, before its result is rounded, and the bound of the result, which
-    is bfloat16 where `small`: the float chain's, what numbers below 2^-126 add that may count as 0, and half a unit."""
+    is bfloat16 where `small`: the float chain's, what numbers below 2^-126 add that may count as 0, and half a unit. In
+    NHWC, depthwise convolutions round neither floats nor weights."""
     stride, dilation, pad, group = geometry
-    numbers = from_bfloat16(x if x.dtype == np.uint16 else to_bfloat16(x))
-    weights = from_bfloat16(to_bfloat16(weight))
+    exact = layout == "nhwc" and group == len(x) == len(weight) > 1
+    numbers = from_bfloat16(x) if x.dtype == np.uint16 else x if exact else from_bfloat16(to_bfloat16(x))
+    weights = weight if exact else from_bfloat16(to_bfloat16(weight))
     sums, bound = convolution(numbers, weights, bias, stride, dilation, pad, group)
     v = activate(sums, activation, params, 0)
     terms = weight[0].size
