@@ -1413,6 +1413,70 @@ void SimdSynetConvolution16bSetParams(void * context, const float * weight, cons
 /* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdSynetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
+/* ------------------------------------------------------------------------------------------- bfloat16 deconvolution */
+
+/*
+ * Deconvolution as in SimdSynetDeconvolution32fInit() with bfloat16 numbers: source and destination are each float or
+ * bfloat16 (srcT and dstT), the source and the weights are rounded, depthwise as well, and products are summed with the bias
+ * in float32 before the activation, as in SimdSynetConvolution16bInit(), whose error it has. compatibility has no effect.
+ *
+ * With stride 1 it is a convolution of bfloat16 numbers. With any other stride it is computed by floats, and takes longer
+ * than SimdSynetDeconvolution32fForward(), by the conversion of the images: its workspace has the image as floats.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetDeconvolution16bInit(size_t batch, const SimdConvolutionParameters * conv,
+                                     SimdSynetCompatibilityType compatibility);
+
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetDeconvolution16bExternalBufferSize(const void * context);
+
+/* The number of bytes that the context holds: packed weights, bias and parameters; 0 before SetParams(). */
+size_t SimdSynetDeconvolution16bInternalBufferSize(const void * context);
+
+/* Sets the weights: floats as in SimdSynetDeconvolution32fSetParams(), which are copied; the weights are rounded. It may be
+ * called again, but not while Forward() runs. On error the context is unchanged. */
+void SimdSynetDeconvolution16bSetParams(void * context, const float * weight, const float * bias, const float * params);
+
+/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetDeconvolution32fForward(). */
+void SimdSynetDeconvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
+
+/* ------------------------------------------------------------------------------------------- bfloat16 inner product */
+
+/*
+ * Inner products as in SimdSynetInnerProduct32fInit() with bfloat16 numbers:
+ *
+ *   C[i * N + j] = convert(activation(bias[j] + sum over k of round(A[i * K + k]) * round(B(k, j))))
+ *
+ * with round and convert, sums in float32 and the error of SimdSynetConvolution16bInit(). With K 0 it is the activation of
+ * the bias.
+ *
+ *   typeA, typeB, typeC   the types of A, B and C: SimdTensorData32f or SimdTensorData16b. With constB, B is the `weight` of
+ *                         SetParams(), which has floats, and typeB has no effect
+ *
+ * The other arguments are those of SimdSynetInnerProduct32fInit(). Without constB each call packs B into its buffer, which
+ * takes longer than the product of a few rows.
+ *
+ * Returns NULL on error. Then SetParams(), also without constB, then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetInnerProduct16bInit(size_t M, size_t N, size_t K, SimdTensorDataType typeA, SimdTensorDataType typeB,
+                                    SimdTensorDataType typeC, SimdBool transB, SimdBool constB, SimdBool bias,
+                                    SimdConvolutionActivationType activation);
+
+/* The number of bytes that the context holds: packed weights, bias and parameters; 0 before SetParams(). */
+size_t SimdSynetInnerProduct16bInternalBufferSize(const void * context);
+
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetInnerProduct16bExternalBufferSize(const void * context);
+
+/* Sets the parameters: floats as in SimdSynetInnerProduct32fSetParams(), which are copied; the weights are rounded. It may
+ * be called again, but not while Forward() runs. On error the context is unchanged. */
+void SimdSynetInnerProduct16bSetParams(void * context, const float * weight, const float * bias, const float * params);
+
+/* Computes M rows. B is ignored, and may be NULL, if constB is SimdTrue; buf is NULL or ExternalBufferSize() bytes, see
+ * SimdSynetInnerProduct32fForward(). */
+void SimdSynetInnerProduct16bForward(void * context, const uint8_t * A, const uint8_t * B, uint8_t * buf, uint8_t * C);
+
 /* --------------------------------------------------------------------------------------------------- winograd */
 /*
  * The transforms of Winograd's convolution (arXiv:1509.09308) with stride 1. SimdWinogradKernel<Y>x<X>Block<y>x<x>... has a
@@ -1578,6 +1642,8 @@ const char * SimdnetContextInfo(const void * context);
 const char * SimdSynetConvolution32fInfo(const void * context);
 const char * SimdSynetConvolution8iInfo(const void * context);
 const char * SimdSynetConvolution16bInfo(const void * context);
+const char * SimdSynetDeconvolution16bInfo(const void * context);
+const char * SimdSynetInnerProduct16bInfo(const void * context);
 const char * SimdSynetDeconvolution32fInfo(const void * context);
 const char * SimdSynetMergedConvolution32fInfo(const void * context);
 

@@ -45,7 +45,7 @@ from pysimd.convolution import Convolution32f, convolution
 from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantize, statistics
 from pysimd.convolution_16b import Convolution16b, from_bfloat16, to_bfloat16
 from pysimd.copy import Permute, concatenate, copy, pad, permute, transpose
-from pysimd.deconvolution import Deconvolution32f, deconvolution
+from pysimd.deconvolution import Deconvolution16b, Deconvolution32f, deconvolution
 from pysimd.elementwise import elementwise, select
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
@@ -83,7 +83,7 @@ from pysimd.infrastructure import (
     version,
     version_number,
 )
-from pysimd.inner_product import InnerProduct32f, inner_product, linear
+from pysimd.inner_product import InnerProduct16b, InnerProduct32f, inner_product, linear
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
@@ -127,11 +127,13 @@ __all__ = [
     "Convolution32f",
     "ConvolutionStage",
     "CpuInfoType",
+    "Deconvolution16b",
     "Deconvolution32f",
     "ElementwiseOperation",
     "EltwiseOperation",
     "GatherElements",
     "GridSample2d",
+    "InnerProduct16b",
     "InnerProduct32f",
     "MergedConvolution32f",
     "Permute",

@@ -1,20 +1,49 @@
-"""Deconvolution (transposed convolution) of float32 images."""
+"""Deconvolution (transposed convolution) of float32 and of bfloat16 images."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pysimd._arrays import BFLOAT16
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, is_signal, layout_of
 from pysimd._library import lib
-from pysimd._single_convolution import Options, SingleConvolution, arrays_of, with_options
+from pysimd._single_convolution import Options, SingleConvolution, SmallConvolution, arrays_of, with_options
 from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Layout, Padding, Pair, Params, Shape
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Deconvolution32f(SingleConvolution):
+class _Deconvolution(SingleConvolution):
+    """The sizes of a deconvolution, and the order of its weights."""
+
+    @staticmethod
+    def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
+        whole = stride * (size - 1) + span
+        if before + after >= whole:
+            raise ValueError(f"padding is {before} + {after}, expected less than the whole {name} of {whole}")
+        if whole >= 2**63:
+            raise ValueError(f"stride and kernel are too large for the {name}")
+        return whole - before - after
+
+    @staticmethod
+    def _same(size: int, span: int, stride: int) -> int:
+        if span < stride:
+            raise ValueError(f"padding is 'same', expected numbers for a kernel of {span} that is less than stride {stride}")
+        return span - stride
+
+    @staticmethod
+    def _axes_of_weights(form: int) -> str:
+        taps = "kernel" if is_signal(form) else "kernel_y, kernel_x"
+        return f"(C, dst_c / group, {taps})" if form == NCHW else f"(C, {taps}, dst_c / group)"
+
+    @staticmethod
+    def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
+        return (src_c, dst_c // group, *taps) if form == NCHW else (src_c, *taps, dst_c // group)
+
+
+class Deconvolution32f(_Deconvolution):
     """A deconvolution (transposed convolution) with bias and activation, for one shape of input: each element of the input
     adds the kernel, multiplied by it, to the output, at `stride` times its position.
 
@@ -64,29 +93,50 @@ class Deconvolution32f(SingleConvolution):
         self._output_padding = output_padding
         super().__init__(src_shape, dst_c, **options)
 
-    @staticmethod
-    def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
-        whole = stride * (size - 1) + span
-        if before + after >= whole:
-            raise ValueError(f"padding is {before} + {after}, expected less than the whole {name} of {whole}")
-        if whole >= 2**63:
-            raise ValueError(f"stride and kernel are too large for the {name}")
-        return whole - before - after
 
-    @staticmethod
-    def _same(size: int, span: int, stride: int) -> int:
-        if span < stride:
-            raise ValueError(f"padding is 'same', expected numbers for a kernel of {span} that is less than stride {stride}")
-        return span - stride
+class Deconvolution16b(_Deconvolution, SmallConvolution):
+    """A deconvolution of bfloat16 numbers with sums of floats, bias and activation, for one shape of input.
 
-    @staticmethod
-    def _axes_of_weights(form: int) -> str:
-        taps = "kernel" if is_signal(form) else "kernel_y, kernel_x"
-        return f"(C, dst_c / group, {taps})" if form == NCHW else f"(C, {taps}, dst_c / group)"
+    src_shape, dst_c, kernel, stride, padding, dilation, group, activation, layout, output_padding : as of
+        :class:`Deconvolution32f`, which has the same attributes.
+    src_dtype, dst_dtype : "bfloat16" (also numpy.uint16 or ml_dtypes.bfloat16) or "float32", of the input and of the output.
+        A float input is rounded to bfloat16, as weights are; a bfloat16 output is rounded from float.
 
-    @staticmethod
-    def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
-        return (src_c, dst_c // group, *taps) if form == NCHW else (src_c, *taps, dst_c // group)
+    With another stride than 1 it is computed by floats, and takes longer than :class:`Deconvolution32f`.
+
+    >>> x, weight = pysimd.to_bfloat16(np.ones((28, 28, 64), np.float32)), np.ones((64, 2, 2, 32), np.float32)
+    >>> with pysimd.Deconvolution16b(x.shape, 32, kernel=2, stride=2, dst_dtype="float32") as context:
+    ...     context.set_params(weight)
+    ...     y = context(x)
+    >>> y.shape, float(y[5, 5, 0])
+    ((56, 56, 32), 64.0)
+
+    Raises TypeError for another dtype, ValueError for sizes that do not fit. Formula: SimdSynetDeconvolution16bInit.
+    """
+
+    _small = BFLOAT16
+    _functions = Functions(
+        lambda batch, conv, gemm: lib.SimdSynetDeconvolution16bInit(batch, conv, 0),
+        lib.SimdSynetDeconvolution16bExternalBufferSize,
+        lib.SimdSynetDeconvolution16bInternalBufferSize,
+        lib.SimdSynetDeconvolution16bSetParams,
+        lib.SimdSynetDeconvolution16bForward,
+    )
+
+    @with_options
+    def __init__(
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        src_dtype: Any = "bfloat16",
+        dst_dtype: Any = "bfloat16",
+        output_padding: Pair = 0,
+        **options: Unpack[Options],
+    ) -> None:
+        self._output_padding = output_padding
+        self._set_types(src_dtype, dst_dtype)
+        super().__init__(src_shape, dst_c, **options)
 
 
 def deconvolution(

@@ -10,7 +10,7 @@ import _cffi_backend
 
 from pysimd import calls
 from pysimd._activation_params import kind_of, params_of
-from pysimd._arrays import NULL, coefficients_or_null, floats, output
+from pysimd._arrays import BFLOAT16, FLOAT32, NULL, UINT8, coefficients_or_null, element_of_dtype, floats, output
 from pysimd._convolution import ConvolutionContext, Functions
 from pysimd._geometry import number, shape_of
 from pysimd._library import lib
@@ -61,7 +61,69 @@ def inner_product(
     return out
 
 
-class InnerProduct32f(ConvolutionContext):
+class _InnerProduct(ConvolutionContext):
+    """Inner products of rows with constant weights."""
+
+    def _options(self, transpose: bool, activation: int) -> tuple[Any, ...]:
+        """The arguments of Init after M, N and K."""
+        return transpose, True, True, activation
+
+    def _types(self) -> dict[str, str]:
+        """The arguments of the constructor besides those below."""
+        return {}
+
+    def _create(self, src_shape: Shape, dst_c: int, activation: ActivationLike, transpose: bool) -> None:
+        self._src_shape = shape_of(src_shape, "src_shape")
+        if not self._src_shape:
+            raise ValueError("src_shape is (), expected at least one dimension: (..., C)")
+        *rows, size = self._src_shape
+        count, self._images = number(dst_c, "dst_c", 0), prod(rows)
+        self._dst_shape = (*rows, count)
+        self._weight_shape = (count, size) if transpose else (size, count)
+        self._dst_c, self._kind = count, kind_of(activation)
+        arguments = {
+            "src_shape": self._src_shape,
+            "dst_c": count,
+            "activation": self._kind.name,
+            "transpose": bool(transpose),
+            **self._types(),
+        }
+        options = self._options(bool(transpose), self._kind.activation)
+        super().__init__(create(self._functions.init, self._images, count, size, *options), arguments)
+
+    def _described(self) -> str:
+        weights = "" if self._arguments["transpose"] else ", not transposed"
+        return f"{self._src_shape} -> {self._dst_shape}, {self._kind.name}{weights}"
+
+    @property
+    def weight_shape(self) -> Shape:
+        """The shape of the weights."""
+        return self._weight_shape
+
+    def set_params(self, weight: Floats, bias: Coefficients | None = None, params: Params | None = None) -> None:
+        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : float32 of ``weight_shape``.
+        bias : float32 (dst_c,), or one number; None for zeros.
+        params : the parameters of the activation, as of :meth:`Convolution32f.set_params`.
+
+        The context copies the numbers. References to the arrays are kept only for pickle and copy. Raises TypeError for
+        another dtype, ValueError for another shape.
+        """
+        handle = self._open()
+        array, weights = floats(weight, "weight")
+        if array.shape != self._weight_shape:
+            raise ValueError(f"weight has shape {array.shape}, expected {self._weight_shape}")
+        terms, numbers = coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
+        internal = (NULL,) if self._functions.has_internal else ()
+        calls.set_params(self._functions.set_params, handle, weights, *internal, terms, numbers)
+        self._given = weight, bias, params
+
+    def _call_forward(self, handle: Any, src: Any, scratch: Any, dst: Any) -> None:
+        call(self._functions.forward, handle, src, NULL, scratch, dst)
+
+
+class InnerProduct32f(_InnerProduct):
     """Inner products of rows with constant weights, with bias and activation: Linear of PyTorch, Gemm of ONNX.
 
     src_shape : (..., C), C inputs for each row; the number of rows is fixed here.
@@ -94,49 +156,7 @@ class InnerProduct32f(ConvolutionContext):
     def __init__(
         self, src_shape: Shape, dst_c: int, *, activation: ActivationLike = "identity", transpose: bool = True
     ) -> None:
-        self._src_shape = shape_of(src_shape, "src_shape")
-        if not self._src_shape:
-            raise ValueError("src_shape is (), expected at least one dimension: (..., C)")
-        *rows, size = self._src_shape
-        count, self._images = number(dst_c, "dst_c", 0), prod(rows)
-        self._dst_shape = (*rows, count)
-        self._weight_shape = (count, size) if transpose else (size, count)
-        self._dst_c, self._kind = count, kind_of(activation)
-        arguments = {
-            "src_shape": self._src_shape,
-            "dst_c": count,
-            "activation": self._kind.name,
-            "transpose": bool(transpose),
-        }
-        options = bool(transpose), True, True, self._kind.activation
-        super().__init__(create(self._functions.init, self._images, count, size, *options), arguments)
-
-    def _described(self) -> str:
-        weights = "" if self._arguments["transpose"] else ", not transposed"
-        return f"{self._src_shape} -> {self._dst_shape}, {self._kind.name}{weights}"
-
-    @property
-    def weight_shape(self) -> Shape:
-        """The shape of the weights."""
-        return self._weight_shape
-
-    def set_params(self, weight: Floats, bias: Coefficients | None = None, params: Params | None = None) -> None:
-        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
-
-        weight : float32 of ``weight_shape``.
-        bias : float32 (dst_c,), or one number; None for zeros.
-        params : the parameters of the activation, as of :meth:`Convolution32f.set_params`.
-
-        The context copies the numbers. References to the arrays are kept only for pickle and copy. Raises TypeError for
-        another dtype, ValueError for another shape.
-        """
-        handle = self._open()
-        array, weights = floats(weight, "weight")
-        if array.shape != self._weight_shape:
-            raise ValueError(f"weight has shape {array.shape}, expected {self._weight_shape}")
-        terms, numbers = coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
-        calls.set_params(self._functions.set_params, handle, weights, NULL, terms, numbers)
-        self._given = weight, bias, params
+        self._create(src_shape, dst_c, activation, transpose)
 
     def forward(
         self, x: Tensor, *, add: Floats | None = None, out: FloatArray | None = None, buf: FloatArray | None = None
@@ -157,8 +177,56 @@ class InnerProduct32f(ConvolutionContext):
 
     __call__ = forward
 
-    def _call_forward(self, handle: Any, src: Any, scratch: Any, dst: Any) -> None:
-        call(self._functions.forward, handle, src, NULL, scratch, dst)
+
+class InnerProduct16b(_InnerProduct):
+    """Inner products of rows of bfloat16 numbers with constant weights, sums of floats, bias and activation.
+
+    src_shape, dst_c, activation, transpose : as of :class:`InnerProduct32f`, which has the same attributes.
+    src_dtype, dst_dtype : "bfloat16" (also numpy.uint16 or ml_dtypes.bfloat16) or "float32", of the input and of the output.
+        A float input is rounded to bfloat16, as weights are; a bfloat16 output is rounded from float.
+
+    The packed weights take half the memory of floats.
+
+    >>> x, weight = pysimd.to_bfloat16(np.array([[1, 2]], np.float32)), np.array([[1, 1], [0, -1]], np.float32)
+    >>> with pysimd.InnerProduct16b(x.shape, 2, dst_dtype="float32") as context:
+    ...     context.set_params(weight, bias=1)
+    ...     context(x)
+    array([[ 4., -1.]], dtype=float32)
+
+    Raises TypeError for another dtype, ValueError for sizes that do not fit. Formula: SimdSynetInnerProduct16bInit.
+    """
+
+    _unit = UINT8
+    _functions = Functions(
+        lib.SimdSynetInnerProduct16bInit,
+        lib.SimdSynetInnerProduct16bExternalBufferSize,
+        lib.SimdSynetInnerProduct16bInternalBufferSize,
+        lib.SimdSynetInnerProduct16bSetParams,
+        lib.SimdSynetInnerProduct16bForward,
+    )
+
+    def __init__(
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        src_dtype: Any = "bfloat16",
+        dst_dtype: Any = "bfloat16",
+        activation: ActivationLike = "identity",
+        transpose: bool = True,
+    ) -> None:
+        self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, BFLOAT16))
+        self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, BFLOAT16))
+        self._create(src_shape, dst_c, activation, transpose)
+
+    def _options(self, transpose: bool, activation: int) -> tuple[Any, ...]:
+        types = (
+            lib.SimdTensorData32f if each is FLOAT32 else lib.SimdTensorData16b for each in (self._src, FLOAT32, self._dst)
+        )
+        return (*types, *super()._options(transpose, activation))
+
+    def _types(self) -> dict[str, str]:
+        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}
 
 
 def linear(

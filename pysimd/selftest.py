@@ -229,6 +229,10 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
     with pysimd.InnerProduct32f(a.shape, 51, activation="relu") as context:
         context.set_params(weights, float(bias[0]))
         yield "InnerProduct32f", context(a), sums, _SUMMED
+    with pysimd.InnerProduct16b(a.shape, 51, activation="relu", dst_dtype="float32") as small:
+        small.set_params(weights, float(bias[0]))
+        exact = _widened(_bf16(a)).astype(np.float64) @ _widened(_bf16(b)) + bias[:1]
+        yield "InnerProduct16b", small(_bf16(a)), np.maximum(exact, 0), _SUMMED
     yield "inner_product", pysimd.inner_product(b[:, 0].copy(), a, bias), product[:, 0] + bias, _SUMMED
 
 
@@ -386,6 +390,10 @@ def convolutions(rng: np.random.Generator) -> Iterator[Case]:
     wide = _floats(rng, 19, 2, 2, 8)
     y = np.einsum("nhwc,cyxd->nhywxd", x.astype(np.float64), wide).reshape(2, 26, 22, 8)
     yield "deconvolution", pysimd.deconvolution(x, wide, stride=2), y, _SUMMED
+    with pysimd.Deconvolution16b(x.shape, 8, kernel=2, stride=2, dst_dtype="float32") as small:
+        small.set_params(wide)
+        exact = np.einsum("nhwc,cyxd->nhywxd", _widened(_bf16(x)).astype(np.float64), _widened(_bf16(wide)))
+        yield "Deconvolution16b", small(_bf16(x)), exact.reshape(2, 26, 22, 8), _SUMMED
     yield from _merged(rng, x)
     yield from _winograd(x[0], weight)
 

@@ -274,3 +274,31 @@ def test_an_addition_with_slopes_of_groups(group: int, c: int, o: int, kernel: i
 
 def _prelu(v: Array, slope: Array) -> Array:
     return np.where(v > 0, v, v * slope)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("types", [("float32", "bfloat16"), ("bfloat16", "float32"), ("bfloat16", "bfloat16")])
+def test_bfloat16(isa: str, rng: np.random.Generator, layout: Any, types: tuple[str, str]) -> None:
+    """Numbers that are rounded once, by a convolution (stride 1) and by floats; depthwise, where a convolution is exact."""
+    for kernel, stride, group in [(3, 1, 1), (3, 1, 6), (4, 2, 1), (3, 2, 6), (2, 3, 2)]:
+        x, weight, bias = floats(rng, 2, 6, 5, 7), floats(rng, 6, 6 // group, kernel, kernel), floats(rng, 6)
+        numbers, small = reference.to_bfloat16(x), types[1] == "bfloat16"
+        images = np.stack([reference.from_chw(image, layout) for image in (x if types[0] == "float32" else numbers)])
+        options: dict[str, Any] = {
+            "kernel": kernel,
+            "stride": stride,
+            "group": group,
+            "layout": layout,
+            "activation": "relu",
+        }
+        with pysimd.Deconvolution16b(images.shape, 6, src_dtype=types[0], dst_dtype=types[1], **options) as context:
+            context.set_params(in_layout(weight, layout), bias)
+            y = context(images)
+        geometry = (stride, stride), (1, 1), (0, 0, 0, 0), group
+        rounded = reference.from_bfloat16(reference.to_bfloat16(weight))
+        for image, result in zip(reference.from_bfloat16(numbers), y):
+            sums, bound = reference.deconvolution(image, rounded, bias, *geometry)
+            expected = np.maximum(sums, 0)
+            bound = 3 * bound + 1e-6 + 2.0**-8 * (expected + bound) * small
+            values = reference.from_bfloat16(result) if small else result
+            assert_within(reference.to_chw(values, layout), expected, bound)

@@ -1,4 +1,4 @@
-"""InnerProduct32f and linear on every instruction set against the reference; invalid arguments."""
+"""InnerProduct32f, InnerProduct16b and linear on every instruction set against the reference; invalid arguments."""
 
 from __future__ import annotations
 
@@ -117,3 +117,30 @@ def test_refused_context(rng: np.random.Generator) -> None:
         context(floats(rng, 3, 8))
     with pytest.raises(ValueError, match="out overlaps x"):
         context(x, out=x.reshape(-1)[:6].reshape(2, 3))
+
+
+@pytest.mark.parametrize("dst", ["float32", "bfloat16"])
+@pytest.mark.parametrize("src", ["float32", "bfloat16"])
+def test_bfloat16(isa: str, rng: np.random.Generator, src: str, dst: str) -> None:
+    """Numbers that are rounded, pairs of them, odd sizes, and rows beside others."""
+    for rows, size, count in [((), 7, 5), ((1,), 64, 130), ((14,), 33, 21), ((2, 3), 0, 4)]:
+        x, weight, bias = floats(rng, *rows, size), floats(rng, count, size), floats(rng, count)
+        small = reference.from_bfloat16(reference.to_bfloat16(x))
+        values, bound = expected(small, reference.from_bfloat16(reference.to_bfloat16(weight)), bias)
+        values, bound = np.maximum(values, 0), bound + 2.0**-8 * (np.abs(values) + bound) * (dst == "bfloat16")
+        for transpose in (True, False):
+            options: dict[str, Any] = {"transpose": transpose, "src_dtype": src, "dst_dtype": dst, "activation": "relu"}
+            with pysimd.InnerProduct16b(x.shape, count, **options) as context:
+                context.set_params(weight if transpose else weight.T.copy(), bias)
+                y = context(x if src == "float32" else reference.to_bfloat16(x))
+            assert y.dtype == (np.float32 if dst == "float32" else np.uint16)
+            assert_within(y if dst == "float32" else reference.from_bfloat16(y), values, bound)
+
+
+def test_bfloat16_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(TypeError, match="src_dtype has dtype float64"):
+        pysimd.InnerProduct16b((2, 8), 3, src_dtype="float64")
+    context = pysimd.InnerProduct16b((2, 8), 3)
+    context.set_params(floats(rng, 3, 8))
+    with pytest.raises(TypeError, match="x has dtype float32"):
+        context(floats(rng, 2, 8))

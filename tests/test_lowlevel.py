@@ -50,7 +50,8 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
     called |= {f"SimdSynet{name}32f" for name in re.findall(r"^ +X\(\w+, (\w+), \w+, \d", listed, re.MULTILINE)}
     assert set(FUNCTIONS) - called == set()
     older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have an equivalent
-    kinds = ("Convolution32f", "Convolution8i", "Convolution16b", "Deconvolution32f", "MergedConvolution32f")
+    kinds = [f"{kind}{end}" for kind in ("Convolution", "Deconvolution") for end in ("32f", "16b")]
+    kinds += ["Convolution8i", "InnerProduct16b", "MergedConvolution32f"]
     older |= {"SimdSynetSoftmax32f", *(f"SimdSynet{kind}Info" for kind in kinds)}
     ends = ("Init", "ExternalBufferSize", "InternalBufferSize", "SetParams", "Forward")
     older |= {f"SimdnetConvolution16b{end}" for end in ends}

@@ -112,6 +112,18 @@ const char * SimdSynetConvolution16bInfo(const void * context)
     return info_of(__func__, context, "Convolution16b");
 }
 
+const char * SimdSynetDeconvolution16bInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "Deconvolution16b");
+}
+
+const char * SimdSynetInnerProduct16bInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "InnerProduct16b");
+}
+
 const char * SimdSynetDeconvolution32fInfo(const void * context)
 {
     SN_BEGIN();

@@ -292,7 +292,7 @@ void sn_convolution_forward(const struct sn_context_kind * kind, const char * fu
         return;
     struct sn_arrays a = sn_dense_arrays(plan, src, NULL, dst);
     if (begin(plan, function, &a, buf, false))
-        plan->algorithm->forward(plan, &a);
+        sn_convolution_forward_plain(plan, &a);
 }
 
 void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, const void * context,

@@ -62,6 +62,10 @@ bool sn_convert_parameters(const char * function, size_t batch, const SimdConvol
 bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
                           const char * name);
 
+/* The same of a deconvolution. */
+bool sn_check_deconvolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
+                            const char * name);
+
 /* The arrays of SetParams: weights if there are outputs, parameters if the activation needs them. */
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params);
 

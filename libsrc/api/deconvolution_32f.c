@@ -27,11 +27,12 @@ static bool check_axis(const struct sn_convolution_check * c, struct sn_convolut
     return true;
 }
 
-static bool check_parameters(const char * function, const struct sn_convolution_parameters * p)
+bool sn_check_deconvolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
+                            const char * name)
 {
     const struct sn_convolution_check c = {function, "", p};
-    return sn_check_convolution_types(&c) && check_axis(&c, sn_axis_y(p)) && check_axis(&c, sn_axis_x(p)) &&
-           sn_check_convolution_channels(&c);
+    return (small == SN_DATA_32F ? sn_check_convolution_types(&c) : sn_check_convolution_types_of(&c, small, name)) &&
+           check_axis(&c, sn_axis_y(p)) && check_axis(&c, sn_axis_x(p)) && sn_check_convolution_channels(&c);
 }
 
 void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
@@ -39,7 +40,8 @@ void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParamete
     SN_BEGIN();
     (void)gemm;
     struct sn_convolution_parameters p;
-    if (!sn_convert_parameters(__func__, batch, conv, 1, &p) || !check_parameters(__func__, &p))
+    if (!sn_convert_parameters(__func__, batch, conv, 1, &p) ||
+        !sn_check_deconvolution(__func__, &p, SN_DATA_32F, "SimdTensorData32f"))
         return NULL;
     return sn_convolution_init(&kind, __func__, &sn_deconvolution_32f, batch, &p);
 }

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "api/call.h"
-#include "api/convolution.h"
 #include "api/forward.h"
+#include "api/inner_product.h"
 
 static void forward_any(const char * function, void * context, const SimdnetForwardParameters * f);
 
@@ -26,30 +26,12 @@ static void forward_any(const char * function, void * context, const SimdnetForw
     sn_convolution_forward_any(function, context, f);
 }
 
-static bool check_flag(const char * function, const char * name, SimdBool flag)
-{
-    SN_CHECK_FOR(function, flag == SimdFalse || flag == SimdTrue, false, "%s is %d, expected SimdFalse or SimdTrue", name,
-                 (int)flag);
-    return true;
-}
-
-static bool check_size(const char * function, const char * names, size_t a, size_t b)
-{
-    size_t all;
-    SN_CHECK_FOR(function, sn_max(a, b) <= SN_MOST_EXTENT && sn_product(&all, a, b), false,
-                 "%c is %zu and %c is %zu, too large for an array", names[0], a, names[1], b);
-    return true;
-}
-
 void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool transB, SimdBool constB, SimdBool bias,
                                     SimdConvolutionActivationType activation)
 {
     SN_BEGIN();
     const struct sn_convolution_parameters p = sn_inner_product_parameters(M, N, K, (enum sn_activation)activation);
-    if (!check_size(__func__, "MN", M, N) || !check_size(__func__, "MK", M, K) || !check_size(__func__, "NK", N, K) ||
-        !check_flag(__func__, "transB", transB) || !check_flag(__func__, "constB", constB) ||
-        !check_flag(__func__, "bias", bias) ||
-        !sn_check_convolution_channels(&(struct sn_convolution_check){__func__, "", &p}))
+    if (!sn_check_inner_product(__func__, &p, transB, constB, bias))
         return NULL;
     struct sn_convolution_context * c = sn_convolution_init(
         &kind, __func__, constB == SimdTrue ? &sn_inner_product_32f_packed : &sn_inner_product_32f_given, 1, &p);
@@ -88,18 +70,6 @@ void SimdSynetInnerProduct32fSetParams(void * context, const sn_32f * weight, Si
         *internal = SimdTrue;
 }
 
-/* True if there is something to compute. */
-static bool check_arrays(const char * function, const struct sn_convolution * c, const sn_32f * A, const sn_32f * B,
-                         const sn_32f * C)
-{
-    const size_t M = c->p.dstH, N = c->p.dstC, K = c->p.srcC, weights = is_packed(c) ? 0 : N * K;
-    SN_CHECK_FOR(function, A || K == 0, false, "A is NULL, expected an array");
-    SN_CHECK_FOR(function, B || weights == 0, false, "B is NULL, expected an array, since constB is SimdFalse");
-    SN_CHECK_FOR(function, C, false, "C is NULL, expected an array");
-    return sn_apart(function, SN_ARRAY(C, M * N), SN_ARRAY(A, M * K)) &&
-           sn_apart(function, SN_ARRAY(C, M * N), SN_ARRAY(B, weights));
-}
-
 void SimdSynetInnerProduct32fForward(void * context, const sn_32f * A, const sn_32f * B, sn_32f * buf, sn_32f * C)
 {
     SN_CALL_OF(context);
@@ -107,7 +77,9 @@ void SimdSynetInnerProduct32fForward(void * context, const sn_32f * A, const sn_
         return;
     const struct sn_convolution * c = plan_of(context);
     const bool ready = c->packed && c->dstSize; /* otherwise sn_forward_begin() returns false */
-    if (ready && !check_arrays(__func__, c, A, B, C))
+    const struct sn_inner_product_arrays arrays = {A, B, C, sizeof(*A), sizeof(*B), sizeof(*C),
+        is_packed(c) ? 0 : c->p.dstC * c->p.srcC};
+    if (ready && !sn_check_inner_product_arrays(__func__, c, &arrays))
         return;
     struct sn_arrays a = sn_dense_arrays(c, A ? A : C, NULL, C);
     if (!sn_forward_begin(&(struct sn_forward){__func__, c, c, 1, c->workSize, false}, &a, buf))

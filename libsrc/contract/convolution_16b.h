@@ -20,12 +20,27 @@ struct sn_result_16b {
     float param[2];
 };
 
+/*
+ * Packs columns of a matrix B for the tile. Element (k, j), k < depth, j < columns, is number k * step + j of b, or number
+ * j * step + k of a transposed one, and becomes number (k / 2 * width + j) * 2 + k % 2 of the panel; the others, of which
+ * width - columns columns and the second half of an odd depth consist, become 0. width is a multiple of the granule.
+ */
+struct sn_panel_16b {
+    const void * b;
+    bool floats; /* which are rounded; else bfloat16 numbers */
+    bool transposed;
+    size_t step, depth, columns, width;
+    uint8_t * panel;
+};
+typedef void (*sn_panel_16b_fn)(const struct sn_panel_16b * p);
+
 /* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_16b_slots {
     sn_convolution_16b_fn plain;
     struct sn_dot_tile tile;
     sn_pixels_fn pixels;
     sn_planes_fn planes;
+    sn_panel_16b_fn panel;
     sn_depthwise_nhwc_fn depthwise_nhwc;
 };
 

@@ -1,5 +1,5 @@
 /*
- * Conversions between images and the tile of bfloat16 convolutions: images to bfloat16 numbers in NHWC, or to floats rounded
+ * Conversions between images or matrices and the tile of bfloat16 convolutions: images to bfloat16 numbers in NHWC, or to floats rounded
  * to bfloat16, and results to planes.
  *
  * Planes are converted to pixels in squares: numbers of two channels are joined in the 32-bit lanes of a vector, one lane
@@ -207,8 +207,62 @@ static void planes_16b(const uint8_t * src, size_t step, size_t channels, size_t
         }
 }
 
+/* ---- panels of a matrix */
+
+static void panel_of_rows(const struct sn_panel_16b * p)
+{
+    const size_t number = p->floats ? 4 : 2;
+    for (size_t k = 0; k < p->depth; k += 2)
+        for (size_t j = 0; j < p->width; j += V32F_N) {
+            const size_t n = sn_min(p->columns - sn_min(j, p->columns), V32F_N);
+            const uint8_t * row = (const uint8_t *)p->b + (k * p->step + j) * number, * next = row + p->step * number;
+            const v32f a = p->floats ? load_32f(row, n) : load_16b(row, n);
+            const v32f b = k + 1 == p->depth ? v_zero_32f() : p->floats ? load_32f(next, n) : load_16b(next, n);
+            v_store_16i(p->panel + (k / 2 * p->width + j) * 4, v_join_16b_32f(clean(a), clean(b)));
+        }
+}
+
+/* Up to V16I_N floats, rounded, in the order of memory. */
+SN_INLINE v16i load_rounded(const uint8_t * p, size_t n)
+{
+    uint8_t rounded[V16I_N * 2] SN_ALIGNED;
+    const size_t first = sn_min(n, V32F_N);
+    v_store_16b_32f(rounded, load_32f(p, first));
+    v_store_16b_32f(rounded + V32F_N * 2, n > first ? load_32f(p + first * 4, n - first) : v_zero_32f());
+    return v_load_16i(rounded);
+}
+
+/* Squares of pairs, as of planes. */
+static void panel_of_columns(const struct sn_panel_16b * p)
+{
+    const size_t number = p->floats ? 4 : 2;
+    for (size_t j = 0; j < p->width; j += V32F_N)
+        for (size_t k = 0; k < p->depth; k += V16I_N) {
+            const size_t n = sn_min(p->depth - k, V16I_N);
+            const uint8_t * row = (const uint8_t *)p->b + (j * p->step + k) * number;
+            uint8_t * to = p->panel + (k / 2 * p->width + j) * 4;
+            v32f square[V32F_N];
+            for (size_t i = 0; i < V32F_N; ++i, row += p->step * number)
+                square[i] = j + i >= p->columns ? v_zero_32f()
+                                                : v_cast_32i_32f(v_cast_16i_32i(p->floats ? load_rounded(row, n)
+                                                                                          : load_16i(row, n)));
+            v_transpose_32f(square);
+            for (size_t i = 0; 2 * i < n; ++i)
+                v_store_32f(to + i * p->width * 4, square[i]);
+        }
+}
+
+static void panel_16b(const struct sn_panel_16b * p)
+{
+    if (p->transposed)
+        panel_of_columns(p);
+    else
+        panel_of_rows(p);
+}
+
 SN_INSTALL(convolution_16b, convolution_16b)
 {
+    slots->panel = panel_16b;
     slots->pixels = pixels_16b;
     slots->planes = planes_16b;
 }

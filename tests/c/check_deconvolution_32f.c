@@ -1,12 +1,14 @@
 /*
- * Deconvolution32f. Bound: the rounding of a chain of K multiply-adds, where K is the number of products that reach an
+ * Deconvolution32f and Deconvolution16b. Bound: the rounding of a chain of K multiply-adds, where K is the number of products that reach an
  * output, and of the activation after it, as in check_convolution_32f.c. Where an instruction set computes it as a
- * convolution by Winograd's algorithm, the bound of that convolution.
+ * convolution by Winograd's algorithm, the bound of that convolution. Of bfloat16 numbers: that of the rounded source and
+ * weights, and what flushed subnormal numbers add, as in check_convolution_16b.c.
  */
 #include <stdlib.h>
 
 #include "check_layer.h"
 #include "runtime/common.h"
+#include "runtime/numeric.h"
 
 typedef SimdConvolutionParameters parameters;
 
@@ -29,9 +31,34 @@ static void run(void * context, const void * src, void * buf, void * dst)
 }
 
 /* Weights that reach no output are not stored, so there is no lower bound for the size of stored weights. */
-static const struct check_layer_family family = {
+static const struct check_layer_family floats = {
     CHECK_LAYER_FUNCTIONS(SimdSynetDeconvolution32f), .unit = sizeof(float), .make = make,
     .call_set_params = call_set_params, .run = run};
+
+static void * make_small(const struct check_layer * l)
+{
+    return SimdSynetDeconvolution16bInit(l->batch, l->null_conv ? NULL : l->p, SimdSynetCompatibilityDefault);
+}
+
+static bool call_set_params_small(const struct check_layer * l, void * context, const float * const * a)
+{
+    (void)l;
+    SimdSynetDeconvolution16bSetParams(context, a[CHECK_WEIGHT], a[CHECK_BIAS], a[CHECK_PARAMS]);
+    return true;
+}
+
+static void run_small(void * context, const void * src, void * buf, void * dst)
+{
+    SimdSynetDeconvolution16bForward(context, src, buf, dst);
+}
+
+static const struct check_layer_family small = {CHECK_LAYER_FUNCTIONS(SimdSynetDeconvolution16b), .unit = 1, .narrow = true,
+    .make = make_small, .call_set_params = call_set_params_small, .run = run_small};
+
+/* The one whose cases are declared now. */
+static const struct check_layer_family * family = &floats;
+
+static bool is_small(void) { return family == &small; }
 
 /* ---- bounds */
 
@@ -79,7 +106,8 @@ static void direct_bounds(const struct check_layer * j, const float * src, const
         for (size_t n = 0; n < to; ++n) {
             const size_t o = p->dstF == SimdTensorFormatNhwc ? n % p->dstC : n / (p->dstH * p->dstW);
             const double size = (isfinite(bound[n]) ? bound[n] : INFINITY) + fabs(bias[o]);
-            bound[n] = check_activated(p, params, o, size, number[n] * size * FLT_EPSILON);
+            const double lost = is_small() ? 4 * 0x1p-126 * (2 * number[n] + 3) : 0; /* activations have slopes below 4 */
+            bound[n] = check_activated(p, params, o, size, (number[n] + 3 * is_small()) * size * FLT_EPSILON) + lost;
         }
     }
     free(number);
@@ -108,8 +136,29 @@ static float * turned(const parameters * p, const float * weight)
     return to;
 }
 
+static float * rounded(const void * data, SimdTensorDataType type, size_t count)
+{
+    float * x = malloc(count * sizeof(float) + 1);
+    for (size_t i = 0; i < count; ++i) {
+        uint16_t number;
+        float v;
+        memcpy(&number, (const char *)data + 2 * i, type == SimdTensorData16b ? sizeof(number) : 0);
+        memcpy(&v, (const char *)data + 4 * i, type == SimdTensorData16b ? 0 : sizeof(v));
+        x[i] = sn_16b_to_32f(type == SimdTensorData16b ? number : sn_32f_to_16b(v));
+    }
+    return x;
+}
+
 static void fill_bounds(const struct check_layer * j, enum check_fill fill, void * const * a)
 {
+    if (is_small()) {
+        float * src_16b = rounded(a[CHECK_SRC], j->p->srcT, check_layer_count(j, CHECK_SRC));
+        float * weight_16b = rounded(a[CHECK_WEIGHT], SimdTensorData32f, check_layer_count(j, CHECK_WEIGHT));
+        direct_bounds(j, src_16b, weight_16b, a[CHECK_BIAS], a[CHECK_PARAMS], check_bound());
+        free(src_16b);
+        free(weight_16b);
+        return;
+    }
     const float * src = a[CHECK_SRC], * weight = a[CHECK_WEIGHT], * bias = a[CHECK_BIAS], * params = a[CHECK_PARAMS];
     const unsigned used = check_convolution_algorithms(check_layer_init, j);
     if (used == 1) {
@@ -129,8 +178,8 @@ static bool declare(const struct check_layer * j, enum check_fill fill, void ** 
 {
     const parameters * p = j->p;
     char text[200];
-    snprintf(text, sizeof(text), "%zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s",
-             j->batch, p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY,
+    snprintf(text, sizeof(text), "types=%d,%d %zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s",
+             (int)p->srcT, (int)p->dstT, j->batch, p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY,
              p->dilationX, p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation,
              check_format_name(p->srcF));
     return check_layer_case(j, text, fill, a);
@@ -158,10 +207,19 @@ static parameters shape(SimdTensorFormatType format, size_t srcC, size_t h, size
     return p;
 }
 
+/* One of the four combinations of types. */
+static void set_types(parameters * p, size_t number)
+{
+    p->srcT = is_small() && number & 1 ? SimdTensorData16b : SimdTensorData32f;
+    p->dstT = is_small() && number & 2 ? SimdTensorData16b : SimdTensorData32f;
+}
+
 static struct check_layer layer(SimdTensorFormatType format, size_t srcC, size_t h, size_t w, size_t dstC, size_t kernel,
                                 size_t stride, size_t pad, size_t group)
 {
-    return check_layer_of(&family, shape(format, srcC, h, w, dstC, kernel, stride, pad, group));
+    struct check_layer l = check_layer_of(family, shape(format, srcC, h, w, dstC, kernel, stride, pad, group));
+    set_types(l.p, srcC + w);
+    return l;
 }
 
 /* 1 .. limit, small ones more often. */
@@ -213,8 +271,9 @@ static void run_case(struct check_layer j, enum check_fill fill)
 
 static void random_case(SimdTensorFormatType format)
 {
-    struct check_layer j = check_layer_with(check_layer_of(&family, random_shape(format)), few(2), check_random(0, 1));
+    struct check_layer j = check_layer_with(check_layer_of(family, random_shape(format)), few(2), check_random(0, 1));
     parameters * p = j.p;
+    set_types(p, is_small() ? check_random(0, 3) : 0);
     j.no_bias = check_random(0, 3) == 0;
     const size_t products = check_layer_count(&j, CHECK_WEIGHT) * p->dstH * p->dstW;
     if (products > 300000 && p->group != p->srcC) { /* limits base's time */
@@ -354,7 +413,7 @@ static void refusals(void)
     check_layer_refuse_parameters(&good);
     const size_t huge = SIZE_MAX / 2;
     CHECK_REFUSED_INIT(good, "srcT", j.p->srcT = SimdTensorData8u);
-    CHECK_REFUSED_INIT(good, "dstT", j.p->dstT = SimdTensorData16b);
+    CHECK_REFUSED_INIT(good, "dstT", j.p->dstT = is_small() ? SimdTensorData32i : SimdTensorData16b);
     CHECK_REFUSED_INIT(good, "kernelX", j.p->kernelX = huge);
     CHECK_REFUSED_INIT(good, "strideX", j.p->strideX = huge);
     CHECK_REFUSED_INIT(good, "dstH", j.p->srcH = 5);
@@ -402,7 +461,7 @@ static void bench(void)
     bench_case(SimdTensorFormatNchw, 64, 56, 64, 3, 1, 1, 64);
 }
 
-CHECK_FAMILY(deconvolution_32f)
+static void all_cases(size_t random)
 {
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {
@@ -413,7 +472,7 @@ CHECK_FAMILY(deconvolution_32f)
         phases_without_taps(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
-        for (size_t n = 0; n < check_count(1500); ++n)
+        for (size_t n = 0; n < check_count(random); ++n)
             random_case(formats[i]);
     }
     const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 2, 1, 1);
@@ -422,4 +481,16 @@ CHECK_FAMILY(deconvolution_32f)
     refusals_of_calls();
     if (check_timed())
         bench();
+}
+
+CHECK_FAMILY(deconvolution_32f)
+{
+    family = &floats;
+    all_cases(1500);
+}
+
+CHECK_FAMILY(deconvolution_16b)
+{
+    family = &small;
+    all_cases(800);
 }

@@ -79,6 +79,22 @@ static void * open_product(const struct subject * s, const float * floats)
     return context;
 }
 
+static void * open_deconvolution_16b(const struct subject * s, const float * floats)
+{
+    void * context = SimdSynetDeconvolution16bInit(s->batch, s->p, SimdSynetCompatibilityDefault);
+    SimdSynetDeconvolution16bSetParams(context, floats, floats + 7, floats + 20);
+    return context;
+}
+
+static void * open_product_16b(const struct subject * s, const float * floats)
+{
+    void * context = SimdSynetInnerProduct16bInit(s->batch * s->p->srcH * s->p->srcW, s->p->dstC, s->p->srcC, s->p->srcT,
+                                                  SimdTensorData32f, s->p->dstT, SimdTrue, SimdTrue, SimdTrue,
+                                                  s->p->activation);
+    SimdSynetInnerProduct16bSetParams(context, floats, floats + 7, floats + 20);
+    return context;
+}
+
 static void * open_add(const struct subject * s, const float * floats)
 {
     const parameters * p = s->p;
@@ -102,6 +118,10 @@ static const struct kind convolution_8i = {"Convolution8i", open_8i, SimdSynetCo
 static const struct kind convolution_16b = {"Convolution16b", open_16b, SimdSynetConvolution16bExternalBufferSize, 1};
 static const struct kind product_32f = {
     "InnerProduct32f", open_product, SimdSynetInnerProduct32fExternalBufferSize, 4};
+static const struct kind deconvolution_16b = {
+    "Deconvolution16b", open_deconvolution_16b, SimdSynetDeconvolution16bExternalBufferSize, 1};
+static const struct kind product_16b = {
+    "InnerProduct16b", open_product_16b, SimdSynetInnerProduct16bExternalBufferSize, 1};
 static const struct kind add_16b = {"Add16b", open_add, no_buffer, 1};
 
 /* ---- one context with several distances */
@@ -351,6 +371,11 @@ static void refusals(void)
     SimdnetForward(given, &(SimdnetForwardParameters){.size = known});
     check_that(strstr(SimdnetLastError(), "without constB") != NULL, "SimdnetForward", "given: %s", SimdnetLastError());
     SimdRelease(given);
+    given = SimdSynetInnerProduct16bInit(1, 1, 1, SimdTensorData32f, SimdTensorData32f, SimdTensorData32f, SimdTrue, SimdFalse,
+                                         SimdFalse, SimdConvolutionActivationIdentity);
+    SimdnetForward(given, &(SimdnetForwardParameters){.size = known});
+    check_that(strstr(SimdnetLastError(), "without constB") != NULL, "SimdnetForward", "given: %s", SimdnetLastError());
+    SimdRelease(given);
     SimdnetForward(NULL, NULL);
     check_that(strstr(SimdnetLastError(), "context is NULL") != NULL, "SimdnetForward", "context: %s", SimdnetLastError());
 }
@@ -366,10 +391,14 @@ CHECK_FAMILY(forward)
         compare(&s, true);
         s.kind = &deconvolution_32f, *s.p = random_deconvolution(n);
         compare(&s, true);
+        s.kind = &deconvolution_16b, *s.p = typed(*s.p, SimdTensorData16b, n / 3);
+        compare(&s, s.p->dstT == SimdTensorData32f);
         const parameters product =
             check_convolution_shape(nhwc, check_few(70), check_few(9), check_few(9), check_few(70), 1, 1, 0, 1);
         s.kind = &product_32f, *s.p = product, s.p->activation = check_any_activation();
         compare(&s, true);
+        s.kind = &product_16b, *s.p = typed(product, SimdTensorData16b, n / 3);
+        compare(&s, s.p->dstT == SimdTensorData32f);
         s = random_merged(n);
         compare(&s, true);
         s = (struct subject){&convolution_8i, {typed(some(n), SimdTensorData8u, n / 3)}, 1, check_few(3)};

@@ -58,6 +58,16 @@ static void forward_16b(void * context, float * dst)
 {
     SimdSynetConvolution16bForward(context, (const uint8_t *)small_ones, NULL, (uint8_t *)dst);
 }
+static void * init_back_16b(const struct layer * l)
+{
+    return SimdSynetDeconvolution16bInit(1, l->p, SimdSynetCompatibilityDefault);
+}
+static void set_back_16b(void * context) { SimdSynetDeconvolution16bSetParams(context, ones, NULL, NULL); }
+static void forward_back_16b(void * context, float * dst)
+{
+    SimdSynetDeconvolution16bForward(context, (const uint8_t *)small_ones, NULL, (uint8_t *)dst);
+}
+static const struct kind deconvolution_16b = {"SimdSynetDeconvolution16b", init_back_16b, set_back_16b, forward_back_16b, NULL};
 static const struct kind convolution_16b = {"SimdSynetConvolution16b", init_16b, set_16b, forward_16b, NULL};
 
 static void * init_add(const struct layer * l)
@@ -150,7 +160,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 30 };
+enum { LAYERS = 34 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -165,6 +175,8 @@ static size_t all_layers(struct layer * all)
         all[n++] = of_floats(&convolution_32f, shape(format, 64, 64, 3, 1)); /* Winograd's algorithm, large blocks */
         all[n++] = of_floats(&deconvolution_32f, p);
         all[n++] = of_stride_2(of_floats(&deconvolution_32f, p));
+        all[n++] = of_type(of_floats(&deconvolution_16b, p), SimdTensorData16b);
+        all[n++] = of_type(of_stride_2(of_floats(&deconvolution_16b, p)), SimdTensorData16b);
         all[n++] = of_type(of_floats(&convolution_8i, p), SimdTensorData8u);
         all[n++] = of_type(of_floats(&convolution_16b, p), SimdTensorData16b);
         all[n++] = of_type(of_floats(&convolution_16b, depthwise), SimdTensorData16b);

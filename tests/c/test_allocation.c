@@ -190,6 +190,20 @@ static void forward_product_of_two(void * context, float * dst)
 static const struct kind product_of_two = {"SimdSynetInnerProduct32f", init_product_of_two, set_product_of_two,
                                            forward_product_of_two, NULL};
 
+static void * init_product_16b(const struct layer * l)
+{
+    return SimdSynetInnerProduct16bInit(l->p->srcH, l->p->dstC, l->p->srcC, l->p->srcT, SimdTensorData32f, SimdTensorData32f,
+                                        SimdTrue, l->p->srcF == SimdTensorFormatNhwc ? SimdTrue : SimdFalse, SimdTrue,
+                                        SimdConvolutionActivationPrelu);
+}
+static void set_product_16b(void * context) { SimdSynetInnerProduct16bSetParams(context, ones, ones, ones); }
+static void forward_product_16b(void * context, float * dst)
+{
+    SimdSynetInnerProduct16bForward(context, (const uint8_t *)ones, (const uint8_t *)ones, NULL, (uint8_t *)dst);
+}
+static const struct kind inner_product_16b = {"SimdSynetInnerProduct16b", init_product_16b, set_product_16b,
+                                              forward_product_16b, NULL};
+
 static void * init_permute(const struct layer * l)
 {
     return SimdSynetPermuteInit((size_t[]){l->p->srcC, l->p->srcH, l->p->srcW}, (size_t[]){2, 0, 1}, 3, SimdTensorData32f);
@@ -250,6 +264,7 @@ static void other_contexts(void)
         const SimdConvolutionParameters p = shape(nhwc ? SimdTensorFormatNhwc : SimdTensorFormatNchw, 6, 5, 1, 1);
         every_allocation(of_floats(&inner_product_32f, p));
         every_allocation(of_floats(&product_of_two, p));
+        every_allocation(of_floats(&inner_product_16b, p));
         every_allocation(of_floats(&permute, p));
         every_allocation(of_floats(&grid_sample, p));
         every_allocation(of_floats(&gather_elements, p));

@@ -277,7 +277,9 @@ static void twins(void)
     } infos[] = {{"Convolution32f", SimdSynetConvolution32fInfo}, {"Convolution8i", SimdSynetConvolution8iInfo},
                  {"Deconvolution32f", SimdSynetDeconvolution32fInfo},
                  {"MergedConvolution32f", SimdSynetMergedConvolution32fInfo},
-                 {"Convolution16b", SimdSynetConvolution16bInfo}};
+                 {"Convolution16b", SimdSynetConvolution16bInfo},
+                 {"InnerProduct16b", SimdSynetInnerProduct16bInfo},
+                 {"Deconvolution16b", SimdSynetDeconvolution16bInfo}};
     SimdConvolutionParameters p[2];
     for (size_t i = 0; i < 2; ++i)
         p[i] = (SimdConvolutionParameters){.srcC = 4, .srcH = 5, .srcW = 5, .srcT = SimdTensorData32f,
@@ -287,7 +289,10 @@ static void twins(void)
     p[1].group = 4;
     void * contexts[] = {SimdSynetConvolution32fInit(1, p, NULL), SimdSynetConvolution8iInit(1, p),
                          SimdSynetDeconvolution32fInit(1, p, NULL), SimdSynetMergedConvolution32fInit(1, p, 2, SimdFalse),
-                         SimdSynetConvolution16bInit(1, p, SimdSynetCompatibilityDefault)};
+                         SimdSynetConvolution16bInit(1, p, SimdSynetCompatibilityDefault),
+                         SimdSynetInnerProduct16bInit(1, 1, 1, SimdTensorData16b, SimdTensorData16b, SimdTensorData16b, SimdTrue,
+                                                      SimdTrue, SimdTrue, SimdConvolutionActivationIdentity),
+                         SimdSynetDeconvolution16bInit(1, p, SimdSynetCompatibilityDefault)};
     enum { KINDS = sizeof(infos) / sizeof(*infos) };
     for (size_t i = 0; i < KINDS; ++i) {
         TEST(contexts[i] && infos[i].info(contexts[i]) == SimdnetContextInfo(contexts[i]));

@@ -184,7 +184,7 @@ static void no_slot_empty(void)
         PART(convolution_32f.few_nchw), PART(convolution_8i.tile),
         PART(convolution_8i.depthwise), PART(convolution_8i.flat), PART(convolution_8i.pixels), PART(convolution_8i.planes),
         PART(convolution_16b.depthwise_nhwc), PART(convolution_16b.tile), PART(convolution_16b.pixels),
-        PART(convolution_16b.planes), PART(convolution_32f.join),
+        PART(convolution_16b.planes), PART(convolution_16b.panel), PART(convolution_32f.join),
         PART(normalize.rows), PART(normalize.columns), PART(normalize.row_moments), PART(normalize.column_moments),
         PART(normalize.coefficients),
     };

@@ -80,6 +80,7 @@ static size_t batch;
 
 static void * convolution_32f(void) { return SimdSynetConvolution32fInit(batch, shape, NULL); }
 static void * deconvolution_32f(void) { return SimdSynetDeconvolution32fInit(batch, shape, NULL); }
+static void * deconvolution_16b(void) { return SimdSynetDeconvolution16bInit(batch, shape, SimdSynetCompatibilityDefault); }
 static void * convolution_8i(void) { return SimdSynetConvolution8iInit(batch, shape); }
 static void * convolution_16b(void) { return SimdSynetConvolution16bInit(batch, shape, SimdSynetCompatibilityDefault); }
 static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32fInit(batch, shape, 3, SimdFalse); }
@@ -88,6 +89,14 @@ static void * inner_product_32f(void)
 {
     return SimdSynetInnerProduct32fInit(shape->srcH, shape->dstC, shape->srcC, (SimdBool)below(2), (SimdBool)below(2),
                                         SimdTrue, shape->activation);
+}
+
+static SimdTensorDataType some_type(void) { return below(2) ? SimdTensorData16b : SimdTensorData32f; }
+
+static void * inner_product_16b(void)
+{
+    return SimdSynetInnerProduct16bInit(shape->srcH, shape->dstC, shape->srcC, some_type(), some_type(), some_type(),
+                                        (SimdBool)below(2), (SimdBool)below(2), SimdTrue, shape->activation);
 }
 
 static void * add_16b(void)
@@ -188,6 +197,8 @@ static const struct family {
      SimdSynetConvolution32fInternalBufferSize, 4, SimdTensorData32f},
     {"Deconvolution32f", deconvolution_32f, SimdSynetDeconvolution32fExternalBufferSize,
      SimdSynetDeconvolution32fInternalBufferSize, 4, SimdTensorData32f},
+    {"Deconvolution16b", deconvolution_16b, SimdSynetDeconvolution16bExternalBufferSize,
+     SimdSynetDeconvolution16bInternalBufferSize, 1, SimdTensorData16b},
     {"Convolution8i", convolution_8i, SimdSynetConvolution8iExternalBufferSize, SimdSynetConvolution8iInternalBufferSize, 1,
      SimdTensorData8u},
     {"Convolution16b", convolution_16b, SimdSynetConvolution16bExternalBufferSize, SimdSynetConvolution16bInternalBufferSize, 1,
@@ -196,6 +207,8 @@ static const struct family {
      SimdSynetMergedConvolution32fInternalBufferSize, 4, SimdTensorData32f},
     {"InnerProduct32f", inner_product_32f, SimdSynetInnerProduct32fExternalBufferSize,
      SimdSynetInnerProduct32fInternalBufferSize, 4, SimdTensorData32f},
+    {"InnerProduct16b", inner_product_16b, SimdSynetInnerProduct16bExternalBufferSize,
+     SimdSynetInnerProduct16bInternalBufferSize, 1, SimdTensorData32f},
     {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
     {"QuantizedAdd", quantized_add, nothing, nothing, 1, SimdTensorData32f},
     {"Scale16b", scale_16b, nothing, nothing, 1, SimdTensorData32f},
@@ -247,9 +260,10 @@ static bool is_absurd(const struct family * f)
 {
     const SimdConvolutionParameters * p = shape;
     const bool convolves = f->init == convolution_32f || f->init == deconvolution_32f || f->init == convolution_8i ||
+                           f->init == deconvolution_16b ||
                            f->init == convolution_16b || f->init == merged_convolution_32f;
     const double images = (f->init == scale_16b ? 1 : (double)batch) * (double)p->srcC;
-    if (f->init == inner_product_32f)
+    if (f->init == inner_product_32f || f->init == inner_product_16b)
         return (double)p->srcH * (double)p->srcC >= 0x1p60 || (double)p->srcH * (double)p->dstC >= 0x1p60;
     if (f->init == recurrent)
         return (double)p->srcH * images >= 0x1p60 || (double)p->srcH * (double)batch * (double)p->dstC >= 0x1p60;
@@ -296,7 +310,7 @@ static bool is_quick_and_small(const struct family * f)
 
 static void draw(const struct family * f)
 {
-    *shape = random_shape(f->init == deconvolution_32f);
+    *shape = random_shape(f->init == deconvolution_32f || f->init == deconvolution_16b);
     shape->srcT = shape->dstT = f->type;
     batch = any();
     if (f->init == merged_convolution_32f)

@@ -97,13 +97,35 @@ static void set_product(void * context, const float * f)
     SimdSynetInnerProduct32fSetParams(context, f, NULL, f + 7, f + 20);
 }
 
+static void * init_back_16b(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return SimdSynetDeconvolution16bInit(batch, p, SimdSynetCompatibilityDefault);
+}
+
+static void set_back_16b(void * context, const float * f) { SimdSynetDeconvolution16bSetParams(context, f, f + 7, f + 20); }
+
+static void * init_product_16b(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return SimdSynetInnerProduct16bInit(batch * p->srcH * p->srcW, p->dstC, p->srcC, p->srcT, SimdTensorData32f, p->dstT,
+                                        SimdFalse, SimdTrue, SimdTrue, p->activation);
+}
+
+static void set_product_16b(void * context, const float * f)
+{
+    SimdSynetInnerProduct16bSetParams(context, f, f + 7, f + 20);
+}
+
 static const struct kind
     plain_32f = {"Convolution32f", init_32f, set_32f, SimdSynetConvolution32fInternalBufferSize},
     back_32f = {"Deconvolution32f", init_back, set_back, SimdSynetDeconvolution32fInternalBufferSize},
     merged_32f = {"MergedConvolution32f", init_merged, set_merged, SimdSynetMergedConvolution32fInternalBufferSize},
     plain_8i = {"Convolution8i", init_8i, set_8i, SimdSynetConvolution8iInternalBufferSize},
     plain_16b = {"Convolution16b", init_16b, set_16b, SimdSynetConvolution16bInternalBufferSize},
-    product_32f = {"InnerProduct32f", init_product, set_product, SimdSynetInnerProduct32fInternalBufferSize};
+    product_32f = {"InnerProduct32f", init_product, set_product, SimdSynetInnerProduct32fInternalBufferSize},
+    back_16b = {"Deconvolution16b", init_back_16b, set_back_16b, SimdSynetDeconvolution16bInternalBufferSize},
+    product_16b = {"InnerProduct16b", init_product_16b, set_product_16b, SimdSynetInnerProduct16bInternalBufferSize};
 
 /* ---- shapes */
 
@@ -129,7 +151,7 @@ static void * open_context(const struct subject * s, size_t batch, size_t height
     for (size_t i = 0; i < s->stages; ++i) {
         p[i] = s->p[i];
         p[i].srcH = height, p[i].srcW = width;
-        if (s->kind == &back_32f) {
+        if (s->kind == &back_32f || s->kind == &back_16b) {
             height = p[i].strideY * (height - 1) + p[i].dilationY * (p[i].kernelY - 1) + 1 - p[i].padY - p[i].padH;
             width = p[i].strideX * (width - 1) + p[i].dilationX * (p[i].kernelX - 1) + 1 - p[i].padX - p[i].padW;
         } else {
@@ -215,10 +237,12 @@ static void all_kinds(void)
         {&plain_16b, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_16b, 1, {shape(NCHW, 29, 40, 3, 1, 1)}},
         {&plain_16b, 1, {shape(NHWC, 36, 36, 3, 1, 36)}},
         {&back_32f, 1, {shape(NHWC, 20, 24, 2, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}},
+        {&back_16b, 1, {shape(NHWC, 20, 24, 2, 2, 1)}}, {&back_16b, 1, {shape(NCHW, 20, 24, 3, 1, 1)}},
         {&back_32f, 1, {shape(NHWC, 20, 24, 3, 1, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}},
         {&merged_32f, 3, {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&merged_32f, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&product_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}},
+        {&product_16b, 1, {shape(NHWC, 31, 40, 1, 1, 1)}},
     };
     size_t shared = 0;
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {

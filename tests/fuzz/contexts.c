@@ -166,13 +166,16 @@ static void convolution_32f(void)
     SimdRelease(context);
 }
 
-static void convolution_16b(void)
+static void small_convolution(bool back)
 {
     size_t batch = fuzz_byte() % 4 == 1 ? fuzz_size(3) : 1;
-    SimdConvolutionParameters p = some_convolution(false);
+    SimdConvolutionParameters p = some_convolution(back);
     p.srcT = fuzz_chance() ? SimdTensorData16b : fuzz_enum(1), p.dstT = fuzz_chance() ? SimdTensorData16b : fuzz_enum(1);
     void * context;
-    OPEN(context, SimdSynetConvolution16bInit, batch, &p, SimdSynetCompatibilityDefault);
+    if (back)
+        OPEN(context, SimdSynetDeconvolution16bInit, batch, &p, SimdSynetCompatibilityDefault);
+    else
+        OPEN(context, SimdSynetConvolution16bInit, batch, &p, SimdSynetCompatibilityDefault);
     if (!context)
         return;
     const bool share = fuzz_byte() % 8 == 1;
@@ -180,22 +183,34 @@ static void convolution_16b(void)
     fuzz_padded();
     const float * weight = fuzz_in(F32, weights_of(&p)), * bias = fuzz_chance() ? fuzz_in(F32, p.dstC) : NULL;
     const float * params = activation_params(p.activation, p.dstC);
-    if (fuzz_possible() && fuzz_byte() < 250)
-        CALL(SimdSynetConvolution16bSetParams, context, weight, bias, params);
+    if (fuzz_possible() && fuzz_byte() < 250) {
+        if (back)
+            CALL(SimdSynetDeconvolution16bSetParams, context, weight, bias, params);
+        else
+            CALL(SimdSynetConvolution16bSetParams, context, weight, bias, params);
+    }
     if (share)
-        context = shared(context, SimdSynetConvolution16bInit(batch + 1, &p, SimdSynetCompatibilityDefault), &batch, batch + 1);
-    const size_t buffer = SimdSynetConvolution16bExternalBufferSize(context);
+        context = shared(context, back ? SimdSynetDeconvolution16bInit(batch + 1, &p, SimdSynetCompatibilityDefault)
+                                       : SimdSynetConvolution16bInit(batch + 1, &p, SimdSynetCompatibilityDefault),
+                         &batch, batch + 1);
+    const size_t buffer = back ? SimdSynetDeconvolution16bExternalBufferSize(context)
+                               : SimdSynetConvolution16bExternalBufferSize(context);
     if (fuzz_chance()) {
         forward(context, batch, &p, &p, p.dstT == SimdTensorData32f, buffer);
     } else {
         const uint8_t * src = fuzz_in(type_of(p.srcT), CELLS(batch, p.srcC, p.srcH, p.srcW));
         uint8_t * dst = fuzz_out(type_of(p.dstT), CELLS(batch, p.dstC, p.dstH, p.dstW));
         uint8_t * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
-        if (fuzz_possible())
+        if (fuzz_possible() && back)
+            CALL(SimdSynetDeconvolution16bForward, context, src, buf, dst);
+        else if (fuzz_possible())
             CALL(SimdSynetConvolution16bForward, context, src, buf, dst);
     }
     SimdRelease(context);
 }
+
+static void convolution_16b(void) { small_convolution(false); }
+static void deconvolution_16b(void) { small_convolution(true); }
 
 /* Minima and maxima of channels: minima of either sign, or none below 0. */
 static const float * const * some_stats(size_t srcC, size_t dstC, const float ** stats)
@@ -320,6 +335,38 @@ static void inner_product_32f(void)
         float * C = fuzz_out(F32, CELLS(M, N)), * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
         if (fuzz_possible())
             CALL(SimdSynetInnerProduct32fForward, context, A, B, buf, C);
+    }
+    SimdRelease(context);
+}
+
+static void inner_product_16b(void)
+{
+    const size_t M = fuzz_size(9), N = fuzz_size(40), K = fuzz_size(60);
+    const SimdTensorDataType types[] = {SimdTensorData32f, SimdTensorData16b, SimdTensorData8u};
+    SimdTensorDataType t[3];
+    for (size_t i = 0; i < 3; ++i)
+        t[i] = types[fuzz_byte() >= 252 ? 2 : fuzz_pick(0, 1)];
+    const SimdBool transB = (SimdBool)fuzz_enum(2), constB = (SimdBool)fuzz_enum(2), has_bias = (SimdBool)fuzz_enum(2);
+    const SimdConvolutionActivationType activation = (SimdConvolutionActivationType)some_activation();
+    void * context;
+    OPEN(context, SimdSynetInnerProduct16bInit, M, N, K, t[0], t[1], t[2], transB, constB, has_bias, activation);
+    if (!context)
+        return;
+    fuzz_near(0x1p-6);
+    const float * weight = constB ? fuzz_in(F32, CELLS(N, K)) : NULL, * bias = fuzz_chance() ? fuzz_in(F32, N) : NULL;
+    const float * params = activation_params(activation, N);
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdSynetInnerProduct16bSetParams, context, weight, bias, params);
+    const size_t buffer = SimdSynetInnerProduct16bExternalBufferSize(context);
+    const SimdConvolutionParameters rows = {.srcC = K, .dstC = N, .srcH = M, .dstH = M, .srcW = 1, .dstW = 1, .srcT = t[0],
+        .dstT = t[2], .srcF = SimdTensorFormatNhwc, .dstF = SimdTensorFormatNhwc};
+    if (fuzz_chance()) {
+        forward(context, 1, &rows, &rows, t[2] == SimdTensorData32f, buffer);
+    } else {
+        const uint8_t * A = fuzz_in(type_of(t[0]), CELLS(M, K)), * B = constB ? NULL : fuzz_in(type_of(t[1]), CELLS(N, K));
+        uint8_t * C = fuzz_out(type_of(t[2]), CELLS(M, N)), * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+        if (fuzz_possible())
+            CALL(SimdSynetInnerProduct16bForward, context, A, B, buf, C);
     }
     SimdRelease(context);
 }
@@ -636,7 +683,9 @@ static void infrastructure(void)
 
 const struct fuzz_target fuzz_contexts[] = {
     {"convolution_32f", convolution_32f}, {"convolution_16b", convolution_16b}, {"convolution_8i", convolution_8i},
-    {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f}, {"add_16b", add_16b},
+    {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f},
+    {"inner_product_16b", inner_product_16b}, {"deconvolution_16b", deconvolution_16b},
+    {"add_16b", add_16b},
     {"scale_narrow", scale_narrow}, {"quantized_add", quantized_add}, {"grid_sample", grid_sample},
     {"gather_elements", gather_elements}, {"permute", permute}, {"resize", resize}, {"resizer", resizer},
     {"recurrent", recurrent}, {"infrastructure", infrastructure},

@@ -553,6 +553,14 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdSynetInnerProduct32fForward(context, pattern(6), s[0], ffi.NULL, d[0])
 
 
+@case("inner product 16b", [A(256, "u2")], [A(4, "u2")], quick=True, name="rows")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    small = lib.SimdTensorData16b
+    context = made(lib.SimdSynetInnerProduct16bInit(n, 4, 256, small, small, small, 1, 1, 1, 0))
+    lib.SimdSynetInnerProduct16bSetParams(context, pattern(1024), pattern(4), ffi.NULL)
+    lib.SimdSynetInnerProduct16bForward(context, s[0], ffi.NULL, ffi.NULL, d[0])
+
+
 @case("gemm", [A(256)], [A(4)], quick=True, name="rows")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdGemm32fNN(n, 4, 256, floats(1), s[0], 256, pattern(1024), 4, floats(0), d[0], 4)
@@ -608,7 +616,8 @@ def shape(n: int, **given: Any) -> dict[str, Any]:
 
 def convolve(name: str, p: dict[str, Any], s: list[Any], d: list[Any], batch: int = 1) -> None:
     parameters = ffi.new("SimdConvolutionParameters *", p)
-    init, rest = getattr(lib, name + "Init"), (ffi.NULL,) if "32f" in name else ()
+    rest: tuple[Any, ...] = (ffi.NULL,) if "32f" in name else (0,) if "16b" in name else ()
+    init = getattr(lib, name + "Init")
     context = made(init(batch, parameters, *rest))
     count = p["kernelY"] * p["kernelX"] * p["srcC"] * p["dstC"] // p["group"]
     internal = (ffi.NULL,) if "32f" in name else ()
@@ -692,6 +701,9 @@ def deconvolution(channels: int, outputs: int, layout: int) -> Call:
 
 
 case("deconvolution 32f", [A(1024)], [A(128, step=2)], quick=True, slow=True, name="nhwc")(deconvolution(16, 1, NHWC))
+case("deconvolution 16b", [A(1024, "u2")], [A(256, "u2")], slow=True, name="stride 1")(
+    convolution("SimdSynetDeconvolution16b", kernel=1, kind="u2")
+)
 case("deconvolution 32f", [A(64 * 4)], [A(128 * 4, step=2)], slow=True, name="nhwc to many")(deconvolution(4, 4, NHWC))
 case("deconvolution 32f", [A(64, planes=4)], [A(128, planes=2, step=2)], slow=True, name="nchw")(deconvolution(4, 2, NCHW))
 

@@ -201,6 +201,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     floating.set_params(weight, bias, floats(rng, 16))
     backward = pysimd.Deconvolution32f(x.shape, 16, stride=2, **options)
     backward.set_params(floats(rng, 8, 3, 3, 16), bias, floats(rng, 16))
+    backward_small = pysimd.Deconvolution16b(x.shape, 16, src_dtype="float32", stride=2, **options)
+    backward_small.set_params(floats(rng, 8, 3, 3, 16), bias, floats(rng, 16))
     merged = pysimd.MergedConvolution32f(x.shape, STAGES, residual=True)
     merged.set_params([floats(rng, *shape) for shape in merged.weight_shapes], None, [None, floats(rng, 16), None])
     quantised = pysimd.Convolution8i(x.shape, 16, src_dtype="float32", **options)
@@ -216,6 +218,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     grid, places = floats(rng, 2, 4, 7, 2), rng.integers(-9, 9, (2, 5, 10, 8))
     product = pysimd.InnerProduct32f(x.shape, 16, activation="prelu")
     product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
+    small_product = pysimd.InnerProduct16b(x.shape, 16, src_dtype="float32", activation="prelu")
+    small_product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
     wide = floats(rng, 2, 3, 96)
     many = pysimd.Statistics(np.full(96, -4, np.float32), np.full(96, 4, np.float32))
     scaled = pysimd.Scale8i(wide.shape, src_dtype="float32")
@@ -225,12 +229,14 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "Convolution16b": (rounded, (x,)),
         "Convolution32f": (floating, (x,)),
         "Convolution8i": (quantised, (x,)),
+        "Deconvolution16b": (backward_small, (x,)),
         "Deconvolution32f": (backward, (x,)),
         "GRU": (gated, (sequences,)),
         "LSTM": (memory, (sequences,)),
         "RNN": (simple, (sequences,)),
         "GatherElements": (pysimd.GatherElements(x.shape, 5, axis=1), (x, places)),
         "GridSample2d": (pysimd.GridSample2d(x.shape, (4, 7), padding_mode="border"), (x, grid)),
+        "InnerProduct16b": (small_product, (x,)),
         "InnerProduct32f": (product, (x,)),
         "MergedConvolution32f": (merged, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),

@@ -36,12 +36,12 @@ static void result(const struct sn_convolution * c, size_t first, union sn_dot_r
         .slope = c->slope ? c->slope + first : NULL, .param = {c->param[0], c->param[1]}};
 }
 
-static struct sn_tile_shape tile_of(const struct sn_table * table)
+struct sn_tile_shape sn_tile_16b(const struct sn_table * table)
 {
     return (struct sn_tile_shape){table->convolution_16b.tile.rows, table->convolution_16b.tile.columns};
 }
 
-static enum sn_error_kind prepare(struct sn_convolution * c)
+enum sn_error_kind sn_convolution_16b_prepare(struct sn_convolution * c)
 {
     const struct sn_convolution_16b_slots * slots = &c->table->convolution_16b;
     struct sn_dot_family * dot = (void *)c->familyData;
@@ -51,8 +51,8 @@ static enum sn_error_kind prepare(struct sn_convolution * c)
 }
 
 /* The weights stay floats, which pack() rounds. */
-static const void * set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
-                               struct sn_fault * fault)
+const void * sn_convolution_16b_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                                           struct sn_fault * fault)
 {
     (void)scratch, (void)fault;
     sn_convolution_scatter(c, given->bias, c->bias);
@@ -60,13 +60,13 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
 }
 
 SN_FITS_FAMILY_DATA(struct sn_dot_family);
-static const struct sn_candidate candidates[] = {
+const struct sn_candidate sn_convolution_16b_candidates[] = {
     {SN_ALGORITHMS(&sn_convolution_16b_base), NULL},
     {SN_ALGORITHMS(&sn_convolution_16b_depthwise), NULL},
     {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL},
     {NULL, NULL},
 };
 
-const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .smallType = SN_DATA_16B,
-    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
-    .simplify = sn_convolution_crop, .prepare = prepare, .set_params = set_params};
+const struct sn_convolution_family sn_convolution_16b = {.candidates = sn_convolution_16b_candidates,
+    .smallType = SN_DATA_16B, .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = sn_tile_16b,
+    .simplify = sn_convolution_crop, .prepare = sn_convolution_16b_prepare, .set_params = sn_convolution_16b_set_params};

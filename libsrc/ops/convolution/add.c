@@ -131,7 +131,9 @@ static void forward(const void * plan, const struct sn_convolution * c, const st
 
 void sn_convolution_forward_32f(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    if (a->add && !c->algorithm->plain)
+    if (c->family->forward)
+        c->family->forward(c, a);
+    else if (a->add && !c->algorithm->plain)
         sn_forward_added(&(struct sn_added){c, c, c->algorithm->adds, forward}, a);
     else
         c->algorithm->forward(c, a);

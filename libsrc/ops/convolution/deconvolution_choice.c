@@ -54,10 +54,10 @@ static void flip(const struct sn_convolution * c, const sn_32f * weight, sn_32f 
         }
 }
 
-static size_t flipped_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(float); }
+size_t sn_flipped_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(float); }
 
-static const void * set_params_flipped(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
-                                       struct sn_fault * fault)
+const void * sn_flipped_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                                   struct sn_fault * fault)
 {
     sn_convolution_32f_set_params(c, given, NULL, fault);
     if (sn_weight_count(c))
@@ -67,7 +67,7 @@ static const void * set_params_flipped(struct sn_convolution * c, const struct s
 
 static const struct sn_convolution_family flipped = {.candidates = sn_convolution_32f_candidates, .smallType = SN_DATA_32F,
     .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "as a convolution, ", .tile = sn_tile_32f,
-    .scratch = flipped_size, .set_params = set_params_flipped};
+    .scratch = sn_flipped_size, .set_params = sn_flipped_set_params};
 
 static void make_convolution(struct sn_convolution * c)
 {
@@ -107,7 +107,7 @@ static void simplify_axes(struct sn_convolution_parameters * p)
     p->strideX = p->srcW == 1 ? (p->kernelX - 1) * p->dilationX + 1 : p->strideX;
 }
 
-static void simplify(struct sn_convolution * c)
+void sn_deconvolution_simplify(struct sn_convolution * c, const struct sn_convolution_family * other)
 {
     struct sn_convolution_parameters * p = &c->p;
     simplify_axes(p);
@@ -116,11 +116,13 @@ static void simplify(struct sn_convolution * c)
         return;
     }
     make_convolution(c);
-    c->family = &flipped;
+    c->family = other;
     sn_convolution_simplify(c);
 }
 
-static const struct sn_candidate candidates[] = {
+static void simplify(struct sn_convolution * c) { sn_deconvolution_simplify(c, &flipped); }
+
+const struct sn_candidate sn_deconvolution_32f_candidates[] = {
     {SN_ALGORITHMS(&sn_deconvolution_32f_base), NULL},
     {SN_ALGORITHMS(&sn_deconvolution_32f_depthwise_converted), depthwise_converted_preferred},
     {SN_ALGORITHMS(&sn_deconvolution_32f_depthwise), NULL},
@@ -130,6 +132,6 @@ static const struct sn_candidate candidates[] = {
     {NULL, NULL},
 };
 
-const struct sn_convolution_family sn_deconvolution_32f = {.candidates = candidates, .smallType = SN_DATA_32F,
-    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .tile = sn_tile_32f,
+const struct sn_convolution_family sn_deconvolution_32f = {.candidates = sn_deconvolution_32f_candidates,
+    .smallType = SN_DATA_32F, .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .tile = sn_tile_32f,
     .simplify = simplify, .prepare = sn_phases_plan, .set_params = sn_convolution_32f_set_params};

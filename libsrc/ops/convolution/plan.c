@@ -206,7 +206,7 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
         return error;
     c->algorithm = given ? c->algorithm : choose_algorithm(c);
     c->run = sn_outputs(c);
-    if (!c->algorithm->plan(c))
+    if (!c->algorithm->plan(c) || (c->family->plan && !c->family->plan(c)))
         return SN_ERROR_VALUE;
     if (c->weightSize == 0) /* no weights: the kernel has no taps, whatever its size */
         c->segments = 0;

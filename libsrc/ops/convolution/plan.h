@@ -135,6 +135,11 @@ struct sn_convolution_family {
 
     /* NULL, or copies what set_params() has stored in c->familyData. */
     void (*share)(struct sn_convolution * c, const struct sn_convolution * from);
+
+    /* NULL, or a family that computes by the algorithms of floats although p has other types: enlarges the workspace that
+     * the algorithm has planned, and computes all images. */
+    bool (*plan)(struct sn_convolution * c);
+    void (*forward)(const struct sn_convolution * c, const struct sn_arrays * a);
 };
 
 enum { SN_FAMILY_DATA = 192, SN_ALGORITHM_DATA = 192 };
@@ -239,6 +244,12 @@ static inline struct sn_plain sn_plain_of(const struct sn_arrays * a, size_t b)
 {
     const struct sn_arrays one = sn_image_of(a, b, NULL);
     return (struct sn_plain){one.src, one.add, one.dst, a->at->srcPixel, a->at->addPixel, a->at->dstPixel, a->at->after};
+}
+
+/* Computes all images of dense arrays without an addition. */
+static inline void sn_convolution_forward_plain(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    (c->family->forward ? c->family->forward : c->algorithm->forward)(c, a);
 }
 
 /* Computes all images, with any addition; the elements of `add` are floats. */

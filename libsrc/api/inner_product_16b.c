@@ -1,0 +1,115 @@
+/* Contexts of inner products of bfloat16 numbers: those of a convolution, whose parameters are M, N and K. */
+#include "ops/inner_product_16b.h"
+
+#include <stdio.h>
+
+#include "api/call.h"
+#include "api/enums.h"
+#include "api/forward.h"
+#include "api/inner_product.h"
+#include "ops/inner_product_32f.h"
+
+static void forward_any(const char * function, void * context, const SimdnetForwardParameters * f);
+
+static const struct sn_context_kind kind = {.name = "InnerProduct16b", .destroy = sn_convolution_destroy,
+    .forward = forward_any, .plans = sn_convolution_plans};
+
+static const struct sn_convolution * plan_of(const void * context)
+{
+    return &((const struct sn_convolution_context *)context)->plan;
+}
+
+static bool is_packed(const struct sn_convolution * c) { return c->family == &sn_inner_product_16b_packed; }
+
+static void forward_any(const char * function, void * context, const SimdnetForwardParameters * f)
+{
+    SN_CHECK_FOR(function, is_packed(plan_of(context)), SN_VOID,
+                 "context is an InnerProduct16b without constB, expected one with constB: use its own Forward function");
+    sn_convolution_forward_any(function, context, f);
+}
+
+static bool check_type(const char * function, const char * name, enum sn_data type)
+{
+    SN_CHECK_FOR(function, type == SN_DATA_32F || type == SN_DATA_16B, false,
+                 "%s is %s, expected SimdTensorData32f or SimdTensorData16b", name, SN_NAME(sn_data_types, type));
+    return true;
+}
+
+void * SimdSynetInnerProduct16bInit(size_t M, size_t N, size_t K, SimdTensorDataType typeA, SimdTensorDataType typeB,
+                                    SimdTensorDataType typeC, SimdBool transB, SimdBool constB, SimdBool bias,
+                                    SimdConvolutionActivationType activation)
+{
+    SN_BEGIN();
+    struct sn_convolution_parameters p = sn_inner_product_parameters(M, N, K, (enum sn_activation)activation);
+    p.srcT = (enum sn_data)typeA, p.dstT = (enum sn_data)typeC;
+    if (!check_type(__func__, "typeA", p.srcT) || !check_type(__func__, "typeB", (enum sn_data)typeB) ||
+        !check_type(__func__, "typeC", p.dstT) || !sn_check_inner_product(__func__, &p, transB, constB, bias))
+        return NULL;
+    const bool packed = constB == SimdTrue;
+    struct sn_convolution_context * c = sn_convolution_init(
+        &kind, __func__, packed ? &sn_inner_product_16b_packed : &sn_inner_product_16b_given, 1, &p);
+    if (!c)
+        return NULL;
+    struct sn_inner_product_16b * data = (void *)c->plan.familyData;
+    data->transposed = transB == SimdTrue;
+    data->bias = bias == SimdTrue;
+    data->floats = typeB == SimdTensorData32f;
+    snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu%s%s,%s*%s->%s", M, N, K, data->transposed ? ",transB" : "",
+             packed ? ",constB" : "", typeA == SimdTensorData32f ? "32f" : "16b", data->floats ? "32f" : "16b",
+             typeC == SimdTensorData32f ? "32f" : "16b");
+    return c;
+}
+
+size_t SimdSynetInnerProduct16bInternalBufferSize(const void * context)
+{
+    SN_BEGIN();
+    return sn_convolution_internal(&kind, __func__, context);
+}
+
+size_t SimdSynetInnerProduct16bExternalBufferSize(const void * context)
+{
+    SN_BEGIN();
+    return sn_convolution_external(&kind, __func__, context);
+}
+
+void SimdSynetInnerProduct16bSetParams(void * context, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
+{
+    SN_CALL_OF(context);
+    static const sn_32f none; /* weights that are not read */
+    if (!sn_context_check(context, &kind, __func__))
+        return;
+    const struct sn_convolution * c = plan_of(context);
+    const struct sn_set_params given = {is_packed(c) ? weight : &none, sn_inner_product_16b_of(c)->bias ? bias : NULL, params,
+                                        NULL};
+    sn_convolution_set_params(&kind, __func__, context, &given);
+}
+
+/* True if there is something to compute. */
+static bool check_arrays(const char * function, const struct sn_convolution * c, const void * A, const void * B, void * buf,
+                         void * C)
+{
+    const size_t weights = is_packed(c) ? 0 : c->p.dstC * c->p.srcC;
+    const size_t number = sn_inner_product_16b_of(c)->floats ? sizeof(sn_32f) : sizeof(sn_16b);
+    const struct sn_inner_product_arrays arrays = {A, B, C, sn_element(c->p.srcT), number, sn_element(c->p.dstT), weights};
+    return sn_check_inner_product_arrays(function, c, &arrays) &&
+           sn_apart(function, (struct sn_array){"buf", buf, buf ? sn_external_size(c->workSize, 1) : 0},
+                    (struct sn_array){"B", B, weights * number});
+}
+
+void SimdSynetInnerProduct16bForward(void * context, const uint8_t * A, const uint8_t * B, uint8_t * buf, uint8_t * C)
+{
+    SN_CALL_OF(context);
+    if (!sn_context_check(context, &kind, __func__))
+        return;
+    const struct sn_convolution * c = plan_of(context);
+    const bool ready = c->packed && c->dstSize; /* otherwise sn_forward_begin() returns false */
+    if (ready && !check_arrays(__func__, c, A, B, buf, C))
+        return;
+    struct sn_arrays a = sn_dense_arrays(c, A ? A : C, NULL, C);
+    if (!sn_forward_begin(&(struct sn_forward){__func__, c, c, 1, c->workSize, false}, &a, buf))
+        return;
+    if (is_packed(c))
+        c->algorithm->forward(c, &a);
+    else
+        sn_inner_product_16b_given_b(c, B, &a);
+}

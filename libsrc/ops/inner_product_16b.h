@@ -1,0 +1,28 @@
+/* Inner products of M rows of bfloat16 numbers with bias and activation, as convolutions of M pixels: inner_product_16b.c. */
+#ifndef SN_OPS_INNER_PRODUCT_16B_H
+#define SN_OPS_INNER_PRODUCT_16B_H
+
+#include "ops/convolution/16b.h"
+
+/* The families: B is constant, floats that SetParams packs; or it is an argument of each call. */
+extern const struct sn_convolution_family sn_inner_product_16b_packed, sn_inner_product_16b_given;
+
+/* What p does not say: the three flags are set after the plan is made. */
+struct sn_inner_product_16b {
+    struct sn_dot_family dot;
+    size_t packed;   /* bytes of the B of each call, packed, with which the workspace begins */
+    bool transposed; /* B is N rows of K numbers */
+    bool bias;       /* that of SetParams is used */
+    bool floats;     /* B of each call has floats */
+};
+SN_FITS_FAMILY_DATA(struct sn_inner_product_16b);
+
+static inline const struct sn_inner_product_16b * sn_inner_product_16b_of(const struct sn_convolution * c)
+{
+    return (const void *)c->familyData;
+}
+
+/* Computes all rows with the B of this call. */
+void sn_inner_product_16b_given_b(const struct sn_convolution * c, const void * B, const struct sn_arrays * a);
+
+#endif
