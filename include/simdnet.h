@@ -1441,6 +1441,41 @@ void SimdSynetDeconvolution16bSetParams(void * context, const float * weight, co
 /* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetDeconvolution32fForward(). */
 void SimdSynetDeconvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
+/* ------------------------------------------------------------------------------------- bfloat16 merged convolution */
+
+/*
+ * Two or three convolutions as in SimdSynetMergedConvolution32fInit() with bfloat16 numbers. The source and the result are
+ * each float or bfloat16: srcT of the first and dstT of the last convolution; the other types must be one of the two, and
+ * have no effect. With round and convert of SimdSynetConvolution16bInit(), sums and activations in float32,
+ *
+ *   expansion    multiplies round(src) by round(weight); its result is float
+ *   depthwise    multiplies its source by its weight, neither of which is rounded; before a projection its result is rounded
+ *   projection   multiplies these numbers by round(weight)
+ *
+ * and the result of the last is convert(activation(sum + bias)). With add and three convolutions the source, not rounded, is
+ * added to that sum before the activation. Strides may differ; the projection has no padding.
+ *
+ * A number between depthwise and projection that is near the middle of two bfloat16 numbers may be rounded to either, which
+ * changes results by up to 2^-8 * |number * weight|.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetMergedConvolution16bInit(size_t batch, const SimdConvolutionParameters * convs, size_t count, SimdBool add);
+
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetMergedConvolution16bExternalBufferSize(const void * context);
+
+/* The number of bytes that the context holds: packed weights, biases and parameters; 0 before SetParams(). */
+size_t SimdSynetMergedConvolution16bInternalBufferSize(const void * context);
+
+/* Sets the weights: arrays of `count` elements as in SimdSynetMergedConvolution32fSetParams(), whose floats are copied. It
+ * may be called again, but not while Forward() runs. On error the context is unchanged. */
+void SimdSynetMergedConvolution16bSetParams(void * context, const float * const * weight, const float * const * bias,
+                                            const float * const * params);
+
+/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes; dst must not overlap src, not even with add. */
+void SimdSynetMergedConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
+
 /* ------------------------------------------------------------------------------------------- bfloat16 inner product */
 
 /*
@@ -1644,6 +1679,7 @@ const char * SimdSynetConvolution8iInfo(const void * context);
 const char * SimdSynetConvolution16bInfo(const void * context);
 const char * SimdSynetDeconvolution16bInfo(const void * context);
 const char * SimdSynetInnerProduct16bInfo(const void * context);
+const char * SimdSynetMergedConvolution16bInfo(const void * context);
 const char * SimdSynetDeconvolution32fInfo(const void * context);
 const char * SimdSynetMergedConvolution32fInfo(const void * context);
 

@@ -86,7 +86,7 @@ from pysimd.infrastructure import (
 from pysimd.inner_product import InnerProduct16b, InnerProduct32f, inner_product, linear
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
-from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
+from pysimd.merged_convolution import ConvolutionStage, MergedConvolution16b, MergedConvolution32f
 from pysimd.models import load
 from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm, layer_norm_16b
@@ -135,6 +135,7 @@ __all__ = [
     "GridSample2d",
     "InnerProduct16b",
     "InnerProduct32f",
+    "MergedConvolution16b",
     "MergedConvolution32f",
     "Permute",
     "PixelFormat",

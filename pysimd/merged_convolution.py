@@ -1,4 +1,4 @@
-"""Convolutions of float32 images in sequence, without storing the images between them."""
+"""Convolutions of float32 or bfloat16 images in sequence, without storing the images between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from pysimd import calls
 from pysimd._activation_params import kind_of, params_of
-from pysimd._arrays import coefficients_or_null, tensor
+from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, coefficients_or_null, element_of_dtype, tensor
 from pysimd._convolution import ConvolutionContext, Functions
 from pysimd._deprecated import renamed
 from pysimd._geometry import (
@@ -47,40 +47,14 @@ class ConvolutionStage:
     activation: ActivationLike = "identity"
 
 
-class MergedConvolution32f(ConvolutionContext):
-    """Two or three convolutions of NHWC images in one call: the images between them stay in the caches.
+class _Merged(ConvolutionContext):
+    """Two or three convolutions of NHWC images in one call."""
 
-    src_shape : (H, W, C), or with a batch in front, whose size is fixed here.
-    stages : three :class:`ConvolutionStage`: an expansion (kernel 1 or 3), a depthwise convolution (kernel 3, 5 or 7; dst_c
-        None) and a projection (kernel 1, stride 1); or the first two, or the last two of these. Strides are 1, 2 or 3.
-    residual : adds the image to the result of three stages, before the last activation; their shapes must be equal. With two
-        stages it has no effect.
+    def _types(self) -> dict[str, str]:
+        """The arguments of the constructor besides those below."""
+        return {}
 
-    Attributes: src_shape, dst_shape, weight_shapes (one for each stage).
-
-    An inverted residual block of MobileNetV2:
-
-    >>> stage = pysimd.ConvolutionStage
-    >>> stages = [stage(1, 144, activation="relu6"), stage(3, padding=1, activation="relu6"), stage(1, 24)]
-    >>> with pysimd.MergedConvolution32f((56, 56, 24), stages, residual=True) as block:
-    ...     block.set_params([np.ones(shape, np.float32) for shape in block.weight_shapes])
-    ...     y = block(np.ones((56, 56, 24), np.float32))
-    >>> y.shape, float(y[5, 5, 0])
-    ((56, 56, 24), 865.0)
-
-    Raises ValueError for stages that do not fit. Formula: SimdSynetMergedConvolution32fInit.
-    """
-
-    _functions = Functions(
-        lib.SimdSynetMergedConvolution32fInit,
-        lib.SimdSynetMergedConvolution32fExternalBufferSize,
-        lib.SimdSynetMergedConvolution32fInternalBufferSize,
-        lib.SimdSynetMergedConvolution32fSetParams,
-        lib.SimdSynetMergedConvolution32fForward,
-    )
-
-    @renamed(frames=1, add="residual")
-    def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, residual: bool = False) -> None:
+    def _create(self, src_shape: Shape, stages: Sequence[ConvolutionStage], residual: bool) -> None:
         self._src_shape = shape_of(src_shape, "src_shape")
         self._stages = tuple(_read(stage, f"stages[{i}]") for i, stage in enumerate(_sequence(stages, "stages")))
         lead, c, h, w = images_of(self._src_shape, NHWC, "src_shape")
@@ -92,6 +66,8 @@ class MergedConvolution32f(ConvolutionContext):
             _check_stage(stage, f"stages[{i}]", _ROLES[first + i])
             weight, (c, h, w) = _describe(conv, stage, c, h, w)
             self._weight_shapes += (weight,)
+        types = {"float32": lib.SimdTensorData32f, "bfloat16": lib.SimdTensorData16b}
+        convs[0].srcT, convs[len(convs) - 1].dstT = types[self._src.name], types[self._dst.name]
         self._dst_shape = shape_of_images(lead, c, h, w, NHWC)
         if residual and len(self._stages) == 3 and self._dst_shape != self._src_shape:
             raise ValueError(
@@ -99,7 +75,7 @@ class MergedConvolution32f(ConvolutionContext):
             )
         super().__init__(
             create(self._functions.init, self._images or 1, convs, len(self._stages), bool(residual)),
-            {"src_shape": self._src_shape, "stages": self._stages, "residual": bool(residual)},
+            {"src_shape": self._src_shape, "stages": self._stages, "residual": bool(residual), **self._types()},
         )
 
     def _described(self) -> str:
@@ -146,8 +122,94 @@ class MergedConvolution32f(ConvolutionContext):
             arrays[1].append(coefficients_or_null(term, f"bias[{i}]", shape[-1]))
             arrays[2].append(params_of(numbers, kind, shape[-1], f"params[{i}]"))
         weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
-        calls.set_params(self._functions.set_params, handle, weights, ffi.NULL, terms, numbers)
+        internal = (ffi.NULL,) if self._functions.has_internal else ()
+        calls.set_params(self._functions.set_params, handle, weights, *internal, terms, numbers)
         self._given = lists[0], lists[1], lists[2]
+
+
+class MergedConvolution32f(_Merged):
+    """Two or three convolutions of NHWC images in one call: the images between them stay in the caches.
+
+    src_shape : (H, W, C), or with a batch in front, whose size is fixed here.
+    stages : three :class:`ConvolutionStage`: an expansion (kernel 1 or 3), a depthwise convolution (kernel 3, 5 or 7; dst_c
+        None) and a projection (kernel 1, stride 1); or the first two, or the last two of these. Strides are 1, 2 or 3.
+    residual : adds the image to the result of three stages, before the last activation; their shapes must be equal. With two
+        stages it has no effect.
+
+    Attributes: src_shape, dst_shape, weight_shapes (one for each stage).
+
+    An inverted residual block of MobileNetV2:
+
+    >>> stage = pysimd.ConvolutionStage
+    >>> stages = [stage(1, 144, activation="relu6"), stage(3, padding=1, activation="relu6"), stage(1, 24)]
+    >>> with pysimd.MergedConvolution32f((56, 56, 24), stages, residual=True) as block:
+    ...     block.set_params([np.ones(shape, np.float32) for shape in block.weight_shapes])
+    ...     y = block(np.ones((56, 56, 24), np.float32))
+    >>> y.shape, float(y[5, 5, 0])
+    ((56, 56, 24), 865.0)
+
+    Raises ValueError for stages that do not fit. Formula: SimdSynetMergedConvolution32fInit.
+    """
+
+    _functions = Functions(
+        lib.SimdSynetMergedConvolution32fInit,
+        lib.SimdSynetMergedConvolution32fExternalBufferSize,
+        lib.SimdSynetMergedConvolution32fInternalBufferSize,
+        lib.SimdSynetMergedConvolution32fSetParams,
+        lib.SimdSynetMergedConvolution32fForward,
+        has_internal=True,
+    )
+
+    @renamed(frames=1, add="residual")
+    def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, residual: bool = False) -> None:
+        self._create(src_shape, stages, residual)
+
+
+class MergedConvolution16b(_Merged):
+    """Two or three convolutions of bfloat16 numbers in one call: the images between them stay in the caches.
+
+    src_shape, stages, residual : as of :class:`MergedConvolution32f`, which has the same attributes; but the projection has
+        no padding.
+    src_dtype, dst_dtype : "bfloat16" (also numpy.uint16 or ml_dtypes.bfloat16) or "float32", of the input and of the output.
+
+    The expansion and the projection multiply numbers and weights that are rounded to bfloat16; the depthwise convolution has
+    weights and inputs of floats, and its results are rounded for the projection.
+
+    >>> stage = pysimd.ConvolutionStage
+    >>> stages = [stage(1, 144, activation="relu6"), stage(3, padding=1, activation="relu6"), stage(1, 24)]
+    >>> with pysimd.MergedConvolution16b((56, 56, 24), stages, residual=True, dst_dtype="float32") as block:
+    ...     block.set_params([np.ones(shape, np.float32) for shape in block.weight_shapes])
+    ...     y = block(pysimd.to_bfloat16(np.ones((56, 56, 24), np.float32)))
+    >>> y.shape, float(y[5, 5, 0])
+    ((56, 56, 24), 865.0)
+
+    Raises TypeError for another dtype, ValueError for stages that do not fit. Formula: SimdSynetMergedConvolution16bInit.
+    """
+
+    _unit = UINT8
+    _functions = Functions(
+        lib.SimdSynetMergedConvolution16bInit,
+        lib.SimdSynetMergedConvolution16bExternalBufferSize,
+        lib.SimdSynetMergedConvolution16bInternalBufferSize,
+        lib.SimdSynetMergedConvolution16bSetParams,
+        lib.SimdSynetMergedConvolution16bForward,
+    )
+
+    def __init__(
+        self,
+        src_shape: Shape,
+        stages: Sequence[ConvolutionStage],
+        *,
+        residual: bool = False,
+        src_dtype: Any = "bfloat16",
+        dst_dtype: Any = "bfloat16",
+    ) -> None:
+        self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, BFLOAT16))
+        self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, BFLOAT16))
+        self._create(src_shape, stages, residual)
+
+    def _types(self) -> dict[str, str]:
+        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}
 
 
 def _sequence(values: Any, name: str) -> tuple[Any, ...]:

@@ -422,6 +422,9 @@ def _merged(rng: np.random.Generator, x: Array) -> Iterator[Case]:
         y = np.maximum(_convolved(x, weights[0]), 0)
         y = np.maximum(_convolved(y, weights[1], 1, 1), 0)
         yield "MergedConvolution32f", context(x), _convolved(y, weights[2]) + x, _SUMMED
+    with pysimd.MergedConvolution16b(x.shape, stages, residual=True, src_dtype="float32", dst_dtype="float32") as small:
+        small.set_params(weights)
+        yield "MergedConvolution16b", small(x), _convolved(y, weights[2]) + x, 0.01
 
 
 def resizing(rng: np.random.Generator) -> Iterator[Case]:

@@ -51,7 +51,7 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
     assert set(FUNCTIONS) - called == set()
     older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have an equivalent
     kinds = [f"{kind}{end}" for kind in ("Convolution", "Deconvolution") for end in ("32f", "16b")]
-    kinds += ["Convolution8i", "InnerProduct16b", "MergedConvolution32f"]
+    kinds += ["Convolution8i", "InnerProduct16b", "MergedConvolution32f", "MergedConvolution16b"]
     older |= {"SimdSynetSoftmax32f", *(f"SimdSynet{kind}Info" for kind in kinds)}
     ends = ("Init", "ExternalBufferSize", "InternalBufferSize", "SetParams", "Forward")
     older |= {f"SimdnetConvolution16b{end}" for end in ends}

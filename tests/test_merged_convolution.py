@@ -285,3 +285,60 @@ def test_refused_forward() -> None:
     assert_refused(context.forward, ValueError, "x has shape", out, x=x[None])
     assert_refused(context.forward, ValueError, "buf has 0 elements", out, x=x, buf=np.zeros(0, np.float32))
     assert_refused(context.forward, ValueError, "out overlaps x", x, x=x)
+
+
+@pytest.mark.parametrize("dst", ["float32", "bfloat16"])
+@pytest.mark.parametrize("src", ["float32", "bfloat16"])
+def test_bfloat16_equals_its_stages_one_by_one(isa: str, rng: np.random.Generator, src: str, dst: str) -> None:
+    """Rounded before the expansion and before the projection only; the depthwise stage multiplies floats."""
+    stage = pysimd.ConvolutionStage
+    blocks = [
+        [stage(1, 40, activation="relu"), stage(3, stride=2, padding=1, activation="relu"), stage(1, 7)],
+        [stage(3, 21, padding=1, activation="hswish"), stage(5, padding=2)],
+        [stage(3, stride=(1, 2), padding=1, activation="relu"), stage(1, 70, activation="relu")],
+    ]
+    x = floats(rng, 2, 13, 9, 11)
+    given = x if src == "float32" else reference.to_bfloat16(x)
+    for stages in blocks:
+        with pysimd.MergedConvolution16b(x.shape, stages, src_dtype=src, dst_dtype=dst) as block:
+            weights = [floats(rng, *shape) for shape in block.weight_shapes]
+            biases = [floats(rng, shape[-1]) for shape in block.weight_shapes]
+            block.set_params(weights, biases)
+            y = block(given)
+        values = given
+        for i, (one, weight, bias) in enumerate(zip(stages, weights, biases)):
+            last, depthwise = i + 1 == len(stages), one.dst_c is None
+            options: dict[str, Any] = {
+                "kernel": one.kernel,
+                "stride": one.stride,
+                "padding": one.padding,
+                "activation": one.activation,
+                "group": weight.shape[-1] if depthwise else 1,
+                "src_dtype": values.dtype if values.dtype == np.float32 else "bfloat16",
+                "dst_dtype": dst if last else "bfloat16" if depthwise else "float32",
+            }
+            with pysimd.Convolution16b(values.shape, weight.shape[-1], **options) as convolution:
+                convolution.set_params(weight, bias)
+                values = convolution(values)
+        assert y.dtype == values.dtype and y.tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("src", ["float32", "bfloat16"])
+def test_bfloat16_adds_its_source(isa: str, src: str) -> None:
+    """The source that is added is not rounded. All numbers but those of the source are small integers, and exact."""
+    rng = np.random.default_rng(5)
+    stage = pysimd.ConvolutionStage
+    stages = [stage(1, 24, activation="relu"), stage(3, padding=1), stage(1, 10, activation="relu")]
+    x = rng.integers(-2, 3, (7, 6, 10)).astype(np.float32) * np.float32(1 + 2**-12 * (src == "float32"))
+    options: dict[str, Any] = {"residual": True, "dst_dtype": "float32"}
+    given = x if src == "float32" else reference.to_bfloat16(x)
+    with pysimd.MergedConvolution16b(x.shape, stages, src_dtype=src, **options) as block:
+        weights = [rng.integers(-1, 2, shape).astype(np.float32) for shape in block.weight_shapes]
+        block.set_params(weights)
+        y = block(given)
+    rounded = reference.from_bfloat16(reference.to_bfloat16(x))
+    with pysimd.MergedConvolution32f(x.shape, [*stages[:2], stage(1, 10)]) as exact:
+        exact.set_params(weights)
+        sums = exact(rounded)
+    assert np.abs(sums).max() < 2**16
+    np.testing.assert_array_equal(y, np.maximum(sums + x, 0))

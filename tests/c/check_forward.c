@@ -79,6 +79,15 @@ static void * open_product(const struct subject * s, const float * floats)
     return context;
 }
 
+static void * open_merged_16b(const struct subject * s, const float * floats)
+{
+    const float * const weight[] = {floats, floats + 3, floats + 5}, * const bias[] = {floats + 7, floats + 8, floats + 9};
+    const float * const params[] = {floats + 20, floats + 21, floats + 22};
+    void * context = SimdSynetMergedConvolution16bInit(s->batch, s->p, s->stages, SimdFalse);
+    SimdSynetMergedConvolution16bSetParams(context, weight, bias, params);
+    return context;
+}
+
 static void * open_deconvolution_16b(const struct subject * s, const float * floats)
 {
     void * context = SimdSynetDeconvolution16bInit(s->batch, s->p, SimdSynetCompatibilityDefault);
@@ -120,6 +129,8 @@ static const struct kind product_32f = {
     "InnerProduct32f", open_product, SimdSynetInnerProduct32fExternalBufferSize, 4};
 static const struct kind deconvolution_16b = {
     "Deconvolution16b", open_deconvolution_16b, SimdSynetDeconvolution16bExternalBufferSize, 1};
+static const struct kind merged_16b = {
+    "MergedConvolution16b", open_merged_16b, SimdSynetMergedConvolution16bExternalBufferSize, 1};
 static const struct kind product_16b = {
     "InnerProduct16b", open_product_16b, SimdSynetInnerProduct16bExternalBufferSize, 1};
 static const struct kind add_16b = {"Add16b", open_add, no_buffer, 1};
@@ -376,6 +387,9 @@ static void refusals(void)
     SimdnetForward(given, &(SimdnetForwardParameters){.size = known});
     check_that(strstr(SimdnetLastError(), "without constB") != NULL, "SimdnetForward", "given: %s", SimdnetLastError());
     SimdRelease(given);
+    const struct subject block = {&merged_16b, {check_convolution_shape(nhwc, 4, 5, 5, 6, 3, 1, 1, 1),
+        check_convolution_shape(nhwc, 6, 5, 5, 6, 3, 1, 1, 6)}, 2, 1};
+    refuse(&block, (SimdnetForwardParameters){.add = &any}, "adds nothing but its source");
     SimdnetForward(NULL, NULL);
     check_that(strstr(SimdnetLastError(), "context is NULL") != NULL, "SimdnetForward", "context: %s", SimdnetLastError());
 }
@@ -401,6 +415,12 @@ CHECK_FAMILY(forward)
         compare(&s, s.p->dstT == SimdTensorData32f);
         s = random_merged(n);
         compare(&s, true);
+        s.kind = &merged_16b;
+        s.p[2].padY = s.p[2].padX = s.p[2].padH = s.p[2].padW = 0;
+        s.p[2].dstH = s.p[2].srcH, s.p[2].dstW = s.p[2].srcW;
+        s.p[0].srcT = n & 1 ? SimdTensorData16b : SimdTensorData32f;
+        s.p[2].dstT = n & 2 ? SimdTensorData16b : SimdTensorData32f;
+        compare(&s, false);
         s = (struct subject){&convolution_8i, {typed(some(n), SimdTensorData8u, n / 3)}, 1, check_few(3)};
         s.p->activation = check_any_activation();
         compare(&s, false);

@@ -1,10 +1,13 @@
 /*
- * MergedConvolution32f. Bound: what each stage adds by its own rounding, as in check_convolution_32f.c, and the propagated
- * error of its source: the sum of |weight| times that error, times the largest slope of the activation.
+ * MergedConvolution32f and MergedConvolution16b. Bound: what each stage adds by its own rounding, as in
+ * check_convolution_32f.c, and the propagated error of its source: the sum of |weight| times that error, times the largest
+ * slope of the activation. Of bfloat16 numbers: likewise, with the numbers that are rounded, and what flushed subnormal
+ * numbers add. A number between depthwise and projection has no error, unless its error is enough to round it to another one.
  */
 #include <stdlib.h>
 
 #include "check_layer.h"
+#include "runtime/numeric.h"
 
 typedef SimdConvolutionParameters parameters;
 
@@ -49,9 +52,49 @@ static void run(void * context, const void * src, void * buf, void * dst)
     SimdSynetMergedConvolution32fForward(context, src, buf, dst);
 }
 
-static const struct check_layer_family family = {
+static const struct check_layer_family floats = {
     CHECK_LAYER_FUNCTIONS(SimdSynetMergedConvolution32f), .unit = sizeof(float), .weight_unit = sizeof(float), .make = make,
     .call_set_params = call_set_params, .run = run};
+
+static void * make_small(const struct check_layer * l)
+{
+    return SimdSynetMergedConvolution16bInit(l->batch, l->null_conv ? NULL : l->p, l->stages, l->add ? SimdTrue : SimdFalse);
+}
+
+static bool set_small(const struct check_layer * l, void * context, const float * const * a)
+{
+    const float * const weight = a[CHECK_WEIGHT], * const bias = a[CHECK_BIAS], * const params = a[CHECK_PARAMS];
+    struct stages weights = split(l, weight, weight_of), biases = split(l, bias, bias_of);
+    struct stages activations = split(l, params, check_activation_params);
+    SimdSynetMergedConvolution16bSetParams(context, weight ? weights.at : NULL, bias ? biases.at : NULL,
+                                           params ? activations.at : NULL);
+    return true;
+}
+
+static void run_small(void * context, const void * src, void * buf, void * dst)
+{
+    SimdSynetMergedConvolution16bForward(context, src, buf, dst);
+}
+
+static const struct check_layer_family small = {CHECK_LAYER_FUNCTIONS(SimdSynetMergedConvolution16b), .unit = 1,
+    .weight_unit = 2, .narrow = true, .make = make_small, .call_set_params = set_small, .run = run_small};
+
+/* The one whose cases are declared now. */
+static const struct check_layer_family * family = &floats;
+
+static bool is_small(void) { return family == &small; }
+
+/* Outer types of one of four combinations, and any types between the stages, which have no effect. */
+static void set_types(struct check_layer * j, size_t number)
+{
+    for (size_t i = 0; is_small() && i < j->stages; ++i) {
+        j->p[i].srcT = number >> i & 1 ? SimdTensorData16b : SimdTensorData32f;
+        j->p[i].dstT = number >> (i + 1) & 1 ? SimdTensorData16b : SimdTensorData32f;
+    }
+}
+
+/* The stage that is depthwise. */
+static size_t depthwise_of(const struct check_layer * j) { return j->stages == 2 && j->p[1].kernelY == 1 ? 0 : 1; }
 
 /* ---- bounds */
 
@@ -122,8 +165,20 @@ static void propagate(const parameters * p, const float * weight, const float * 
         const double start = (double)(bias ? bias[o] : 0) + (add ? add[i] : 0);
         double sum = start, size = fabs((double)(bias ? bias[o] : 0)) + fabs(add ? add[i] : 0), error = 0;
         element(p, weight, src, o, y, x, &sum, &size, &error);
-        dst.error[i] = isfinite(sum) ? error + depth * (size * FLT_EPSILON + 0x1p-149) : INFINITY;
+        dst.error[i] = isfinite(sum) ? error + depth * (size * FLT_EPSILON + (is_small() ? 0x1p-123 : 0x1p-149)) : INFINITY;
         dst.value[i] = activated(p, params, o, sum, size, &dst.error[i]);
+    }
+}
+
+static double round_16b(double v) { return sn_16b_to_32f(sn_32f_to_16b((float)v)); }
+
+/* Rounds the numbers between depthwise and projection. */
+static void round_image(struct image i, size_t size)
+{
+    for (size_t n = 0; n < size; ++n) {
+        const double low = round_16b(i.value[n] - i.error[n]), high = round_16b(i.value[n] + i.error[n]);
+        i.value[n] = round_16b(i.value[n]);
+        i.error[n] = isfinite(i.error[n]) ? fmax(high - i.value[n], i.value[n] - low) : INFINITY;
     }
 }
 
@@ -138,30 +193,54 @@ static void drop(struct image i)
     free(i.error);
 }
 
+/* Weights as they are multiplied: rounded unless they are depthwise. */
+static float * used_weights(const struct check_layer * j, const float * weight)
+{
+    float * used = malloc(check_layer_count(j, CHECK_WEIGHT) * sizeof(float) + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < j->stages; ++i)
+        for (size_t end = n + weight_of(&j->p[i]); n < end; ++n)
+            used[n] = is_small() && i != depthwise_of(j) ? (float)round_16b(weight[n]) : weight[n];
+    return used;
+}
+
+static double number_at(const void * data, SimdTensorDataType type, size_t i)
+{
+    uint16_t half;
+    float x;
+    memcpy(&half, (const char *)data + 2 * i, type == SimdTensorData16b ? sizeof(half) : 0);
+    memcpy(&x, (const char *)data + 4 * i, type == SimdTensorData16b ? 0 : sizeof(x));
+    return type == SimdTensorData16b ? sn_16b_to_32f(half) : x;
+}
+
 static void fill_bounds(const struct check_layer * j, void * const * arrays)
 {
-    const float * src = arrays[CHECK_SRC];
     double * bound = check_bound();
     const size_t size = check_layer_count(j, CHECK_SRC) / j->batch, result = check_layer_count(j, CHECK_DST) / j->batch;
-    for (size_t b = 0; b < j->batch; ++b, src += size, bound += result) {
-        struct image source = image(size), from = source;
-        const float * w = arrays[CHECK_WEIGHT], * c = arrays[CHECK_BIAS], * a = arrays[CHECK_PARAMS];
-        for (size_t i = 0; i < size; ++i)
-            source.value[i] = src[i];
+    float * weight = used_weights(j, arrays[CHECK_WEIGHT]);
+    for (size_t b = 0; b < j->batch; ++b, bound += result) {
+        struct image source = image(size), from = image(size);
+        const float * w = weight, * c = arrays[CHECK_BIAS], * a = arrays[CHECK_PARAMS];
+        for (size_t i = 0; i < size; ++i) {
+            source.value[i] = number_at(arrays[CHECK_SRC], j->p->srcT, b * size + i);
+            from.value[i] = is_small() && depthwise_of(j) ? round_16b(source.value[i]) : source.value[i];
+        }
         for (size_t i = 0; i < j->stages; ++i) {
             const parameters * p = &j->p[i];
             const struct image to = image(dst_of(p));
             const bool add = j->add && j->stages == 3 && i == 2;
             propagate(p, w, j->no_bias ? NULL : c, a, from, add ? source.value : NULL, to);
             w += weight_of(p), c += p->dstC, a += check_activation_params(p);
-            if (i > 0)
-                drop(from);
+            if (is_small() && i == depthwise_of(j) && i + 1 < j->stages)
+                round_image(to, dst_of(p));
+            drop(from);
             from = to;
         }
         memcpy(bound, from.error, result * sizeof(double));
         drop(from);
         drop(source);
     }
+    free(weight);
 }
 
 /* ---- cases */
@@ -169,7 +248,8 @@ static void fill_bounds(const struct check_layer * j, void * const * arrays)
 static bool declare(const struct check_layer * j, enum check_fill fill, void ** a)
 {
     char text[256];
-    int length = snprintf(text, sizeof(text), "%zux%zux%zux%zu", j->batch, j->p->srcC, j->p->srcH, j->p->srcW);
+    int length = snprintf(text, sizeof(text), "types=%d,%d %zux%zux%zux%zu", (int)j->p->srcT,
+                          (int)j->p[j->stages - 1].dstT, j->batch, j->p->srcC, j->p->srcH, j->p->srcW);
     for (size_t i = 0; i < j->stages; ++i) {
         const parameters * p = &j->p[i];
         length += snprintf(text + length, sizeof(text) - (size_t)length,
@@ -202,7 +282,7 @@ static parameters behind(const parameters * p, size_t c, size_t kernel, size_t s
 static struct check_layer block(size_t c, size_t h, size_t w, size_t expanded, size_t kernel0, size_t kernel1, size_t stride,
                                 size_t o)
 {
-    struct check_layer j = {.family = &family, .stages = 3, .batch = 1};
+    struct check_layer j = {.family = family, .stages = 3, .batch = 1};
     j.p[0] = stage(c, h, w, expanded, kernel0, 1, kernel0 / 2, 1);
     j.p[1] = behind(&j.p[0], expanded, kernel1, stride, kernel1 / 2, 0);
     j.p[2] = behind(&j.p[1], o, 1, 1, 0, 1);
@@ -249,7 +329,7 @@ static struct check_layer random_shape(void)
     size_t c = few(20), expanded = few(check_random(0, 1) ? 12 : 50);
     if (h * w * expanded * c * k0 * k0 > 60000) /* limits base's time */
         c = few(4), expanded = few(20);
-    struct check_layer j = {.family = &family, .stages = 3, .batch = 1};
+    struct check_layer j = {.family = family, .stages = 3, .batch = 1};
     if (kind < 3) { /* the source can be added */
         j = block(c, h, w, expanded, k0, k1, 1, c);
         for (size_t i = 0; i < 3; ++i)
@@ -260,6 +340,10 @@ static struct check_layer random_shape(void)
         j.p[0] = random_stage(c, h, w, expanded, k0, s0, 1);
         j.p[1] = random_stage(expanded, j.p[0].dstH, j.p[0].dstW, expanded, k1, few(3), 0);
         j.p[2] = random_stage(expanded, j.p[1].dstH, j.p[1].dstW, o, 1, 1, 1);
+        if (is_small()) {
+            j.p[2].padY = j.p[2].padX = j.p[2].padH = j.p[2].padW = 0;
+            j.p[2].dstH = j.p[2].srcH, j.p[2].dstW = j.p[2].srcW;
+        }
         if (kind > 5) {
             j = without(j, kind > 7);
             j.add = check_random(0, 1); /* ignored */
@@ -272,6 +356,7 @@ static struct check_layer random_shape(void)
 static void run_case(struct check_layer j, enum check_fill fill)
 {
     void * a[CHECK_NO_ARRAY];
+    set_types(&j, j.p->srcC + j.p->srcW + 3 * j.p->dstC);
     if (!declare(&j, fill, a))
         return;
     fill_bounds(&j, a);
@@ -310,7 +395,7 @@ static void cuts(void)
     run_case(j, CHECK_RANDOM);
     j = block(4, 6, 5, 12, 1, 3, 1, 7);
     j.p[1] = behind(&j.p[0], 12, 3, 2, 9, 0);
-    j.p[2] = behind(&j.p[1], 7, 1, 1, 4, 1);
+    j.p[2] = behind(&j.p[1], 7, 1, 1, is_small() ? 0 : 4, 1);
     run_case(j, CHECK_RANDOM);
     run_case(block(0, 5, 6, 12, 1, 3, 1, 7), CHECK_RANDOM);
 }
@@ -334,6 +419,7 @@ static void batches(void)
         struct check_layer one = i < 2 ? j[i] : without(j[i % 2], i > 3);
         void * a[CHECK_NO_ARRAY];
         one.batch = 3;
+        set_types(&one, i);
         if (!declare(&one, CHECK_EQUAL, a))
             continue;
         fill_bounds(&one, a);
@@ -361,7 +447,7 @@ static void refusals(void)
     REFUSE("count", j.stages = 1);
     REFUSE("count", j.stages = 4);
     REFUSE("conv[1].srcT", p[1].srcT = SimdTensorData8u);
-    REFUSE("conv[2].dstT", p[2].dstT = SimdTensorData16b);
+    REFUSE("conv[2].dstT", p[2].dstT = is_small() ? SimdTensorData8i : SimdTensorData16b);
     REFUSE("conv[0].srcF", p[0].srcF = p[0].dstF = SimdTensorFormatNchw);
     REFUSE("conv[1].srcF", p[1].srcF = p[1].dstF = SimdTensorFormatNchw8c);
     REFUSE("conv[2].dstF", p[2].dstF = SimdTensorFormatNchw);
@@ -374,7 +460,10 @@ static void refusals(void)
     REFUSE("conv[0].dilationY", p[0].dilationY = 2, p[0].padY = p[0].padH = 2);
     REFUSE("conv[1].dilationX", p[1].dilationX = 2, p[1].padX = p[1].padW = 2);
     REFUSE("conv[0].strideY", p[0] = stage(4, 6, 6, 9, 1, 4, 0, 1));
-    REFUSE("conv[1].strideX", p[1].strideX = 2, p[1].dstW = 3);
+    if (!is_small())
+        REFUSE("conv[1].strideX", p[1].strideX = 2, p[1].dstW = 3);
+    else
+        REFUSE("conv[2].padY", p[2] = stage(9, 6, 6, 4, 1, 1, 1, 1));
     REFUSE("conv[1].strideY", p[1].strideY = 0);
     REFUSE("conv[2].strideY", p[2] = stage(9, 6, 6, 4, 1, 2, 0, 1));
     REFUSE("conv[0].group", p[0] = stage(4, 6, 6, 8, 1, 1, 0, 2));
@@ -391,8 +480,10 @@ static void refusals(void)
     REFUSE("conv[0].srcH", p[0].srcH = huge);
     REFUSE("conv[1].activation", p[1].activation = (SimdConvolutionActivationType)11);
     REFUSE("conv[2].dstC", p[2].dstC = 5);
-    REFUSE("conv[2].dstH", p[2] = stage(9, 6, 6, 4, 1, 1, 1, 1));
-    REFUSE("conv[2].dstW", p[2].padW = 1, p[2].dstW = 7);
+    if (!is_small()) {
+        REFUSE("conv[2].dstH", p[2] = stage(9, 6, 6, 4, 1, 1, 1, 1));
+        REFUSE("conv[2].dstW", p[2].padW = 1, p[2].dstW = 7);
+    }
     REFUSE("conv of batch", j.batch = SIZE_MAX / 16);
     REFUSE("conv[0].group", j = without(j, true), p[0].group = 3);
     REFUSE("conv[1].strideY", j = without(j, true), p[1] = stage(9, 6, 6, 4, 1, 2, 0, 1));
@@ -407,13 +498,16 @@ static void set_one_less(const void * job, void * context, void * const * a)
     const struct check_layer * l = job;
     struct stages weight = split(l, a[0], weight_of);
     weight.at[1] = NULL;
-    SimdSynetMergedConvolution32fSetParams(context, weight.at, NULL, NULL, NULL);
+    if (is_small())
+        SimdSynetMergedConvolution16bSetParams(context, weight.at, NULL, NULL);
+    else
+        SimdSynetMergedConvolution32fSetParams(context, weight.at, NULL, NULL, NULL);
 }
 
 static void refusals_of_calls(void)
 {
     struct check_layer j = block(4, 6, 6, 9, 1, 3, 1, 4);
-    check_case(family.set_params, "without a weight");
+    check_case(family->set_params, "without a weight");
     check_in("weight", CHECK_32F, check_layer_count(&j, CHECK_WEIGHT), CHECK_RANDOM);
     check_open(check_layer_init);
     check_refused(CHECK_VALUE, "conv[1].weight", set_one_less, &j);
@@ -448,14 +542,14 @@ static void bench(void)
     bench_case(without(block(1, 14, 14, 512, 1, 3, 1, 512), true));
 }
 
-CHECK_FAMILY(merged_convolution_32f)
+static void all_cases(size_t random)
 {
     tails();
     fills();
     batches();
     if (!check_quick())
         cuts();
-    for (size_t n = 0; n < check_count(3000); ++n)
+    for (size_t n = 0; n < check_count(random); ++n)
         run_case(random_shape(), check_random(0, 15) ? CHECK_RANDOM : (enum check_fill)check_random(0, CHECK_FILLS - 1));
     const struct check_layer empty = block(4, 6, 6, 9, 1, 3, 1, 0);
     check_layer_empty(&empty);
@@ -463,4 +557,16 @@ CHECK_FAMILY(merged_convolution_32f)
     refusals_of_calls();
     if (check_timed())
         bench();
+}
+
+CHECK_FAMILY(merged_convolution_32f)
+{
+    family = &floats;
+    all_cases(3000);
+}
+
+CHECK_FAMILY(merged_convolution_16b)
+{
+    family = &small;
+    all_cases(1500);
 }

@@ -67,6 +67,17 @@ static void forward_back_16b(void * context, float * dst)
 {
     SimdSynetDeconvolution16bForward(context, (const uint8_t *)small_ones, NULL, (uint8_t *)dst);
 }
+static void * init_merged_16b(const struct layer * l)
+{
+    return SimdSynetMergedConvolution16bInit(1, l->p, l->count, l->count == 3 ? SimdTrue : SimdFalse);
+}
+static void set_merged_16b(void * context) { SimdSynetMergedConvolution16bSetParams(context, weights, weights, NULL); }
+static void forward_merged_16b(void * context, float * dst)
+{
+    SimdSynetMergedConvolution16bForward(context, (const uint8_t *)small_ones, NULL, (uint8_t *)dst);
+}
+static const struct kind merged_16b = {"SimdSynetMergedConvolution16b", init_merged_16b, set_merged_16b, forward_merged_16b,
+                                       NULL};
 static const struct kind deconvolution_16b = {"SimdSynetDeconvolution16b", init_back_16b, set_back_16b, forward_back_16b, NULL};
 static const struct kind convolution_16b = {"SimdSynetConvolution16b", init_16b, set_16b, forward_16b, NULL};
 
@@ -160,7 +171,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 34 };
+enum { LAYERS = 36 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -190,6 +201,10 @@ static size_t all_layers(struct layer * all)
     const SimdConvolutionParameters narrow = shape(SimdTensorFormatNhwc, 40, 5, 1, 1);
     all[n++] = (struct layer){&merged_32f, {wide, depthwise, narrow}, 3};
     all[n++] = (struct layer){&merged_32f, {depthwise, narrow}, 2};
+    all[n] = (struct layer){&merged_16b, {wide, depthwise, narrow}, 3};
+    all[n].p[0].srcT = all[n].p[2].dstT = SimdTensorData16b;
+    ++n;
+    all[n++] = (struct layer){&merged_16b, {wide, depthwise}, 2};
     all[n++] = of_floats(&lstm, shape(SimdTensorFormatNhwc, 5, 5, 1, 1));
     all[n++] = of_floats(&gru, shape(SimdTensorFormatNhwc, 5, 5, 1, 1));
     return n;

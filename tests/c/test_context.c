@@ -279,7 +279,8 @@ static void twins(void)
                  {"MergedConvolution32f", SimdSynetMergedConvolution32fInfo},
                  {"Convolution16b", SimdSynetConvolution16bInfo},
                  {"InnerProduct16b", SimdSynetInnerProduct16bInfo},
-                 {"Deconvolution16b", SimdSynetDeconvolution16bInfo}};
+                 {"Deconvolution16b", SimdSynetDeconvolution16bInfo},
+                 {"MergedConvolution16b", SimdSynetMergedConvolution16bInfo}};
     SimdConvolutionParameters p[2];
     for (size_t i = 0; i < 2; ++i)
         p[i] = (SimdConvolutionParameters){.srcC = 4, .srcH = 5, .srcW = 5, .srcT = SimdTensorData32f,
@@ -292,7 +293,8 @@ static void twins(void)
                          SimdSynetConvolution16bInit(1, p, SimdSynetCompatibilityDefault),
                          SimdSynetInnerProduct16bInit(1, 1, 1, SimdTensorData16b, SimdTensorData16b, SimdTensorData16b, SimdTrue,
                                                       SimdTrue, SimdTrue, SimdConvolutionActivationIdentity),
-                         SimdSynetDeconvolution16bInit(1, p, SimdSynetCompatibilityDefault)};
+                         SimdSynetDeconvolution16bInit(1, p, SimdSynetCompatibilityDefault),
+                         SimdSynetMergedConvolution16bInit(1, p, 2, SimdFalse)};
     enum { KINDS = sizeof(infos) / sizeof(*infos) };
     for (size_t i = 0; i < KINDS; ++i) {
         TEST(contexts[i] && infos[i].info(contexts[i]) == SimdnetContextInfo(contexts[i]));

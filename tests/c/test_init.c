@@ -85,6 +85,8 @@ static void * convolution_8i(void) { return SimdSynetConvolution8iInit(batch, sh
 static void * convolution_16b(void) { return SimdSynetConvolution16bInit(batch, shape, SimdSynetCompatibilityDefault); }
 static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32fInit(batch, shape, 3, SimdFalse); }
 
+static void * merged_convolution_16b(void) { return SimdSynetMergedConvolution16bInit(batch, shape, 3, SimdFalse); }
+
 static void * inner_product_32f(void)
 {
     return SimdSynetInnerProduct32fInit(shape->srcH, shape->dstC, shape->srcC, (SimdBool)below(2), (SimdBool)below(2),
@@ -205,6 +207,8 @@ static const struct family {
      SimdTensorData16b},
     {"MergedConvolution32f", merged_convolution_32f, SimdSynetMergedConvolution32fExternalBufferSize,
      SimdSynetMergedConvolution32fInternalBufferSize, 4, SimdTensorData32f},
+    {"MergedConvolution16b", merged_convolution_16b, SimdSynetMergedConvolution16bExternalBufferSize,
+     SimdSynetMergedConvolution16bInternalBufferSize, 1, SimdTensorData32f},
     {"InnerProduct32f", inner_product_32f, SimdSynetInnerProduct32fExternalBufferSize,
      SimdSynetInnerProduct32fInternalBufferSize, 4, SimdTensorData32f},
     {"InnerProduct16b", inner_product_16b, SimdSynetInnerProduct16bExternalBufferSize,
@@ -260,7 +264,7 @@ static bool is_absurd(const struct family * f)
 {
     const SimdConvolutionParameters * p = shape;
     const bool convolves = f->init == convolution_32f || f->init == deconvolution_32f || f->init == convolution_8i ||
-                           f->init == deconvolution_16b ||
+                           f->init == deconvolution_16b || f->init == merged_convolution_16b ||
                            f->init == convolution_16b || f->init == merged_convolution_32f;
     const double images = (f->init == scale_16b ? 1 : (double)batch) * (double)p->srcC;
     if (f->init == inner_product_32f || f->init == inner_product_16b)
@@ -313,7 +317,7 @@ static void draw(const struct family * f)
     *shape = random_shape(f->init == deconvolution_32f || f->init == deconvolution_16b);
     shape->srcT = shape->dstT = f->type;
     batch = any();
-    if (f->init == merged_convolution_32f)
+    if (f->init == merged_convolution_32f || f->init == merged_convolution_16b)
         make_merged();
 }
 

@@ -105,6 +105,18 @@ static void * init_back_16b(size_t batch, const parameters * p, size_t stages)
 
 static void set_back_16b(void * context, const float * f) { SimdSynetDeconvolution16bSetParams(context, f, f + 7, f + 20); }
 
+static void * init_merged_16b(size_t batch, const parameters * p, size_t stages)
+{
+    return SimdSynetMergedConvolution16bInit(batch, p, stages, SimdFalse);
+}
+
+static void set_merged_16b(void * context, const float * f)
+{
+    SimdSynetMergedConvolution16bSetParams(context, (const float * const[]){f, f + 3, f + 5},
+                                           (const float * const[]){f + 7, f + 8, f + 9},
+                                           (const float * const[]){f + 20, f + 21, f + 22});
+}
+
 static void * init_product_16b(size_t batch, const parameters * p, size_t stages)
 {
     (void)stages;
@@ -125,6 +137,7 @@ static const struct kind
     plain_16b = {"Convolution16b", init_16b, set_16b, SimdSynetConvolution16bInternalBufferSize},
     product_32f = {"InnerProduct32f", init_product, set_product, SimdSynetInnerProduct32fInternalBufferSize},
     back_16b = {"Deconvolution16b", init_back_16b, set_back_16b, SimdSynetDeconvolution16bInternalBufferSize},
+    merged_16b = {"MergedConvolution16b", init_merged_16b, set_merged_16b, SimdSynetMergedConvolution16bInternalBufferSize},
     product_16b = {"InnerProduct16b", init_product_16b, set_product_16b, SimdSynetInnerProduct16bInternalBufferSize};
 
 /* ---- shapes */
@@ -241,6 +254,8 @@ static void all_kinds(void)
         {&back_32f, 1, {shape(NHWC, 20, 24, 3, 1, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}},
         {&merged_32f, 3, {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&merged_32f, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
+        {&merged_16b, 3, {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
+        {&merged_16b, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&product_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}},
         {&product_16b, 1, {shape(NHWC, 31, 40, 1, 1, 1)}},
     };

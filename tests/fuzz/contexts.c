@@ -258,7 +258,7 @@ static void convolution_8i(void)
     SimdRelease(context);
 }
 
-static void merged_convolution(void)
+static void some_merged(bool small)
 {
     const size_t count = fuzz_byte() >= 250 ? fuzz_size(5) : fuzz_pick(2, 3), batch = fuzz_byte() % 4 == 1 ? fuzz_size(2) : 1;
     const SimdBool add = (SimdBool)fuzz_enum(2);
@@ -283,23 +283,40 @@ static void merged_convolution(void)
         set_output(&p[i], false);
     }
     void * context;
-    OPEN(context, SimdSynetMergedConvolution32fInit, batch, p, count, add);
+    const SimdTensorDataType types[] = {SimdTensorData32f, SimdTensorData16b};
+    for (size_t i = 0; small && i < used; ++i)
+        p[i].srcT = types[fuzz_pick(0, 1)], p[i].dstT = types[fuzz_pick(0, 1)];
+    if (small)
+        OPEN(context, SimdSynetMergedConvolution16bInit, batch, p, count, add);
+    else
+        OPEN(context, SimdSynetMergedConvolution32fInit, batch, p, count, add);
     if (!context)
         return;
     SimdBool internal[3];
-    fuzz_near(0x1p-6);
+    fuzz_near(small ? 0x1p-4f : 0x1p-6f);
     fuzz_padded();
     for (size_t i = 0; i < used; ++i) {
         weight[i] = fuzz_in(F32, weights_of(&p[i]));
         bias[i] = fuzz_chance() ? fuzz_in(F32, p[i].dstC) : NULL;
         params[i] = activation_params(p[i].activation, p[i].dstC);
     }
-    if (fuzz_possible() && fuzz_byte() < 250)
-        CALL(SimdSynetMergedConvolution32fSetParams, context, weight, internal, bias, params);
-    const size_t buffer = 4 * SimdSynetMergedConvolution32fExternalBufferSize(context);
+    if (fuzz_possible() && fuzz_byte() < 250) {
+        if (small)
+            CALL(SimdSynetMergedConvolution16bSetParams, context, weight, bias, params);
+        else
+            CALL(SimdSynetMergedConvolution32fSetParams, context, weight, internal, bias, params);
+    }
+    const size_t buffer = small ? SimdSynetMergedConvolution16bExternalBufferSize(context)
+                                : 4 * SimdSynetMergedConvolution32fExternalBufferSize(context);
     const SimdConvolutionParameters * end = &p[used - 1];
     if (fuzz_chance()) {
-        forward(context, batch, p, end, true, buffer);
+        forward(context, batch, p, end, !small, buffer);
+    } else if (small) {
+        const uint8_t * src = fuzz_in(type_of(p->srcT), CELLS(batch, p->srcC, p->srcH, p->srcW));
+        uint8_t * dst = fuzz_out(type_of(end->dstT), CELLS(batch, end->dstC, end->dstH, end->dstW));
+        uint8_t * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+        if (fuzz_possible())
+            CALL(SimdSynetMergedConvolution16bForward, context, src, buf, dst);
     } else {
         const float * src = fuzz_in(F32, CELLS(batch, p->srcC, p->srcH, p->srcW));
         float * dst = fuzz_out(F32, CELLS(batch, end->dstC, end->dstH, end->dstW));
@@ -309,6 +326,9 @@ static void merged_convolution(void)
     }
     SimdRelease(context);
 }
+
+static void merged_convolution(void) { some_merged(false); }
+static void merged_convolution_16b(void) { some_merged(true); }
 
 static void inner_product_32f(void)
 {
@@ -685,6 +705,7 @@ const struct fuzz_target fuzz_contexts[] = {
     {"convolution_32f", convolution_32f}, {"convolution_16b", convolution_16b}, {"convolution_8i", convolution_8i},
     {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f},
     {"inner_product_16b", inner_product_16b}, {"deconvolution_16b", deconvolution_16b},
+    {"merged_convolution_16b", merged_convolution_16b},
     {"add_16b", add_16b},
     {"scale_narrow", scale_narrow}, {"quantized_add", quantized_add}, {"grid_sample", grid_sample},
     {"gather_elements", gather_elements}, {"permute", permute}, {"resize", resize}, {"resizer", resizer},

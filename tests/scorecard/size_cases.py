@@ -721,6 +721,18 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdSynetMergedConvolution32fForward(context, s[0], ffi.NULL, d[0])
 
 
+@case("merged convolution 16b", HALVES, [A(31 * 2, "u2")], slow=True, name="three")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    middle = shape(n, stride=2, dstC=16, group=16, kind="u2")
+    first = {**shape(middle["srcH"], kernel=1, dstC=16, kind="u2")}
+    last = shape(n, kernel=1, dstC=2, srcW=31, kind="u2")
+    convs = ffi.new("SimdConvolutionParameters[]", [first, middle, last])
+    context = made(lib.SimdSynetMergedConvolution16bInit(1, convs, 3, 0))
+    weights, nothing = [pattern(256), pattern(144), pattern(32)], ffi.new("float *[]", [ffi.NULL] * 3)
+    lib.SimdSynetMergedConvolution16bSetParams(context, ffi.new("float *[]", weights), nothing, nothing)
+    lib.SimdSynetMergedConvolution16bForward(context, s[0], ffi.NULL, d[0])
+
+
 @case("forward", [A(4096)], [A(4)], quick=True, name="convolution of pixels at a distance")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     parameters = ffi.new("SimdConvolutionParameters *", shape(n, kernel=1, srcW=1))

@@ -205,6 +205,10 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     backward_small.set_params(floats(rng, 8, 3, 3, 16), bias, floats(rng, 16))
     merged = pysimd.MergedConvolution32f(x.shape, STAGES, residual=True)
     merged.set_params([floats(rng, *shape) for shape in merged.weight_shapes], None, [None, floats(rng, 16), None])
+    merged_small = pysimd.MergedConvolution16b(x.shape, STAGES, src_dtype="float32", residual=True)
+    merged_small.set_params(
+        [floats(rng, *shape) for shape in merged_small.weight_shapes], None, [None, floats(rng, 16), None]
+    )
     quantised = pysimd.Convolution8i(x.shape, 16, src_dtype="float32", **options)
     quantised.set_params(weight, bias, floats(rng, 16), seen, given)
     rounded = pysimd.Convolution16b(x.shape, 16, src_dtype="float32", **options)
@@ -238,6 +242,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "GridSample2d": (pysimd.GridSample2d(x.shape, (4, 7), padding_mode="border"), (x, grid)),
         "InnerProduct16b": (small_product, (x,)),
         "InnerProduct32f": (product, (x,)),
+        "MergedConvolution16b": (merged_small, (x,)),
         "MergedConvolution32f": (merged, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
         "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),

@@ -17,16 +17,13 @@ struct sn_tile_shape sn_tile_16b(const struct sn_table * table);
 /* `base` has only the first. */
 extern const struct sn_convolution_algorithm sn_convolution_16b_base, sn_convolution_16b_depthwise;
 
-/* Whether floats stay as they are: a depthwise convolution in NHWC rounds neither a float source nor its weights. */
-static inline bool sn_16b_is_exact(const struct sn_convolution * c)
-{
-    return c->family == &sn_convolution_16b && c->format == SN_NHWC && c->p.group > 1 && sn_is_depthwise(c);
-}
+/* Computes some output rows of one image by the second, for plans of several convolutions. */
+void sn_16b_depthwise_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a);
 
 /* A weight as it is multiplied. */
 static inline float sn_16b_weight(const struct sn_convolution * c, float weight)
 {
-    return sn_16b_is_exact(c) ? weight : sn_16b_to_32f(sn_32f_to_16b(weight));
+    return sn_dot_of(c)->exact ? weight : sn_16b_to_32f(sn_32f_to_16b(weight));
 }
 
 #endif

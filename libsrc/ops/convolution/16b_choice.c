@@ -21,7 +21,7 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     for (size_t b = 0; b < c->batch; ++b) {
         const struct sn_plain image = sn_plain_of(a, b);
-        c->table->convolution_16b.plain(&c->p, sn_16b_is_exact(c), c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+        c->table->convolution_16b.plain(&c->p, sn_dot_of(c)->exact, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
     }
 }
 
@@ -46,6 +46,7 @@ enum sn_error_kind sn_convolution_16b_prepare(struct sn_convolution * c)
     const struct sn_convolution_16b_slots * slots = &c->table->convolution_16b;
     struct sn_dot_family * dot = (void *)c->familyData;
     *dot = (struct sn_dot_family){.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes, .spaced = true,
+        .exact = c->family == &sn_convolution_16b && c->format == SN_NHWC && c->p.group > 1 && sn_is_depthwise(c),
         .result = result};
     return SN_ERROR_NONE;
 }

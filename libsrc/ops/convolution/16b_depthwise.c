@@ -29,7 +29,7 @@ static bool plan(struct sn_convolution * c)
     struct depthwise * d = (void *)c->algorithmData;
     const bool nchw = p->srcF == SN_NCHW, floats = p->srcT == SN_DATA_32F;
     size_t line, result, size = 0;
-    d->copied = nchw || (floats && !sn_16b_is_exact(c));
+    d->copied = nchw || (floats && !sn_dot_of(c)->exact);
     d->floats = floats && !d->copied && p->dstT == SN_DATA_16B;
     if (!sn_product(&line, d->copied, p->srcW, p->srcC, sizeof(sn_16b)) ||
         !sn_product(&result, nchw || d->floats, p->dstW, p->dstC, sn_element(d->floats ? SN_DATA_32F : p->dstT)))
@@ -75,11 +75,11 @@ static const void * convert(const struct sn_convolution * c, const struct sn_arr
     return copy - first * small;
 }
 
-static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+/* At most as many rows as the workspace has room for. */
+static void compute_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct depthwise * o = data_of(c);
-    const size_t unit = rows_of_unit(c), row = s->line * unit, rows = sn_min(s->lines * unit, p->dstH - row);
     uint8_t * work = a->work;
     size_t step;
     uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work + o->result, a, &step);
@@ -96,6 +96,18 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     if (o->floats)
         sn_narrow_rows(c->table, d.dst, rows * p->dstW, p->dstC, step / sizeof(sn_16b), (void *)to);
     sn_dot_result_store(c, work + o->result, 0, p->dstC, row, rows, a);
+}
+
+void sn_16b_depthwise_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a)
+{
+    for (const size_t end = row + rows; row < end; row += data_of(c)->rows.rows)
+        compute_rows(c, row, sn_min(end - row, data_of(c)->rows.rows), a);
+}
+
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const size_t unit = rows_of_unit(c), row = s->line * unit;
+    compute_rows(c, row, sn_min(s->lines * unit, c->p.dstH - row), a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

@@ -20,6 +20,7 @@ struct sn_dot_family {
     const struct sn_dot_tile * tile;
     sn_pixels_fn pixels;
     sn_planes_fn planes;
+    bool exact;        /* a depthwise convolution of bfloat16 numbers rounds neither a float source nor its weights */
     bool spaced;       /* groups of numbers must not extend into other pixels: 0 times such a number may be NaN */
 
     /* Sets *result for the channels from index `first` of the spread arrays on. */
@@ -33,6 +34,9 @@ static inline const struct sn_dot_family * sn_dot_of(const struct sn_convolution
 
 /* By the tile; supports every shape. */
 extern const struct sn_convolution_algorithm sn_convolution_dot_tiled;
+
+/* Computes some output rows of one image by it, for plans of several convolutions. */
+void sn_dot_tiled_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a);
 
 /* The bytes of a small number in images. */
 static inline size_t sn_small(const struct sn_convolution * c) { return sn_element(c->family->smallType); }

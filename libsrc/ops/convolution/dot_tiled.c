@@ -189,6 +189,13 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         }
 }
 
+void sn_dot_tiled_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a)
+{
+    const size_t most = sn_max(data_of(c)->band.band.rows, 1);
+    for (const size_t end = row + rows; row < end; row += most)
+        compute(c, &(struct sn_share){.line = row, .lines = sn_min(end - row, most), .columns = c->p.dstC}, a);
+}
+
 /* The same for several images, the lines of this share. */
 static void compute_images(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
