@@ -73,6 +73,8 @@ NEAREST = {
     "api/pixelwise": "pixels",
     "api/add": "test_overlap add",
     "api/merged_convolution_32f": "merged_convolution_32f forward",
+    "api/merged": "merged_convolution_32f merged_convolution_16b",
+    "api/inner_product": "inner_product_32f inner_product_16b",
     "api/gemm": "gemm gemm_batch",
     "api/convolution": "test_overlap convolution_32f convolution_8i convolution_16b merged_convolution_32f",
     "isa/avx2/vec_avx2": "test_vec_avx2 test_vec_math_avx2 test_vec_memory_avx2",
@@ -88,6 +90,7 @@ NEAREST = {
     "kernels/grouped_nhwc_32f": "convolution_32f",
     "kernels/gemm/8i": "convolution_8i",
     "kernels/gemm/16b": "convolution_16b",
+    "kernels/convolution_16b": "convolution_16b inner_product_16b",
     "kernels/gemm/*": "gemm_tile gemm gemm_batch inner_product_32f convolution_32f",
     "kernels/result_8i": "convolution_8i",
     "kernels/default/dot_16b": "convolution_16b",
@@ -127,10 +130,12 @@ NEAREST = {
     "ops/convolution/plan": "test_share convolution_32f convolution_8i convolution_16b deconvolution_32f",
     "ops/convolution/add": "forward",
     "ops/convolution/32f*": "convolution_32f",
-    "ops/convolution/16b*": "convolution_16b",
+    "ops/convolution/16b*": "convolution_16b merged_convolution_16b",
     "ops/convolution/8i*": "convolution_8i",
-    "ops/convolution/deconvolution*": "deconvolution_32f",
+    "ops/convolution/deconvolution_16b": "deconvolution_16b forward",
+    "ops/convolution/deconvolution*": "deconvolution_32f deconvolution_16b",
     "ops/convolution/merged_32f": "merged_convolution_32f",
+    "ops/convolution/merged_16b": "merged_convolution_16b forward",
 }
 
 #: The files of pytest that test a file in Python, for those that are not named like their family.

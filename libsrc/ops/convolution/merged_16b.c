@@ -37,15 +37,18 @@ static size_t step_size(const struct sn_merged_convolution_16b * m, size_t rows)
     return expanded + (m->last == SN_PROJECTION ? rows * row_bytes(&m->stage[SN_DEPTHWISE]) : 0);
 }
 
-/* As many rows as fit into half of the L2 cache, in steps of four, which the depthwise kernel computes together. */
+/* Rows in steps of four, which the depthwise kernel computes together, if the data of a step fit into half of the L2 cache:
+ * four with few weights, as many as fit with weights that each step reads from beyond that cache. */
 static void plan_rows(struct sn_merged_convolution_16b * m)
 {
     enum { FEW_ROWS = 4, MOST_ROWS = 32 };
     const size_t all = m->stage[SN_DEPTHWISE].p.dstH, budget = sn_cpu()->cacheL2 / 2;
+    const size_t weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
+    const size_t most = weights > budget ? MOST_ROWS : FEW_ROWS;
     m->rows = sn_min(all, FEW_ROWS);
     while (m->rows > 1 && step_size(m, m->rows) > budget)
         --m->rows;
-    while (m->rows < sn_min(all, MOST_ROWS) && step_size(m, sn_min(all, m->rows + FEW_ROWS)) <= budget)
+    while (m->rows < sn_min(all, most) && step_size(m, sn_min(all, m->rows + FEW_ROWS)) <= budget)
         m->rows = sn_min(all, m->rows + FEW_ROWS);
 }
 
