@@ -1723,15 +1723,17 @@ typedef struct SimdnetForwardParameters {
  * number of channels. The bits of the result do not depend on distances.
  *
  * The contexts and what they add: Convolution32f, InnerProduct32f (whose rows are pixels), Deconvolution32f and
- * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b adds floats to results that are
- * floats. For Convolution8i and for results in bfloat16 `add` must be NULL. The two operands of Add16b are src and `add`; in
+ * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b, Deconvolution16b and InnerProduct16b
+ * add floats to results that are floats. For Convolution8i, MergedConvolution16b and for results in bfloat16 `add` must be
+ * NULL. The two operands of Add16b are src and `add`; in
  * NHWC its channels are the last dimension of its shapes, in other formats distances must be 0 or the number of all
  * elements. If `add` is NULL the order has no effect. A Permute and a Resize add nothing. Contexts that have arrays of
  * another kind (GridSample2d, GatherElements, Recurrent, Resizer) are refused.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
  * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
- * activation of a Deconvolution32f or a Convolution16b, and of a Convolution32f that is depthwise or has few outputs.
+ * activation of a Deconvolution32f or of a context of bfloat16 numbers, and of a Convolution32f that is depthwise or has few
+ * outputs.
  *
  * A struct of a later version may be larger, up to 4096 bytes: bytes beyond the members of this version must be 0.
  */
@@ -2416,7 +2418,7 @@ void SimdnetCumulativeSum(SimdTensorDataType dataType, const void * src, size_t 
  * Lets a context use the packed parameters of another one, without a copy, for a network that runs with images of several
  * sizes. The effect is that of SetParams() with the same arguments. Both are contexts of one kind, any that has a SetParams
  * function, whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, in M of
- * InnerProduct32f, or in the steps of sequences; and `from` has its parameters.
+ * InnerProduct32f or InnerProduct16b, or in the steps of sequences; and `from` has its parameters.
  *
  *     if (!SimdnetShareParams(context, from))
  *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);
