@@ -27,7 +27,8 @@ SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=of
 # Unless it is told, clang raises exceptions that the C code does not: it divides several elements at once by divisors of which some
 # are 0, and then chooses among the quotients. Kernels of vectors state what is computed, so this is for the other sources. (clang
 # 14 has the option for x86-64 alone.)
-EXCEPTIONS := $(if $(filter x86_64,$(ARCH)),$(if $(shell $(CC) -dM -E -x c /dev/null | grep __clang__),-ffp-exception-behavior=maytrap))
+IS_CLANG   := $(shell $(CC) -dM -E -x c /dev/null | grep __clang__)
+EXCEPTIONS := $(if $(filter x86_64,$(ARCH)),$(if $(IS_CLANG),-ffp-exception-behavior=maytrap))
 SN_LIBS   := -lm -lpthread -ldl
 # The runtime of clang's sanitizers is in the program alone: a shared library has undefined names then.
 SANITIZED := $(findstring -fsanitize,$(CFLAGS))
@@ -51,12 +52,24 @@ MAPPED    = -ffile-prefix-map="$$PWD"=. -ffile-prefix-map=$(B)=build
 TO_OBJECT = -I$(@D) $(MAPPED) -MT $@ -MF $(@:.o=.d) -c $< -o $@.new
 export CCACHE_HASHDIR := true
 
+# For gcc on x86, -Os alone copies memory byte by byte in place of calling memcpy().
+LESS_CODE := $(if $(filter -O2 -O3,$(CFLAGS)),-Os $(if $(filter x86_64,$(ARCH)),$(if $(IS_CLANG),,-mstringop-strategy=libcall)))
+
 COMMAND_compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(SN_CFLAGS)
 COMMAND_small   = $(COMMAND_compile) $(EXCEPTIONS)
-$(call commands,compile small)
+COMMAND_cold    = $(COMMAND_small) $(LESS_CODE)
+$(call commands,compile small cold)
 $(B)/obj/%.o: libsrc/%.c $(B)/commands/small
 	@mkdir -p $(@D)
 	$(COMMAND_small) $(TO_OBJECT)
+	@mv $@.new $@
+
+# Compiled for size: checks of arguments, and plans and drivers of convolutions, whose time is that of the kernels which they call.
+# What every call runs, such as SN_CALL, is SN_INLINE.
+COLD := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(filter libsrc/api/% libsrc/ops/convolution/%,$(COMMON_SRC)))
+$(COLD): $(B)/obj/%.o: libsrc/%.c $(B)/commands/cold
+	@mkdir -p $(@D)
+	$(COMMAND_cold) $(TO_OBJECT)
 	@mv $@.new $@
 
 # Names of local functions end with their level, so that profiles distinguish levels: relu_32f becomes relu_32f_avx2, and
@@ -94,7 +107,7 @@ COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=
                 $(patsubst %,-Ilibsrc/isa/%,$(call folders,$(1))) -Ilibsrc/kernels/default
 # Kernels that are compiled for size, COMPACT_<level>.
 $(if $(COMPACT_$(1)),$$(filter $(COMPACT_$(1):%=$(B)/obj/$(1)/kernels/%.o),$$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)): \
-    FOR_SIZE := $(if $(filter -O2 -O3,$(CFLAGS)),-Os))
+    FOR_SIZE := $(LESS_CODE))
 $(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names $(HEADER_OF_$(1)) $(if $(COMPACT_$(1)),libsrc/isa/$(1)/level.mk)
 	@mkdir -p $$(@D)
 	$$(COMMAND_$(1)) $$(FOR_SIZE) $(if $(HEADER_$(1)),-include $(B)/obj/$(1)/kernels/intrinsics.h) $$(TO_OBJECT)

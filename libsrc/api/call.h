@@ -28,7 +28,7 @@ void sn_call_begin(struct sn_call * call, const char * function, const void * co
                    const size_t * values, size_t count);
 void sn_call_report(const struct sn_call * call);
 
-static inline void sn_call_end(const struct sn_call * call)
+SN_INLINE void sn_call_end(const struct sn_call * call)
 {
     if (!SN_LIKELY(!call->function))
         sn_call_report(call);

@@ -19,7 +19,7 @@
 #include "simdnet.h"
 
 /* The first call of the process reads SIMDNET_VERBOSE, and the library may then report its version. */
-static inline void sn_begin_call(void)
+SN_INLINE void sn_begin_call(void)
 {
     sn_error_clear();
     if (!sn_verbose_off())

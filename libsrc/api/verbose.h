@@ -17,7 +17,7 @@ enum sn_verbose {
 extern SN_HIDDEN int sn_verbose_level; /* an enum sn_verbose, read and written atomically */
 
 /* The only check that a call makes while reports are off. */
-static inline bool sn_verbose_off(void)
+SN_INLINE bool sn_verbose_off(void)
 {
     return SN_LIKELY(__atomic_load_n(&sn_verbose_level, __ATOMIC_RELAXED) == SN_VERBOSE_OFF);
 }

@@ -33,7 +33,7 @@ struct sn_parallel {
  */
 extern size_t sn_thread_number; /* 0: the environment has not been read yet */
 size_t sn_threads_of_environment(void);
-static inline size_t sn_threads(void)
+SN_INLINE size_t sn_threads(void)
 {
     const size_t number = __atomic_load_n(&sn_thread_number, __ATOMIC_RELAXED);
     return number ? number : sn_threads_of_environment();
@@ -57,7 +57,7 @@ size_t sn_threads_alive(void);
 void sn_parallel_run(const struct sn_parallel * p);
 
 /* Runs all units: in one range on the caller or, if that is faster, in ranges on several threads. */
-static inline void sn_parallel_for(const struct sn_parallel * p)
+SN_INLINE void sn_parallel_for(const struct sn_parallel * p)
 {
     if (p->units > 1 && sn_threads() > 1)
         sn_parallel_run(p);

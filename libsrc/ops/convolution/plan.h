@@ -222,14 +222,14 @@ size_t sn_convolution_memory(const struct sn_convolution * c);
 void sn_convolution_free(struct sn_convolution * c);
 
 /* Dense arrays; the workspace is not set. */
-static inline struct sn_arrays sn_dense_arrays(const struct sn_convolution * c, const void * src, const void * add,
-                                               void * dst)
+SN_INLINE struct sn_arrays sn_dense_arrays(const struct sn_convolution * c, const void * src, const void * add,
+                                           void * dst)
 {
     return (struct sn_arrays){src, NULL, add, dst, &c->dense};
 }
 
 /* One image, or part, with a workspace. */
-static inline struct sn_arrays sn_image_of(const struct sn_arrays * all, size_t image, void * work)
+SN_INLINE struct sn_arrays sn_image_of(const struct sn_arrays * all, size_t image, void * work)
 {
     struct sn_arrays a = *all;
     a.src = (const char *)all->src + image * all->at->srcImage;
@@ -240,7 +240,7 @@ static inline struct sn_arrays sn_image_of(const struct sn_arrays * all, size_t 
 }
 
 /* Image `b` of the arrays, for the loops of `base`. */
-static inline struct sn_plain sn_plain_of(const struct sn_arrays * a, size_t b)
+SN_INLINE struct sn_plain sn_plain_of(const struct sn_arrays * a, size_t b)
 {
     const struct sn_arrays one = sn_image_of(a, b, NULL);
     return (struct sn_plain){one.src, one.add, one.dst, a->at->srcPixel, a->at->addPixel, a->at->dstPixel, a->at->after};
@@ -283,8 +283,8 @@ void sn_convolution_crop(struct sn_convolution * c);
 void sn_convolution_copy_cropped(const struct sn_convolution * c, const void * weight, size_t size, void * cropped);
 
 /* The caller's kernel. */
-static inline size_t sn_given_y(const struct sn_convolution * c) { return sn_max(c->crop.kernelY, c->p.kernelY); }
-static inline size_t sn_given_x(const struct sn_convolution * c) { return sn_max(c->crop.kernelX, c->p.kernelX); }
+SN_INLINE size_t sn_given_y(const struct sn_convolution * c) { return sn_max(c->crop.kernelY, c->p.kernelY); }
+SN_INLINE size_t sn_given_x(const struct sn_convolution * c) { return sn_max(c->crop.kernelX, c->p.kernelX); }
 
 /*
  * If lines of the output are independent, as in a 1x1 convolution in NHWC, a batch becomes one image with many lines: small
@@ -294,44 +294,44 @@ static inline size_t sn_given_x(const struct sn_convolution * c) { return sn_max
 void sn_convolution_join_images(struct sn_convolution * c, size_t stride, size_t * strided, size_t * plain);
 
 /* The bytes of an element. */
-static inline size_t sn_element(enum sn_data type) { return type == SN_DATA_32F ? 4 : type == SN_DATA_16B ? 2 : 1; }
+SN_INLINE size_t sn_element(enum sn_data type) { return type == SN_DATA_32F ? 4 : type == SN_DATA_16B ? 2 : 1; }
 
 /* The activation for kernels: LeakyRelu is a Prelu. */
-static inline enum sn_activation sn_activation_of(const struct sn_convolution * c)
+SN_INLINE enum sn_activation sn_activation_of(const struct sn_convolution * c)
 {
     return c->slope ? SN_ACTIVATION_PRELU : c->p.activation;
 }
 
 /* The floats of a vector. */
-static inline size_t sn_lanes(const struct sn_convolution * c) { return c->table->alignment / sizeof(float); }
+SN_INLINE size_t sn_lanes(const struct sn_convolution * c) { return c->table->alignment / sizeof(float); }
 
 /* The channels of a group. */
-static inline size_t sn_inputs(const struct sn_convolution * c) { return c->p.srcC / c->p.group; }
-static inline size_t sn_outputs(const struct sn_convolution * c) { return c->p.dstC / c->p.group; }
+SN_INLINE size_t sn_inputs(const struct sn_convolution * c) { return c->p.srcC / c->p.group; }
+SN_INLINE size_t sn_outputs(const struct sn_convolution * c) { return c->p.dstC / c->p.group; }
 
 /* The packed weights, if they are floats. */
-static inline sn_32f * sn_weights(const struct sn_convolution * c) { return c->weight; }
+SN_INLINE sn_32f * sn_weights(const struct sn_convolution * c) { return c->weight; }
 
 /* The number of weights in the caller's layout. */
-static inline size_t sn_weight_count(const struct sn_convolution * c)
+SN_INLINE size_t sn_weight_count(const struct sn_convolution * c)
 {
     return c->p.dstC * sn_inputs(c) * c->p.kernelY * c->p.kernelX;
 }
 
 /* True if every channel is a group with one output. */
-static inline bool sn_is_depthwise(const struct sn_convolution * c)
+SN_INLINE bool sn_is_depthwise(const struct sn_convolution * c)
 {
     return c->p.group == c->p.srcC && c->p.group == c->p.dstC;
 }
 
 /* The index of output channel o in arrays of `channels` values. */
-static inline size_t sn_channel_index(const struct sn_convolution * c, size_t o)
+SN_INLINE size_t sn_channel_index(const struct sn_convolution * c, size_t o)
 {
     return o / c->run * c->runStep + o % c->run;
 }
 
 /* For plan(): one value for each output channel, without gaps. */
-static inline void sn_channels_plain(struct sn_convolution * c)
+SN_INLINE void sn_channels_plain(struct sn_convolution * c)
 {
     c->channels = c->p.dstC;
     c->runStep = sn_outputs(c);

@@ -22,7 +22,7 @@ struct sn_shares {
     size_t imageUnits;            /* units of an image */
 };
 
-static inline struct sn_shares sn_shares_of(struct sn_shares s)
+SN_INLINE struct sn_shares sn_shares_of(struct sn_shares s)
 {
     s.most = sn_max(s.most, 1);
     s.panels = 1;
@@ -46,7 +46,7 @@ struct sn_share {
     size_t first, columns;
 };
 
-static inline struct sn_share sn_share_at(const struct sn_shares * s, size_t begin, size_t end)
+SN_INLINE struct sn_share sn_share_at(const struct sn_shares * s, size_t begin, size_t end)
 {
     struct sn_share part = {.image = begin / s->imageUnits, .columns = s->columns};
     const size_t at = begin % s->imageUnits;
@@ -71,7 +71,7 @@ struct sn_part {
     size_t image, line, lines;
 };
 
-static inline struct sn_part sn_part_at(size_t lines, size_t at, size_t end)
+SN_INLINE struct sn_part sn_part_at(size_t lines, size_t at, size_t end)
 {
     const size_t line = at % lines;
     return (struct sn_part){at / lines, line, sn_min(lines - line, end - at)};
