@@ -48,10 +48,12 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
  *   - blocks of 7 pixels, of 1 and of 2: see above;
  *   - of bfloat16 numbers, which take more instructions to load, pixels inside have functions of their own where these gain:
  *     1.04 to 1.12 times for 5x5 and 7x7 with AVX-512, 1.1 for all with AVX2; none with vectors of 4. Tails are shared
- *     except for 3x3; in compact code there, too.
+ *     except for 3x3; in compact code there, too;
+ *   - in compact code, 3x3 of floats alone has these functions: it takes 1.04 to 1.3 times as long without them, 5x5 1.04; and
+ *     a single row by 7x7 or 9x9 is computed in parts: 96x7x7 by 7x7 takes 1.2 times as long.
  */
 #define ROLLED(taps, rows) ((taps) == 5 && (rows) == 1)
-#define INSIDE(taps) (!SMALL || V32F_N == 8 || (MANY_REGISTERS && (taps) >= 5))
+#define INSIDE(taps) ((!SMALL && (!V_COMPACT || (taps) == 3)) || V32F_N == 8 || (MANY_REGISTERS && (taps) >= 5))
 #define OWN_TAIL(taps) (!V_COMPACT && ((MANY_REGISTERS && !SMALL && !LARGE(taps)) || (taps) == 3))
 
 /*
@@ -433,7 +435,7 @@ SN_INLINE void tail_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int strid
 /* An instance is two separate functions, so that the compiler can use all registers in each. */
 typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
 #define BLOCK(name, rows, columns, taps, stride)                                                                            \
-    static __attribute__((noinline)) void name##_edge(BLOCKS_ARGUMENTS)                                                     \
+    static __attribute__((noinline, unused)) void name##_edge(BLOCKS_ARGUMENTS)                                             \
     {                                                                                                                       \
         blocks(d, line, x, end, dst, rows, columns, taps, stride, false);                                                   \
     }                                                                                                                       \
@@ -490,20 +492,14 @@ BLOCK(row_any, 1, WIDE, 0, 0)
 BLOCK(row4_any, 1, 4, 0, 0)
 BLOCK(pixel_any, 1, 1, 0, 0)
 
-#define INSTANCE(rows, columns, taps, stride, name, tail)                                                                   \
-    {                                                                                                                       \
-        rows, columns, taps, stride, INSIDE(taps) ? name##_inside : NULL, name##_edge,                                      \
-            OWN_TAIL(taps) ? NULL : tail                                                                                    \
-    }
-
 /* With 0 rows there is no instance. */
-#define MANY_REGISTERS_ONLY(rows, columns, taps, stride, name, tail)                                                        \
+#define INSTANCE_IF(exists, rows, columns, taps, stride, name, tail)                                                        \
     {                                                                                                                       \
-        MANY_REGISTERS ? rows : 0, columns, taps, stride,                                                                   \
-            MANY_REGISTERS && INSIDE(taps) ? name##_inside : NULL,                                                          \
-            MANY_REGISTERS ? name##_edge : NULL,                                                                            \
-            OWN_TAIL(taps) || !MANY_REGISTERS ? NULL : tail                                                                 \
+        (exists) ? (rows) : 0, columns, taps, stride, (exists) && INSIDE(taps) ? name##_inside : NULL,                      \
+            (exists) ? name##_edge : NULL, OWN_TAIL(taps) || !(exists) ? NULL : tail                                        \
     }
+#define INSTANCE(...) INSTANCE_IF(true, __VA_ARGS__)
+#define MANY_REGISTERS_ONLY(...) INSTANCE_IF(MANY_REGISTERS, __VA_ARGS__)
 
 /* Instances, by pixels of a block and kernel. */
 static const struct instance {
@@ -530,10 +526,10 @@ static const struct instance {
     MANY_REGISTERS_ONLY(1, 7, 5, 2, row7_5_2, tail7_5_2),
     INSTANCE(2, LARGE_COLUMNS, 7, 1, block_7_1, tail_7_1),
     MANY_REGISTERS_ONLY(2, 7, 7, 1, block7_7_1, tail7_7_1),
-    INSTANCE(1, 7, 7, 1, row7_7_1, tail7_7_1),
+    INSTANCE_IF(!V_COMPACT, 1, 7, 7, 1, row7_7_1, tail7_7_1),
     INSTANCE(2, LARGE_COLUMNS, 9, 1, block_9_1, tail_9_1),
     MANY_REGISTERS_ONLY(2, 7, 9, 1, block7_9_1, tail7_9_1),
-    INSTANCE(1, 7, 9, 1, row7_9_1, tail7_9_1),
+    INSTANCE_IF(!V_COMPACT, 1, 7, 9, 1, row7_9_1, tail7_9_1),
     INSTANCE(2, LARGE_COLUMNS, PARTS, 1, block_parts_1, tail_parts_1),
     INSTANCE(1, LARGE_COLUMNS, PARTS, 1, row_parts_1, tail_parts_1),
     INSTANCE(1, WIDE, 0, 0, row_any, tail_any),

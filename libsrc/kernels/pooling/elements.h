@@ -12,7 +12,7 @@
 #endif
 
 #ifndef COMPACT
-#define COMPACT 0
+#define COMPACT V_COMPACT
 #endif
 
 #define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))

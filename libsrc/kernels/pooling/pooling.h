@@ -14,7 +14,7 @@
  *   CELL ARRAY                 only if arrays are widened: the element of vectors and buffers, which TYPE then names, and
  *                              the suffix of loads that widen ELEMENT and of stores that round to it
  *   COMPACT                    1 for small code: few functions are specialised, and rows of outputs are computed one at a
- *                              time. Widened arrays need it
+ *                              time. Widened arrays need it; V_COMPACT if it is not defined
  *   IDENTITY                   the identity of the reduction, a VECTOR
  *   REDUCTION REDUCE(a, b)     the type of intermediate values, and the reduction of two of them
  *   INIT(v) TERM(v)            vectors to reductions: the first term of each, and all others
