@@ -1460,7 +1460,7 @@ void SimdSynetDeconvolution16bForward(void * context, const uint8_t * src, uint8
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */
-void * SimdSynetMergedConvolution16bInit(size_t batch, const SimdConvolutionParameters * convs, size_t count, SimdBool add);
+void * SimdSynetMergedConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add);
 
 /* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
 size_t SimdSynetMergedConvolution16bExternalBufferSize(const void * context);

@@ -224,6 +224,8 @@ class Arguments:
             if {"count", "shape"} <= {*dict(struct.fields)} and not self._fault()
             else {}
         )
+        if {"axis", "count"} <= fields.keys() and not self._fault():
+            fields["axis"] = self._random.randrange(max(fields["count"], 1))
         shape = [self._random.choice((1, 2, 3, 3, 4)) for _ in range(8)]
         strides = [prod(shape[k + 1 : fields.get("count", 0)]) for k in range(8)]
         for name, field in struct.fields:

@@ -51,12 +51,12 @@ static void describe(struct context * c)
     sn_context_describe(&c->head, "%s to %s %s", stages[plan->first], stages[plan->last], how);
 }
 
-void * SimdSynetMergedConvolution16bInit(size_t batch, const SimdConvolutionParameters * convs, size_t count, SimdBool add)
+void * SimdSynetMergedConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)
 {
     SN_BEGIN();
     struct sn_convolution_parameters p[3];
     SN_CHECK(count == 3 || count == 2, NULL, "count is %zu, expected 3 or 2", count);
-    if (!sn_convert_parameters(__func__, batch, convs, count, p) ||
+    if (!sn_convert_parameters(__func__, batch, conv, count, p) ||
         !sn_check_merged(__func__, p, count, add != SimdFalse, SN_DATA_16B))
         return NULL;
     struct context * c = sn_context_new(&kind, sizeof(*c), __func__);

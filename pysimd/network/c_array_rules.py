@@ -19,6 +19,7 @@ from pysimd.network.convert.at_run_time import HostFunction
 from pysimd.network.convert.attention import excluded, inverse_root, is_seen, of_window
 from pysimd.network.convert.fold import DTYPES
 from pysimd.network.convert.images import is_below_2_31, scale_of
+from pysimd.network.convert.integers import identity, positions, triangle
 from pysimd.network.convert.moves import from_first, is_outside, progression
 from pysimd.network.open_arrays import OpenArray, broadcast, constant, is_array, reshaped, shape_of
 from pysimd.network.passes.tiny import without_tiny
@@ -248,6 +249,28 @@ def _of_window(function: Any, w: Arrays, inputs: Sequence[Any], result: OpenArra
     return w.make(np.float32, "values_make(&v[@], sizeof(float), 2, shape)", [rows, columns, before], [words], loop)
 
 
+def _positions(function: Any, w: Arrays, inputs: Sequence[Any], result: OpenArray) -> Made:
+    number = w.number(w.cast(inputs[0], np.int64))
+    loop = ["for (int64_t i = 0; i < *length; i++) ((int64_t *)v[@].data)[i] = i;"]
+    words = f"const int64_t * length = (const int64_t *)v[{number}].data;"
+    return w.make(np.int64, "values_make(&v[@], sizeof(int64_t), 1, length)", [number], [words], loop)
+
+
+def _of_matrix(function: Any, w: Arrays, inputs: Sequence[Any], result: OpenArray) -> Made:
+    """A matrix of 1 and 0, of which the distance from a diagonal decides."""
+    rows, columns = (w.number(w.cast(each, np.int64)) for each in inputs)
+    sign = {"upper": ">=", "lower": "<=", "on": "=="}[
+        "on" if "dtype" in function.keywords else "upper" if function.keywords["upper"] else "lower"
+    ]
+    kind = type_of(result.dtype)
+    loop = [
+        "for (int64_t i = 0, count = values_count(&v[@]); i < count; i++)",
+        f"    (({kind} *)v[@].data)[i] = ({kind})(i % shape[1] - i / shape[1] {sign} {int(function.keywords['diagonal'])});",
+    ]
+    words = f"const int64_t shape[] = {{*(const int64_t *)v[{rows}].data, *(const int64_t *)v[{columns}].data}};"
+    return w.make(result.dtype, f"values_make(&v[@], sizeof({kind}), 2, shape)", [rows, columns], [words], loop)
+
+
 _FUNCTIONS: dict[Any, Callable[..., Made]] = {
     np.all: _decided,
     np.any: _decided,
@@ -267,6 +290,9 @@ _FUNCTIONS: dict[Any, Callable[..., Made]] = {
     is_seen: _with_indices("values_seen"),
     excluded: _excluded,
     of_window: _of_window,
+    positions: _positions,
+    triangle: _of_matrix,
+    identity: _of_matrix,
     is_below_2_31: lambda function, w, inputs, result: w.each(
         bool, "{1} > 0 && (double){0} * (double){1} < 2147483648.0", inputs
     ),

@@ -300,7 +300,8 @@ class Model(KeepsRunners):
             return self._as_course(None).of(dims, layout)
         if dims is not None:
             error = self._anyhow(self._no_plan) if self._is_cut else None
-            return self._as_course(error).of(dims, layout) if error else self._open_runner(dims, layout)
+            is_plan = error is None or error.is_of_known  # or this model or these sizes are wrong
+            return self._open_runner(dims, layout) if is_plan else self._as_course(error).of(dims, layout)
         try:
             return self._fixed(shapes, layout, progress)
         except UnsupportedModel as error:

@@ -380,9 +380,6 @@ def test_conditions_on_arrays(tmp_path: Path) -> None:
 _REFUSED = {
     "Range, as positions": "Cos",
     "Range of floats": "Sin",
-    "OneHot": "onehot",
-    "EyeLike": "eyelike",
-    "integers at run time": "greater",
     "means of windows with gaps": "_shares",
 }
 

@@ -91,6 +91,11 @@ class UnsupportedModel(ValueError):
         self.name, self.nodes = name, list(nodes)
         super().__init__(self._text())
 
+    @property
+    def is_of_known(self) -> bool:
+        """Whether all that fails is the computation of what is known, such as a Gather beyond the end."""
+        return all(" cannot be computed: " in node.reason for node in self.nodes)
+
     def _text(self) -> str:
         groups: dict[tuple[str, str], list[str]] = {}
         for node in self.nodes:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
+from pysimd.annotations import Array
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, NotHere, converts, converts_others
 from pysimd.network.convert.fold import DTYPES
 from pysimd.network.open_arrays import later
@@ -178,7 +179,7 @@ def _one_hot(c: Conversion, node: SourceNode) -> None:
         return c.by_numpy()
     indices, shape = c.cast(indices, "int64"), c.shape(0)
     axis = axis_within(int(c.attribute("axis", -1)), len(shape) + 1)
-    places = later(lambda n: np.arange(int(n)), (depth,), depth)
+    places = later(positions, (depth,), depth)
     places = places.reshape((depth, *(1,) * (len(shape) - axis)))
     whole_shape = (*shape[:axis], 1, *shape[axis:])
     fromend = c.elementwise("add", indices, c.constant(np.asarray(depth)))
@@ -198,21 +199,18 @@ def _hardmax(c: Conversion, node: SourceNode) -> None:
         axis = 1
     own = c.builder.shape(x)
     first = c.add("Reduce", x, function="argmax", axes=(axis,), keepdims=True, last=False)
-    places = later(lambda n: np.arange(int(n)), (own[axis],), own[axis]).reshape((own[axis], *(1,) * (len(own) - axis - 1)))
+    places = later(positions, (own[axis],), own[axis]).reshape((own[axis], *(1,) * (len(own) - axis - 1)))
     c.give(c.reshape(c.select(c.elementwise("equal", first, places), np.float32(1), np.float32(0)), shape))
 
 
 @converts("Trilu", any_type=True)
 def _triangle(c: Conversion, node: SourceNode) -> None:
+    if c.has(1) and not c.is_known(1):
+        return c.by_numpy()
     x, shape, upper = c.typed(0), c.shape(0), c.flag("upper", 1)
     diagonal = int(c.numbers(1)[0]) if c.has(1) else 0
-
-    def kept(rows: int, columns: int) -> Any:
-        lower = np.tri(int(rows), int(columns), diagonal - upper, dtype=bool)
-        return ~lower if upper else lower
-
-    mask = later(kept, shape[-2:], *shape[-2:])
-    c.give(c.select(mask, x, _number(c, x, 0)))
+    mask = later(partial(triangle, diagonal=diagonal, upper=upper), shape[-2:], *shape[-2:])
+    return c.give(c.select(mask, x, _number(c, x, 0)))
 
 
 @converts("EyeLike", any_type=True)
@@ -223,4 +221,20 @@ def _eye_like(c: Conversion, node: SourceNode) -> None:
     if dtype == "float64":  # a constant would be float32
         return c.by_numpy()
     shape, k = c.shape(0), int(c.attribute("k", 0))
-    return c.give(later(lambda rows, columns: np.eye(int(rows), int(columns), k, dtype), shape, *shape))
+    return c.give(later(partial(identity, diagonal=k, dtype=dtype), shape, *shape))
+
+
+def positions(n: int) -> Array:
+    """0, 1, 2 ... n - 1."""
+    return np.arange(int(n))
+
+
+def triangle(rows: int, columns: int, *, diagonal: int, upper: bool) -> Array:
+    """Whether an element of a matrix is on or above a diagonal, or on or below it."""
+    lower = np.tri(int(rows), int(columns), diagonal - upper, dtype=bool)
+    return ~lower if upper else lower
+
+
+def identity(rows: int, columns: int, *, diagonal: int, dtype: str) -> Array:
+    """A matrix with 1 on a diagonal, and 0 elsewhere."""
+    return np.eye(int(rows), int(columns), diagonal, dtype)

@@ -36,7 +36,7 @@ def _gather_nd(c: Conversion, node: SourceNode) -> None:
 
 @converts("CumSum", any_type=True)
 def _cumulative_sum(c: Conversion, node: SourceNode) -> None:
-    if c.dtype(0) not in CAST_TYPES - {"bool"}:
+    if c.dtype(0) not in CAST_TYPES - {"bool"} or not c.is_known(1):
         return c.by_numpy()
     axis = axis_within(int(c.numbers(1)[0]), len(c.shape(0)))
     options = {"exclusive": c.flag("exclusive"), "reverse": c.flag("reverse")}
