@@ -126,7 +126,15 @@ def c_pages() -> Iterator[tuple[str, str]]:
 # ---- Python
 
 #: Classes that functions of a module return, which are not public names of the package: it is imported without them.
-RETURNED = {"models": ("network.model.Model", "network.runner.Runner", "network.convert.UnsupportedModel")}
+RETURNED = {
+    "models": (
+        "network.model.Model",
+        "network.runner.Runner",
+        "network.open_runner.OpenRunner",
+        "network.course_runner.CourseRunner",
+        "network.convert.UnsupportedModel",
+    )
+}
 
 
 def docstring(_app: object, what: str, name: str, thing: Any, _options: object, lines: list[str]) -> None:

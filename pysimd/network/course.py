@@ -18,8 +18,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Union
@@ -197,6 +197,7 @@ class Segment:
     def __init__(self, course: Course, cut: Cut) -> None:
         self.course, self.cut = course, cut
         self._opened: OrderedDict[Any, OpenRunner] = OrderedDict()
+        self._known = cut.values | cut.sizes  # inputs that may be constants of a plan
         self._is_arithmetic = all(node.op in _ARITHMETIC and not node.domain for node in cut.nodes)
 
     @property
@@ -210,9 +211,7 @@ class Segment:
             self._run_by_numpy(env)
             return
         with self.taken(env) as runner:
-            for name, target in runner.inputs.items():
-                np.copyto(target, env[name])
-            env.update((name, array.copy()) for name, array in runner.run().items())
+            env.update(runner({name: env[name] for name in runner.inputs}))
 
     def _run_by_numpy(self, env: Env) -> None:
         """Adds the outputs of arithmetic of a few integers, for which a plan costs more."""
@@ -224,15 +223,14 @@ class Segment:
             found.update(zip(node.outputs, results or ()))
         env.update((name, found[name]) for name in self.cut.outputs)
 
-    @contextmanager
-    def taken(self, env: Env) -> Iterator[Runner]:
+    def taken(self, env: Env) -> AbstractContextManager[Runner]:
         """A runner for the inputs and values in the environment, in which nothing is written."""
         key, shapes = [], {}
         for name in self.cut.inputs:
             array = env[name]
             if not isinstance(array, np.ndarray):
                 array = env[name] = self._array(name, array)
-            numbers = self._numbers(name, array)
+            numbers = self._numbers(name, array) if name in self._known else None
             key.append((array.dtype, array.ndim) if numbers is None else numbers[0])
             shapes[name] = array.shape if numbers is None else numbers[1]
         opened = self._opened.get(tuple(key))
@@ -241,8 +239,7 @@ class Segment:
                 opened = self._opened[tuple(key)] = self._opened.get(tuple(key)) or self._open_runner(env)
                 while len(self._opened) > _MOST_PLANS:
                     self._opened.popitem(last=False)
-        with opened.taken(shapes) as runner:
-            yield runner
+        return opened.taken(shapes)
 
     def _array(self, name: str, value: Any) -> Array:
         if value is None or isinstance(value, (list, tuple)):

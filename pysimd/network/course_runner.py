@@ -133,6 +133,9 @@ class CourseRunner:
 
     def _checked(self, name: str, given: Any) -> Any:
         value = self._values[name]
+        own = self.inputs.get(name)
+        if own is not None and type(given) is np.ndarray and given.dtype == own.dtype and given.shape == own.shape:
+            return np.asarray(given, order="C")  # nearly all calls are such, and the checks take as long as a small segment
         if value.dtype.endswith("_type"):  # a sequence, or an optional value
             return [np.asarray(each) for each in given] if isinstance(given, (list, tuple)) else given
         array = array_of(given, name, value.dtype)
