@@ -203,8 +203,14 @@ def is_array(value: Any) -> bool:
 def opened(array: Array, dtype: Any = np.int64) -> OpenArray:
     """An array of sizes as integers of this type."""
     owner = next(n.owner for n in array.flat if isinstance(n, Size))
+    numbers = [frozenset(n.terms.items()) if isinstance(n, Size) else n for n in array.flat]
+    key = np.dtype(dtype), array.shape, *numbers
+    if key in owner.made:
+        return owner.made[key]  # type: ignore[no-any-return]
     example = _integers([n.value if isinstance(n, Size) else n for n in array.flat]).astype(dtype)
-    return OpenArray(owner, Numbers(owner, array, np.dtype(dtype)), 0, array.shape, example.reshape(array.shape))
+    made = OpenArray(owner, Numbers(owner, array, np.dtype(dtype)), 0, array.shape, example.reshape(array.shape))
+    owner.made[key] = made
+    return made
 
 
 def _integers(numbers: Sequence[int]) -> Array:
@@ -222,11 +228,30 @@ def called(
 
     shapes : of the results, as far as they are known; else they are those of the results when the plan is bound.
     """
-    call = Call(function, inputs)
     owner = next(each.owner for each in inputs if is_array(each))
+    key = _key(function, inputs)
+    if key in owner.made:  # layers compute the same masks
+        return owner.made[key]  # type: ignore[no-any-return]
+    call = Call(function, inputs)
     examples = _arrays(function(*(each.example if is_array(each) else each for each in inputs)))
     given = [*(shapes or ()), *[None] * len(examples)]
-    return tuple(_result(owner, call, i, example, given[i]) for i, example in enumerate(examples))
+    results = tuple(_result(owner, call, i, example, given[i]) for i, example in enumerate(examples))
+    if key is not None:
+        owner.made[key] = results
+    return results
+
+
+def _key(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """What is equal for calls with equal results only; None if that is not known."""
+    of: Any = getattr(function, "key", None) or function
+    if isinstance(of, partial):
+        of = of.func, of.args, tuple(sorted(of.keywords.items()))
+    key = of, *((id(each.call), each.place) if is_array(each) else (type(each), _identity(each)) for each in inputs)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def _result(owner: Sizes, call: Call, place: int, example: Array, shape: Sequence[Any] | None) -> OpenArray:
@@ -290,6 +315,8 @@ def reshaped(array: Array, sizes: Array) -> Array:
 def release(arrays: Iterable[Any]) -> None:
     """Releases the examples of arrays, and of those from which they are computed: no decision follows."""
     left, seen = [each for each in arrays if is_array(each)], set()
+    for owner in {each.owner for each in left}:
+        owner.made.clear()
     while left:
         array = left.pop()
         array.example = None

@@ -47,6 +47,12 @@ class OpenRunner(KeepsRunners):
         self._inputs, self.dims, self._plan = dict(inputs), {name: tuple(each) for name, each in dims.items()}, plan
         self.names = tuple(dict.fromkeys(n for each in self.dims.values() for n in each if isinstance(n, str)))
         self.layout = layout
+        named: dict[str, list[str]] = {}  # the open dimensions of each name in the file
+        for name, value in self._inputs.items():
+            for n, old in zip(self.dims[name], value.dims or ()):
+                if isinstance(n, str) and isinstance(old, str) and old:
+                    named.setdefault(old, []).append(n)
+        self._alike = [list(dict.fromkeys(names)) for names in named.values()]
         self._plans: list[OpenPlan] = []  # the one that was used last first
         self._runners = Runners()
 
@@ -84,7 +90,7 @@ class OpenRunner(KeepsRunners):
         plan = next((plan for plan in self._plans if plan.holds(values)), None)
         if plan is None:
             with explained(self._inputs, shapes):
-                plan = self._plan(Sizes(dict(zip(self.names, values))))
+                plan = self._plan(Sizes(dict(zip(self.names, values)), self._alike))
         runner = plan.bound(values, released)
         self._plans = [plan, *(other for other in self._plans if other is not plan)][:_PLANS]
         return runner

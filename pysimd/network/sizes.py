@@ -34,10 +34,12 @@ class Sizes:
     """The open dimensions of one plan, and the conditions on which it holds.
 
     examples : the names of the dimensions, with the sizes for which the plan is made.
+    alike : groups of dimensions that are likely to be equal; if they are so in the example, this is a condition, and they
+        are one size: a decoder has two caches for each layer, and computes equal masks for all.
     computed : the arrays of which elements are sizes, or attributes.
     """
 
-    def __init__(self, examples: Mapping[str, int]) -> None:
+    def __init__(self, examples: Mapping[str, int], alike: Iterable[Sequence[str]] = ()) -> None:
         self.names = tuple(examples)
         self._texts: list[str] = []  # of atoms, by other atoms
         self._values: list[int] = []
@@ -45,9 +47,14 @@ class Sizes:
         self._conditions: dict[tuple[_Formula, str], None] = {}
         self._of: dict[str, Size] = {}
         self.computed: list[Computed] = []
+        self.made: dict[Any, Any] = {}  # arrays by what computes them, while a plan is made
         self._found: tuple[tuple[int, ...], dict[Any, Any]] = ((), {})
         for name, value in examples.items():
             self._of[name] = Size(self, {(self._atom(name, name, value),): 1})
+        for first, *others in alike:
+            for name in others:
+                if examples[name] == examples[first] and self._of[name] == self._of[first]:  # which is a condition
+                    self._of[name] = self._of[first]
 
     def __getitem__(self, name: str) -> Size:
         return self._of[name]

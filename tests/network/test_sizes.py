@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pysimd.network.open_arrays import opened, release
 from pysimd.network.sizes import Sizes, array_of, broadcast_shapes, fixed, is_open
 
 EXAMPLES = {"N": 2, "W": 320}
@@ -119,3 +120,22 @@ def test_shapes() -> None:
     assert is_open(array) and fixed(array, "int32").tolist() == [1, 320] and array_of([1, 2]).dtype == np.int64
     with pytest.raises(ValueError, match="cannot be broadcast"):
         broadcast_shapes((3, w), (2, w))
+
+
+def test_dimensions_that_are_likely_to_be_equal() -> None:
+    """They are one size if they are equal in the example, which is a condition then; nothing is said of others."""
+    sizes = Sizes({"a": 4, "b": 4, "c": 5}, [["a", "b", "c"]])
+    assert sizes["a"] is sizes["b"] and sizes["c"] is not sizes["a"]
+    holds = sizes.conditions_hold()
+    assert holds(7, 7, 3) and holds(7, 7, 7) and not holds(7, 6, 5) and len(sizes.conditions) == 1
+
+
+def test_equal_functions_of_sizes_are_computed_once() -> None:
+    sizes = Sizes({"n": 4, "m": 3})
+    n, m = sizes["n"], sizes["m"]
+    first, second = ((opened(np.array([n, m + 1], object)) * 2).reshape(2, 1) for _ in range(2))
+    other = (opened(np.array([n, m + 2], object)) * 2).reshape(2, 1)
+    assert first is second and other is not first
+    np.testing.assert_array_equal(other.at((5, 7)), [[10], [18]])
+    release([first])
+    assert (opened(np.array([n, m + 1], object)) * 2).reshape(2, 1) is not first
