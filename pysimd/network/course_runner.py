@@ -118,12 +118,8 @@ class CourseRunner:
         results = self._course.run(dict(env), times)
         if self.layout == "nhwc":
             results = [_moved(value, (0, 2, 3, 1)) for value in results]
-        given = {id(value) for value in env.values()}
-        found: dict[str, Any] = {}
-        for name, value in zip(self._course.names, results):
-            found[name] = _own(value) if id(value) in given or not _is_new(value) else value
-            given.add(id(value))
-        return found
+        taken = {id(each) for value in env.values() for each in (value if isinstance(value, list) else [value])}
+        return {name: _own(value, taken) for name, value in zip(self._course.names, results)}
 
     def _given(self, inputs: Inputs) -> Env:
         """The inputs, if they fit, as arrays that a run may keep."""
@@ -163,16 +159,16 @@ def _moved(value: Any, order: Shape) -> Any:
     return np.ascontiguousarray(value.transpose(order)) if isinstance(value, np.ndarray) and value.ndim == 4 else value
 
 
-def _is_new(value: Any) -> bool:
+def _own(value: Any, taken: set[int]) -> Any:
+    """A result that shares no memory with inputs and other results, whose arrays are those with these identities."""
     if isinstance(value, list):
-        return all(map(_is_new, value))
-    return not isinstance(value, np.ndarray) or bool(value.flags.writeable and value.flags.owndata)
-
-
-def _own(value: Any) -> Any:
-    if isinstance(value, list):
-        return list(map(_own, value))
-    return value.copy() if isinstance(value, np.ndarray) else value
+        return [_own(each, taken) for each in value]
+    if not isinstance(value, np.ndarray):
+        return value
+    if id(value) in taken or not (value.flags.writeable and value.flags.owndata):
+        value = value.copy()
+    taken.add(id(value))
+    return value
 
 
 def course_of(source: Source, fallback: Mapping[str, Any], shared: Shared) -> Course:

@@ -377,3 +377,22 @@ def test_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "rows: float32 (7, 2, 8)" in text and "loop: Loop 'last'" in text
     with pytest.raises(UnsupportedModel, match="Loop: loops are not supported"):
         loaded.compile(tmp_path / "c", {"x": (7, 2, 5)})
+
+
+def test_results_share_no_memory() -> None:
+    """Neither with inputs nor with each other, also those in sequences."""
+    nodes = [
+        helper.make_node("SequenceConstruct", ["x", "x"], ["s"]),
+        helper.make_node("SequenceAt", ["s", "i"], ["y"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", 1, [3, 4]), helper.make_tensor_value_info("i", 7, [])]
+    outputs = [helper.make_tensor_sequence_value_info("s", 1, None), helper.make_tensor_value_info("y", 1, None)]
+    graph = helper.make_graph(nodes, "net", inputs, outputs)
+    loaded = pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+    x = np.ones((3, 4), np.float32)
+    for run in (loaded, loaded.prepare({"x": (3, 4), "i": ()})):
+        found = run({"x": x, "i": np.int64(1)})
+        arrays = [x, *found["s"], found["y"]]
+        for i, one in enumerate(arrays):
+            assert not any(np.shares_memory(one, other) for other in arrays[i + 1 :])
+            np.testing.assert_array_equal(one, x)
