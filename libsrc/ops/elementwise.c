@@ -48,12 +48,14 @@ SN_INLINE int64_t shift_right(int64_t a, int64_t b) { return a >> ((uint64_t)b <
 /* fmodf() of what it has no number for would set errno. */
 SN_INLINE float remainder_32f(float a, float b) { return b == 0 || isinf(a) || isnan(a + b) ? NAN : fmodf(a, b); }
 
-/* A remainder of 0 has the sign of b, as in NumPy. */
+/* A remainder of 0 has the sign of b, as in NumPy. One that is NaN is not compared by <, which would raise an exception. */
 SN_INLINE float modulo_32f(float a, float b)
 {
     const float rest = remainder_32f(a, b);
     if (rest == 0)
         return copysignf(0, b);
+    if (isnan(rest))
+        return rest;
     return (b < 0) != (rest < 0) ? rest + b : rest;
 }
 
