@@ -47,8 +47,13 @@ static size_t any(void)
 static size_t output(bool turned, size_t src, size_t kernel, size_t dilation, size_t stride, size_t before, size_t after)
 {
     __extension__ typedef __int128 wide;
-    const wide reach = (wide)(kernel - 1) * dilation + 1, pads = (wide)before + after;
-    const wide dst = turned ? (wide)stride * ((wide)src - 1) + reach - pads : ((wide)src + pads - reach) / stride + 1;
+    const wide pads = (wide)before + after;
+    wide reach, dst;
+    if (__builtin_mul_overflow((wide)(kernel - 1), (wide)dilation, &reach) ||
+        __builtin_mul_overflow((wide)stride, (wide)src - 1, &dst) || __builtin_add_overflow(dst, ++reach - pads, &dst))
+        return any();
+    if (!turned)
+        dst = ((wide)src + pads - reach) / stride + 1;
     return dst > 0 && dst < (wide)SIZE_MAX ? (size_t)dst : any();
 }
 
