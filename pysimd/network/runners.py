@@ -117,7 +117,7 @@ class Runners:
 
 
 class _Taken:
-    """A runner that is taken for a block of a ``with`` statement; a generator would take three times as long, 2 us."""
+    """A runner that is taken for a block of a ``with`` statement; a generator would take 2.5 us, this 1.9."""
 
     __slots__ = ("_given", "_key", "_runner", "_runners")
 
