@@ -1,6 +1,7 @@
 /*
- * Conversions of element types. Every pair of types passes through integers of 64 bits, in blocks that stay in the L1 cache:
- * this takes a loop for each type in place of one for each pair. Floats remain floats if the result is one.
+ * Conversions of element types. Every pair of types passes through integers of 32 bits, or of 64 if one of both has these, in
+ * blocks that stay in the L1 cache: this takes a loop for each type in place of one for each pair. A type that is the one in
+ * between is not copied. Floats remain floats if the result is one.
  */
 #include "ops/cast.h"
 
@@ -17,89 +18,107 @@ SN_INLINE int32_t to_32i(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int32
 SN_INLINE int64_t to_64i(float x) { return x >= -0x1p63f && x < 0x1p63f ? (int64_t)x : INT64_MIN; }
 SN_INLINE int64_t to_64u(float x) { return x >= 0x1p63f && x < 0x1p64f ? (int64_t)(uint64_t)x : to_64i(x); }
 
-static void from_floats(enum sn_data to, const sn_32f * src, size_t n, int64_t * wide)
+static void from_floats(enum sn_data to, const sn_32f * src, size_t n, sn_64i * restrict wide)
 {
-    switch (to) {
-    case SN_DATA_BOOL:
-        for (size_t i = 0; i < n; ++i)
-            wide[i] = src[i] != 0;
-        break;
-    case SN_DATA_64I:
-        for (size_t i = 0; i < n; ++i)
-            wide[i] = to_64i(src[i]);
-        break;
-    case SN_DATA_64U:
-        for (size_t i = 0; i < n; ++i)
-            wide[i] = to_64u(src[i]);
-        break;
-    default:
-        for (size_t i = 0; i < n; ++i)
-            wide[i] = to_32i(src[i]);
-    }
+    if (to == SN_DATA_64I)
+        SN_FOR_EACH(n, wide[i] = to_64i(src[i]));
+    else
+        SN_FOR_EACH(n, wide[i] = to_64u(src[i]));
+}
+
+static void from_floats_32i(enum sn_data to, const sn_32f * src, size_t n, sn_32i * restrict wide)
+{
+    if (to == SN_DATA_BOOL)
+        SN_FOR_EACH(n, wide[i] = src[i] != 0);
+    else
+        SN_FOR_EACH(n, wide[i] = to_32i(src[i]));
 }
 
 /* ---- integers */
 
-void sn_widen(enum sn_data from, const uint8_t * restrict src, size_t n, int64_t * restrict wide)
+void sn_widen(enum sn_data from, const uint8_t * src, size_t n, sn_64i * restrict wide)
 {
     switch (from) {
-    case SN_DATA_8I:
-        SN_FOR_EACH(n, wide[i] = (int8_t)src[i]);
-        break;
-    case SN_DATA_8U:
-        SN_FOR_EACH(n, wide[i] = src[i]);
-        break;
-    case SN_DATA_BOOL:
-        SN_FOR_EACH(n, wide[i] = src[i] != 0);
-        break;
-    case SN_DATA_32I:
-        SN_FOR_EACH(n, wide[i] = ((const sn_32i *)src)[i]);
-        break;
+    case SN_DATA_8I: SN_FOR_EACH(n, wide[i] = (int8_t)src[i]); break;
+    case SN_DATA_8U: SN_FOR_EACH(n, wide[i] = src[i]); break;
+    case SN_DATA_BOOL: SN_FOR_EACH(n, wide[i] = src[i] != 0); break;
+    case SN_DATA_32I: SN_FOR_EACH(n, wide[i] = ((const sn_32i *)src)[i]); break;
     default: memcpy(wide, src, n * sizeof(*wide));
     }
 }
 
+static void widen_to_32i(enum sn_data from, const uint8_t * src, size_t n, sn_32i * restrict wide)
+{
+    switch (from) {
+    case SN_DATA_8I: SN_FOR_EACH(n, wide[i] = (int8_t)src[i]); break;
+    case SN_DATA_8U: SN_FOR_EACH(n, wide[i] = src[i]); break;
+    default: SN_FOR_EACH(n, wide[i] = src[i] != 0);
+    }
+}
+
 /* The low bits, or whether there is one. */
-void sn_narrow_integers(enum sn_data to, const int64_t * restrict wide, size_t n, uint8_t * restrict dst)
+void sn_narrow_integers(enum sn_data to, const sn_64i * wide, size_t n, uint8_t * restrict dst)
 {
     switch (to) {
     case SN_DATA_8I:
-    case SN_DATA_8U:
-        SN_FOR_EACH(n, dst[i] = (uint8_t)wide[i]);
-        break;
-    case SN_DATA_BOOL:
-        SN_FOR_EACH(n, dst[i] = wide[i] != 0);
-        break;
-    case SN_DATA_32I:
-        SN_FOR_EACH(n, ((sn_32i *)dst)[i] = (int32_t)wide[i]);
-        break;
+    case SN_DATA_8U: SN_FOR_EACH(n, dst[i] = (uint8_t)wide[i]); break;
+    case SN_DATA_BOOL: SN_FOR_EACH(n, dst[i] = wide[i] != 0); break;
+    case SN_DATA_32I: SN_FOR_EACH(n, ((sn_32i *)dst)[i] = (int32_t)wide[i]); break;
     default: memcpy(dst, wide, n * sizeof(*wide));
     }
 }
 
-static void to_floats(bool is_signed, const int64_t * wide, size_t n, sn_32f * dst)
+static void narrow_32i(enum sn_data to, const sn_32i * wide, size_t n, uint8_t * restrict dst)
+{
+    if (to == SN_DATA_BOOL)
+        SN_FOR_EACH(n, dst[i] = wide[i] != 0);
+    else
+        SN_FOR_EACH(n, dst[i] = (uint8_t)wide[i]);
+}
+
+static void to_floats(bool is_signed, const sn_64i * wide, size_t n, sn_32f * restrict dst)
 {
     if (is_signed)
-        for (size_t i = 0; i < n; ++i)
-            dst[i] = (float)wide[i];
+        SN_FOR_EACH(n, dst[i] = (float)wide[i]);
     else
-        for (size_t i = 0; i < n; ++i)
-            dst[i] = (float)(uint64_t)wide[i];
+        SN_FOR_EACH(n, dst[i] = (float)(uint64_t)wide[i]);
 }
 
 /* ---- the driver */
 
-static void cast_block(const struct sn_cast * c, const uint8_t * src, size_t n, uint8_t * dst)
+static bool has_64_bits(enum sn_data type) { return type == SN_DATA_64I || type == SN_DATA_64U; }
+
+static void by_64i(enum sn_data from, enum sn_data to, const uint8_t * src, size_t n, uint8_t * dst)
 {
-    int64_t wide[BLOCK];
-    if (c->srcType == SN_DATA_32F)
-        from_floats(c->dstType, (const sn_32f *)src, n, wide);
+    sn_64i block[BLOCK], *wide = has_64_bits(to) ? (sn_64i *)dst : block;
+    const sn_64i * taken = wide;
+    if (has_64_bits(from))
+        taken = (const sn_64i *)src;
+    else if (from == SN_DATA_32F)
+        from_floats(to, (const sn_32f *)src, n, wide);
     else
-        sn_widen(c->srcType, src, n, wide);
-    if (c->dstType == SN_DATA_32F)
-        to_floats(c->srcType != SN_DATA_64U, wide, n, (sn_32f *)dst);
+        sn_widen(from, src, n, wide);
+    if (to == SN_DATA_32F)
+        to_floats(from != SN_DATA_64U, taken, n, (sn_32f *)dst);
+    else if (!has_64_bits(to) || taken != wide)
+        sn_narrow_integers(to, taken, n, dst);
+}
+
+static void by_32i(enum sn_data from, enum sn_data to, const uint8_t * src, size_t n, uint8_t * dst)
+{
+    sn_32i block[BLOCK], *wide = to == SN_DATA_32I ? (sn_32i *)dst : block;
+    const sn_32i * taken = wide;
+    if (from == SN_DATA_32I)
+        taken = (const sn_32i *)src;
+    else if (from == SN_DATA_32F)
+        from_floats_32i(to, (const sn_32f *)src, n, wide);
     else
-        sn_narrow_integers(c->dstType, wide, n, dst);
+        widen_to_32i(from, src, n, wide);
+    sn_32f * restrict floats = (sn_32f *)dst;
+    if (to == SN_DATA_32F)
+        SN_FOR_EACH(n, floats[i] = (float)taken[i]);
+    else if (to != SN_DATA_32I)
+        narrow_32i(to, taken, n, dst);
 }
 
 static void blocks(const void * argument, void * work, size_t begin, size_t end)
@@ -114,7 +133,7 @@ static void blocks(const void * argument, void * work, size_t begin, size_t end)
         if (c->srcType == c->dstType && c->srcType != SN_DATA_BOOL)
             memcpy(dst, src, n * c->srcBytes);
         else
-            cast_block(c, src, n, dst);
+            (has_64_bits(c->srcType) || has_64_bits(c->dstType) ? by_64i : by_32i)(c->srcType, c->dstType, src, n, dst);
     }
 }
 

@@ -27,7 +27,7 @@ void sn_cast(const struct sn_cast * c);
     } while (0)
 
 /* Integers of any type as integers of 64 bits, and the low bits of these; of Bool, whether there is one. */
-void sn_widen(enum sn_data from, const uint8_t * restrict src, size_t n, int64_t * restrict wide);
-void sn_narrow_integers(enum sn_data to, const int64_t * restrict wide, size_t n, uint8_t * restrict dst);
+void sn_widen(enum sn_data from, const uint8_t * src, size_t n, sn_64i * restrict wide);
+void sn_narrow_integers(enum sn_data to, const sn_64i * wide, size_t n, uint8_t * restrict dst);
 
 #endif

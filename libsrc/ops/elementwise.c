@@ -1,7 +1,7 @@
 /*
- * Integers of every type are computed as integers of 64 bits, in blocks that stay in the L1 cache, as conversions are: this
- * takes a loop for each operation, not one for each operation and type. The low bits of an exact result are the same in any
- * width. Only 64u has operations of its own, those that depend on the sign.
+ * Operations that are vectors are a loop for each type (elementwise_block.h), on blocks that stay in the L1 cache. Those that
+ * take more time than a conversion - divisions, powers, shifts - are computed as integers of 64 bits: the low bits of an exact
+ * result are the same in any width. Only 64u has operations of its own there, those that depend on the sign.
  */
 #include "ops/elementwise.h"
 
@@ -12,7 +12,7 @@
 #include "ops/units.h"
 #include "runtime/threads.h"
 
-enum { BLOCK = SN_BROADCAST_BLOCK };
+enum { BLOCK = SN_BROADCAST_BLOCK, BLOCK_BYTES = BLOCK * sizeof(int64_t) };
 
 /* ---- single elements: no division traps */
 
@@ -61,9 +61,34 @@ SN_INLINE float modulo_32f(float a, float b)
 
 /* ---- blocks */
 
-#define EACH(result)                                                                                                        \
-    SN_FOR_EACH(n, r[i] = (result));                                                                                        \
+#define EACH(to, result)                                                                                                    \
+    SN_FOR_EACH(n, to = (result));                                                                                          \
     break
+
+#define BLOCK_FN block_8i
+#define BLOCK_NUMBER int8_t
+#define BLOCK_BITS uint32_t
+#include "ops/elementwise_block.h"
+
+#define BLOCK_FN block_8u
+#define BLOCK_NUMBER uint8_t
+#define BLOCK_BITS uint32_t
+#include "ops/elementwise_block.h"
+
+#define BLOCK_FN block_32i
+#define BLOCK_NUMBER sn_32i
+#define BLOCK_BITS uint32_t
+#include "ops/elementwise_block.h"
+
+#define BLOCK_FN block_64i
+#define BLOCK_NUMBER sn_64i
+#define BLOCK_BITS uint64_t
+#include "ops/elementwise_block.h"
+
+#define BLOCK_FN block_64u
+#define BLOCK_NUMBER sn_64u
+#define BLOCK_BITS uint64_t
+#include "ops/elementwise_block.h"
 
 /* Of numbers without sign, what differs. */
 static bool unsigned_block(enum sn_elementwise_operation operation, const sn_64i * x, const sn_64i * y, size_t n,
@@ -72,15 +97,11 @@ static bool unsigned_block(enum sn_elementwise_operation operation, const sn_64i
 #define A ((uint64_t)x[i])
 #define B ((uint64_t)y[i])
     switch (operation) {
-    case SN_ELEMENTWISE_DIVIDE: EACH((int64_t)(B ? A / B : 0));
+    case SN_ELEMENTWISE_DIVIDE: EACH(r[i], (int64_t)(B ? A / B : 0));
     case SN_ELEMENTWISE_MODULO:
-    case SN_ELEMENTWISE_REMAINDER: EACH((int64_t)(B ? A % B : 0));
-    case SN_ELEMENTWISE_MAXIMUM: EACH((int64_t)(A > B ? A : B));
-    case SN_ELEMENTWISE_MINIMUM: EACH((int64_t)(A < B ? A : B));
-    case SN_ELEMENTWISE_POWER: EACH(power(x[i], y[i], false));
-    case SN_ELEMENTWISE_SHIFT_RIGHT: EACH((int64_t)(B < 64 ? A >> B : 0));
-    case SN_ELEMENTWISE_LESS: EACH(A < B);
-    case SN_ELEMENTWISE_LESS_OR_EQUAL: EACH(A <= B);
+    case SN_ELEMENTWISE_REMAINDER: EACH(r[i], (int64_t)(B ? A % B : 0));
+    case SN_ELEMENTWISE_POWER: EACH(r[i], power(x[i], y[i], false));
+    case SN_ELEMENTWISE_SHIFT_RIGHT: EACH(r[i], (int64_t)(B < 64 ? A >> B : 0));
     default: return false;
     }
 #undef A
@@ -88,84 +109,104 @@ static bool unsigned_block(enum sn_elementwise_operation operation, const sn_64i
     return true;
 }
 
-static void integer_block(enum sn_elementwise_operation operation, const sn_64i * x, const sn_64i * y, size_t n,
-                          int64_t * restrict r)
+static void wide_block(enum sn_elementwise_operation operation, const sn_64i * x, const sn_64i * y, size_t n,
+                       int64_t * restrict r)
 {
     switch (operation) {
-    case SN_ELEMENTWISE_ADD: EACH((int64_t)((uint64_t)x[i] + (uint64_t)y[i]));
-    case SN_ELEMENTWISE_SUBTRACT: EACH((int64_t)((uint64_t)x[i] - (uint64_t)y[i]));
-    case SN_ELEMENTWISE_MULTIPLY: EACH((int64_t)((uint64_t)x[i] * (uint64_t)y[i]));
-    case SN_ELEMENTWISE_DIVIDE: EACH(divide(x[i], y[i]));
-    case SN_ELEMENTWISE_MODULO: EACH(modulo(x[i], y[i]));
-    case SN_ELEMENTWISE_REMAINDER: EACH(remainder_of(x[i], y[i]));
-    case SN_ELEMENTWISE_MAXIMUM: EACH(x[i] > y[i] ? x[i] : y[i]);
-    case SN_ELEMENTWISE_MINIMUM: EACH(x[i] < y[i] ? x[i] : y[i]);
-    case SN_ELEMENTWISE_POWER: EACH(power(x[i], y[i], true));
-    case SN_ELEMENTWISE_AND: EACH(x[i] & y[i]);
-    case SN_ELEMENTWISE_OR: EACH(x[i] | y[i]);
-    case SN_ELEMENTWISE_XOR: EACH(x[i] ^ y[i]);
-    case SN_ELEMENTWISE_SHIFT_LEFT: EACH(shift_left(x[i], y[i]));
-    case SN_ELEMENTWISE_SHIFT_RIGHT: EACH(shift_right(x[i], y[i]));
-    case SN_ELEMENTWISE_EQUAL: EACH(x[i] == y[i]);
-    case SN_ELEMENTWISE_NOT_EQUAL: EACH(x[i] != y[i]);
-    case SN_ELEMENTWISE_LESS: EACH(x[i] < y[i]);
-    default: EACH(x[i] <= y[i]); /* LessOrEqual */
+    case SN_ELEMENTWISE_DIVIDE: EACH(r[i], divide(x[i], y[i]));
+    case SN_ELEMENTWISE_MODULO: EACH(r[i], modulo(x[i], y[i]));
+    case SN_ELEMENTWISE_REMAINDER: EACH(r[i], remainder_of(x[i], y[i]));
+    case SN_ELEMENTWISE_POWER: EACH(r[i], power(x[i], y[i], true));
+    case SN_ELEMENTWISE_SHIFT_LEFT: EACH(r[i], shift_left(x[i], y[i]));
+    default: EACH(r[i], shift_right(x[i], y[i]));
     }
 }
 
-static void compare_floats(enum sn_elementwise_operation operation, const sn_32f * x, const sn_32f * y, size_t n, uint8_t * r)
-{
-    switch (operation) {
-    case SN_ELEMENTWISE_EQUAL: EACH(x[i] == y[i]);
-    case SN_ELEMENTWISE_NOT_EQUAL: EACH(x[i] != y[i]);
-    case SN_ELEMENTWISE_LESS: EACH(x[i] < y[i]);
-    default: EACH(x[i] <= y[i]);
-    }
-}
-
-static void float_block(const struct sn_elementwise * job, const void * a, const void * b, size_t n, uint8_t * dst)
+static bool block_32f(enum sn_elementwise_operation operation, const void * a, const void * b, size_t n, void * restrict dst)
 {
     const sn_32f *x = a, *y = b;
-    sn_32f * r = (sn_32f *)dst;
-    switch (job->operation) {
-    case SN_ELEMENTWISE_MODULO: EACH(modulo_32f(x[i], y[i]));
-    case SN_ELEMENTWISE_REMAINDER: EACH(remainder_32f(x[i], y[i]));
-    default: compare_floats(job->operation, x, y, n, dst);
+    sn_32f * restrict r = dst;
+    uint8_t * restrict truth = dst;
+    switch (operation) {
+    case SN_ELEMENTWISE_MODULO: EACH(r[i], modulo_32f(x[i], y[i]));
+    case SN_ELEMENTWISE_REMAINDER: EACH(r[i], remainder_32f(x[i], y[i]));
+    case SN_ELEMENTWISE_EQUAL: EACH(truth[i], x[i] == y[i]);
+    case SN_ELEMENTWISE_NOT_EQUAL: EACH(truth[i], x[i] != y[i]);
+    case SN_ELEMENTWISE_LESS: EACH(truth[i], x[i] < y[i]);
+    default: EACH(truth[i], x[i] <= y[i]);
     }
+    return true;
 }
 
 /* ---- the drivers */
 
 static bool compares(enum sn_elementwise_operation operation) { return operation >= SN_ELEMENTWISE_EQUAL; }
 
-static const void * wide_of(const struct sn_operand * p, enum sn_data type, size_t at, size_t n, int64_t * wide)
+/* An operand in 64 bits. */
+static const void * wide_of(enum sn_data type, const void * x, size_t n, int64_t * wide)
 {
-    int64_t block[BLOCK];
-    if (p->bytes == sizeof(int64_t) || type == SN_DATA_32F)
-        return sn_operand_block(p, at, n, wide);
-    sn_widen(type, sn_operand_block(p, at, n, block), n, wide);
+    if (type == SN_DATA_64I || type == SN_DATA_64U)
+        return x;
+    sn_widen(type, x, n, wide);
     return wide;
+}
+
+static void by_wide(const struct sn_elementwise * job, const void * x, const void * y, size_t n, uint8_t * dst)
+{
+    int64_t a[BLOCK], b[BLOCK], wide[BLOCK];
+    for (size_t at = 0, m; at < n; at += m) {
+        m = sn_min(n - at, BLOCK);
+        const size_t first = at * job->a.bytes;
+        const sn_64i * left = wide_of(job->type, (const uint8_t *)x + first, m, a);
+        const sn_64i * right = wide_of(job->type, (const uint8_t *)y + first, m, b);
+        if (job->type != SN_DATA_64U || !unsigned_block(job->operation, left, right, m, wide))
+            wide_block(job->operation, left, right, m, wide);
+        sn_narrow_integers(job->type, wide, m, dst + first);
+    }
+}
+
+/* Bool as 0 or 1. */
+static const void * truths(const uint8_t * x, size_t n, uint8_t * restrict to)
+{
+    SN_FOR_EACH(n, to[i] = x[i] != 0);
+    return to;
+}
+
+static bool block_of(const struct sn_elementwise * job, const void * x, const void * y, size_t n, void * dst)
+{
+    uint8_t a[BLOCK_BYTES], b[BLOCK_BYTES], r[BLOCK_BYTES];
+    switch (job->type) {
+    case SN_DATA_32F: return block_32f(job->operation, x, y, n, dst);
+    case SN_DATA_32I: return block_32i(job->operation, x, y, n, dst);
+    case SN_DATA_8I: return block_8i(job->operation, x, y, n, dst);
+    case SN_DATA_8U: return block_8u(job->operation, x, y, n, dst);
+    case SN_DATA_64I: return block_64i(job->operation, x, y, n, dst);
+    case SN_DATA_64U: return block_64u(job->operation, x, y, n, dst);
+    default: break;
+    }
+    if (!block_8u(job->operation, truths(x, n, a), truths(y, n, b), n, r))
+        return false;
+    truths(r, n, dst);
+    return true;
 }
 
 static void elementwise(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;
     const struct sn_elementwise * job = argument;
-    const enum sn_data result = compares(job->operation) ? SN_DATA_BOOL : job->type;
-    const size_t bytes = compares(job->operation) ? 1 : job->a.bytes;
-    int64_t a[BLOCK], b[BLOCK], wide[BLOCK];
+    const size_t bytes = compares(job->operation) ? 1 : job->a.bytes, most = BLOCK_BYTES / job->a.bytes;
+    int64_t a[BLOCK], b[BLOCK], r[BLOCK];
     end = sn_min(end * SN_UNIT_ELEMENTS, job->size);
     for (size_t at = begin * SN_UNIT_ELEMENTS, n; at < end; at += n) {
-        n = sn_min(end - at, BLOCK);
-        const void * x = wide_of(&job->a, job->type, at, n, a);
-        const void * y = wide_of(&job->b, job->type, at, n, b);
-        if (job->type == SN_DATA_32F) {
-            float_block(job, x, y, n, job->dst + at * bytes);
-            continue;
-        }
-        if (job->type != SN_DATA_64U || !unsigned_block(job->operation, x, y, n, wide))
-            integer_block(job->operation, x, y, n, wide);
-        sn_narrow_integers(result, wide, n, job->dst + at * bytes);
+        n = sn_min(end - at, most);
+        uint8_t * dst = job->dst + at * bytes;
+        const void *x = sn_operand_block(&job->a, at, n, a), *y = sn_operand_block(&job->b, at, n, b);
+        const bool in_place = x == dst || y == dst;
+        void * to = in_place ? (void *)r : dst;
+        if (!block_of(job, x, y, n, to))
+            by_wide(job, x, y, n, to);
+        if (in_place)
+            memcpy(dst, to, n * bytes);
     }
 }
 
@@ -175,25 +216,20 @@ void sn_elementwise(const struct sn_elementwise * job)
         .cost = sn_cost_of_bytes((double)job->size * (double)(3 * job->a.bytes + 3 * sizeof(int64_t)))});
 }
 
-/* Without branches, so that any pattern takes the same time. */
-#define CHOOSE(type, signed_type)                                                                                           \
-    for (size_t i = 0; i < n; ++i) {                                                                                        \
-        const type mask = (type) - (signed_type)(c[i] != 0);                                                                \
-        type left, right;                                                                                                   \
-        memcpy(&left, a + i * sizeof(type), sizeof(type));                                                                  \
-        memcpy(&right, b + i * sizeof(type), sizeof(type));                                                                 \
-        left = (type)((left & mask) | (right & (type)~mask));                                                               \
-        memcpy(dst + i * sizeof(type), &left, sizeof(type));                                                                \
-    }                                                                                                                       \
+/* Without branches, so that any pattern takes the same time, and compilers make vectors of it. */
+#define CHOOSE(number, bits)                                                                                                \
+    SN_FOR_EACH(n, ((number *)dst)[i] = (number)(((const number *)b)[i] ^ ((0 - (bits)(c[i] != 0)) &                        \
+                                                                           (bits)(((const number *)a)[i] ^                  \
+                                                                                  ((const number *)b)[i]))));               \
     break
 
-static void choose(const uint8_t * c, const uint8_t * a, const uint8_t * b, size_t n, uint8_t * dst, size_t bytes)
+static void choose(const uint8_t * c, const void * a, const void * b, size_t n, void * restrict dst, size_t bytes)
 {
     switch (bytes) {
-    case 1: CHOOSE(uint8_t, int8_t);
-    case 2: CHOOSE(uint16_t, int16_t);
-    case 4: CHOOSE(uint32_t, int32_t);
-    default: CHOOSE(uint64_t, int64_t);
+    case 1: CHOOSE(uint8_t, uint32_t);
+    case 2: CHOOSE(sn_16b, uint32_t);
+    case 4: CHOOSE(sn_32i, uint32_t);
+    default: CHOOSE(sn_64u, uint64_t);
     }
 }
 
@@ -202,13 +238,17 @@ static void selected(const void * argument, void * work, size_t begin, size_t en
     (void)work;
     const struct sn_select * job = argument;
     const size_t bytes = job->a.bytes;
-    uint8_t condition[BLOCK];
-    int64_t a[BLOCK], b[BLOCK];
+    uint8_t condition[BLOCK_BYTES];
+    int64_t a[BLOCK], b[BLOCK], r[BLOCK];
     end = sn_min(end * SN_UNIT_ELEMENTS, job->size);
     for (size_t at = begin * SN_UNIT_ELEMENTS, n; at < end; at += n) {
-        n = sn_min(end - at, BLOCK);
-        choose(sn_operand_block(&job->condition, at, n, condition), sn_operand_block(&job->a, at, n, a),
-               sn_operand_block(&job->b, at, n, b), n, job->dst + at * bytes, bytes);
+        n = sn_min(end - at, BLOCK_BYTES / bytes);
+        uint8_t * dst = job->dst + at * bytes;
+        const void *x = sn_operand_block(&job->a, at, n, a), *y = sn_operand_block(&job->b, at, n, b);
+        const bool in_place = x == dst || y == dst;
+        choose(sn_operand_block(&job->condition, at, n, condition), x, y, n, in_place ? (void *)r : dst, bytes);
+        if (in_place)
+            memcpy(dst, r, n * bytes);
     }
 }
 

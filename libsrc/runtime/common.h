@@ -47,6 +47,7 @@ typedef float sn_32f __attribute__((aligned(1)));
 typedef uint16_t sn_16b __attribute__((aligned(1)));
 typedef int32_t sn_32i __attribute__((aligned(1)));
 typedef int64_t sn_64i __attribute__((aligned(1)));
+typedef uint64_t sn_64u __attribute__((aligned(1)));
 
 /* For a condition that is nearly always true. */
 #define SN_LIKELY(condition) __builtin_expect((condition) != 0, 1)
