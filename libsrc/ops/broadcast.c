@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "ops/cast.h"
+
 struct sn_operand sn_operand_of(const void * at, size_t bytes, size_t count, const size_t * shape, const size_t * result)
 {
     struct sn_operand p = {.at = at, .bytes = bytes};
@@ -26,20 +28,20 @@ struct sn_operand sn_operand_of(const void * at, size_t bytes, size_t count, con
     return p;
 }
 
-/* n elements; a copy of a constant size is one load and one store. */
-SN_INLINE void repeat(uint8_t * dst, const uint8_t * src, size_t n, size_t bytes)
-{
-    for (size_t i = 0; i < n; ++i)
-        memcpy(dst + i * bytes, src, bytes);
-}
+/* n elements, in chunks that compilers make vectors of. */
+#define REPEAT(type)                                                                                                        \
+    do {                                                                                                                    \
+        const type value = *(const type *)src;                                                                              \
+        SN_FOR_EACH(n, ((type *)dst)[i] = value);                                                                           \
+    } while (0)
 
 static void fill(uint8_t * dst, const uint8_t * src, size_t n, size_t bytes)
 {
     switch (bytes) {
     case 1: memset(dst, *src, n); break;
-    case 2: repeat(dst, src, n, 2); break;
-    case 4: repeat(dst, src, n, 4); break;
-    default: repeat(dst, src, n, 8);
+    case 2: REPEAT(sn_16b); break;
+    case 4: REPEAT(sn_32i); break;
+    default: REPEAT(sn_64i);
     }
 }
 

@@ -216,21 +216,26 @@ void sn_elementwise(const struct sn_elementwise * job)
         .cost = sn_cost_of_bytes((double)job->size * (double)(3 * job->a.bytes + 3 * sizeof(int64_t)))});
 }
 
-/* Without branches, so that any pattern takes the same time, and compilers make vectors of it. */
+/* Without branches, so that any pattern takes the same time: where a mask is -1 in place of 0, what differs changes. */
 #define CHOOSE(number, bits)                                                                                                \
-    SN_FOR_EACH(n, ((number *)dst)[i] = (number)(((const number *)b)[i] ^ ((0 - (bits)(c[i] != 0)) &                        \
-                                                                           (bits)(((const number *)a)[i] ^                  \
-                                                                                  ((const number *)b)[i]))));               \
+    SN_FOR_EACH(n, ((number *)dst)[i] = (number)(((const number *)b)[i] ^                                                   \
+                                                 ((((const number *)a)[i] ^ ((const number *)b)[i]) & (bits)mask[i])));     \
     break
 
-static void choose(const uint8_t * c, const void * a, const void * b, size_t n, void * restrict dst, size_t bytes)
+static void choose(const int8_t * mask, const void * a, const void * b, size_t n, void * restrict dst, size_t bytes)
 {
     switch (bytes) {
-    case 1: CHOOSE(uint8_t, uint32_t);
-    case 2: CHOOSE(sn_16b, uint32_t);
-    case 4: CHOOSE(sn_32i, uint32_t);
-    default: CHOOSE(sn_64u, uint64_t);
+    case 1: CHOOSE(uint8_t, uint8_t);
+    case 2: CHOOSE(sn_16b, uint16_t);
+    case 4: CHOOSE(sn_32i, int32_t);
+    default: CHOOSE(sn_64i, int64_t);
     }
+}
+
+/* By itself: with the loop above, compilers make branches of it. */
+static void masks(const uint8_t * c, size_t n, int8_t * restrict mask)
+{
+    SN_FOR_EACH(n, mask[i] = (int8_t)-(c[i] != 0));
 }
 
 static void selected(const void * argument, void * work, size_t begin, size_t end)
@@ -239,6 +244,7 @@ static void selected(const void * argument, void * work, size_t begin, size_t en
     const struct sn_select * job = argument;
     const size_t bytes = job->a.bytes;
     uint8_t condition[BLOCK_BYTES];
+    int8_t mask[BLOCK_BYTES];
     int64_t a[BLOCK], b[BLOCK], r[BLOCK];
     end = sn_min(end * SN_UNIT_ELEMENTS, job->size);
     for (size_t at = begin * SN_UNIT_ELEMENTS, n; at < end; at += n) {
@@ -246,7 +252,8 @@ static void selected(const void * argument, void * work, size_t begin, size_t en
         uint8_t * dst = job->dst + at * bytes;
         const void *x = sn_operand_block(&job->a, at, n, a), *y = sn_operand_block(&job->b, at, n, b);
         const bool in_place = x == dst || y == dst;
-        choose(sn_operand_block(&job->condition, at, n, condition), x, y, n, in_place ? (void *)r : dst, bytes);
+        masks(sn_operand_block(&job->condition, at, n, condition), n, mask);
+        choose(mask, x, y, n, in_place ? (void *)r : dst, bytes);
         if (in_place)
             memcpy(dst, r, n * bytes);
     }
