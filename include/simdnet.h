@@ -685,7 +685,7 @@ void SimdSynetGelu32f(const float * src, size_t size, float * dst);
 /*
  * Abs |x|, Exp e^x, Log the natural logarithm, Neg -x, Rsqrt 1 / sqrt(x), Sqrt, Tanh, Zero 0, Ceil, Cos, Erf, Floor, Not the
  * complement of the 32 bits, Rcp 1 / x, Round to the nearest integer, ties to even, Sign -1, 1, or x if it is 0 or NaN, Sin.
- * Later versions of the Simd Library number them otherwise.
+ * Later versions of the Simd Library number them otherwise: SimdSynetUnaryOperation32f() takes those numbers.
  */
 typedef enum {
     SimdSynetUnaryOperation32fAbs = 0,
@@ -715,6 +715,30 @@ typedef enum {
  */
 void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type,
                                             float * dst);
+
+/* The same operations with the numbers of the Simd Library of 2026; simdnet_simd.h gives them its names. */
+typedef enum {
+    SimdnetSimdUnaryAbs = 0,
+    SimdnetSimdUnaryCeil = 1,
+    SimdnetSimdUnaryCos = 2,
+    SimdnetSimdUnaryErf = 3,
+    SimdnetSimdUnaryExp = 4,
+    SimdnetSimdUnaryFloor = 5,
+    SimdnetSimdUnaryLog = 6,
+    SimdnetSimdUnaryNeg = 7,
+    SimdnetSimdUnaryNot = 8,
+    SimdnetSimdUnaryRcp = 9,
+    SimdnetSimdUnaryRound = 10,
+    SimdnetSimdUnaryRsqrt = 11,
+    SimdnetSimdUnarySign = 12,
+    SimdnetSimdUnarySin = 13,
+    SimdnetSimdUnarySqrt = 14,
+    SimdnetSimdUnaryTanh = 15,
+    SimdnetSimdUnaryZero = 16
+} SimdnetSimdUnaryType;
+
+/* SimdSynetUnaryOperation32fLayerForward() with these numbers. */
+void SimdSynetUnaryOperation32f(const float * src, size_t size, SimdnetSimdUnaryType type, float * dst);
 
 /* ----------------------------------------------------------------------------------------------------- resizing */
 

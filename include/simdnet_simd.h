@@ -1,6 +1,6 @@
 /*
  * For programs that were written for the Simd Library: includes simdnet.h, and replaces what differs. Optional; simdnet.h is
- * complete without it, and the library exports none of these names.
+ * complete without it.
  *
  *     #include <simdnet_simd.h>          in place of <Simd/SimdLib.h>
  *
@@ -12,7 +12,7 @@
  *
  * In 2026, too:
  *
- *   SimdSynetUnaryOperation32f()    and its enumerators, which have other numbers than those of simdnet.h
+ *   SimdSynetUnaryOperation32f*     the enumerators, which have other numbers than those of simdnet.h
  *   SimdSynetConvolution32fInit()   has no argument `gemm`
  *   SimdSynetDeconvolution32fInit() has `compatibility` in its place, which is ignored
  *   SimdSynetConvolution8iInit()    has an argument `compatibility`, which is ignored: results are exact always
@@ -73,42 +73,6 @@ static inline void SimdnetSimd2020ScaleLayerForward( /* with height and width: d
 
 /* ---- unary operations */
 
-typedef enum {
-    SimdnetSimdUnaryAbs,
-    SimdnetSimdUnaryCeil,
-    SimdnetSimdUnaryCos,
-    SimdnetSimdUnaryErf,
-    SimdnetSimdUnaryExp,
-    SimdnetSimdUnaryFloor,
-    SimdnetSimdUnaryLog,
-    SimdnetSimdUnaryNeg,
-    SimdnetSimdUnaryNot,
-    SimdnetSimdUnaryRcp,
-    SimdnetSimdUnaryRound,
-    SimdnetSimdUnaryRsqrt,
-    SimdnetSimdUnarySign,
-    SimdnetSimdUnarySin,
-    SimdnetSimdUnarySqrt,
-    SimdnetSimdUnaryTanh,
-    SimdnetSimdUnaryZero
-} SimdnetSimdUnaryType;
-
-static inline void SimdnetSimdUnaryOperation32f(const float * src, size_t size, SimdnetSimdUnaryType type, float * dst)
-{
-    static const SimdSynetUnaryOperation32fType types[] = {
-        SimdSynetUnaryOperation32fAbs,  SimdSynetUnaryOperation32fCeil, SimdSynetUnaryOperation32fCos,
-        SimdSynetUnaryOperation32fErf,  SimdSynetUnaryOperation32fExp,  SimdSynetUnaryOperation32fFloor,
-        SimdSynetUnaryOperation32fLog,  SimdSynetUnaryOperation32fNeg,  SimdSynetUnaryOperation32fNot,
-        SimdSynetUnaryOperation32fRcp,  SimdSynetUnaryOperation32fRound, SimdSynetUnaryOperation32fRsqrt,
-        SimdSynetUnaryOperation32fSign, SimdSynetUnaryOperation32fSin,  SimdSynetUnaryOperation32fSqrt,
-        SimdSynetUnaryOperation32fTanh, SimdSynetUnaryOperation32fZero};
-    const SimdSynetUnaryOperation32fType none = (SimdSynetUnaryOperation32fType)31; /* which is refused */
-    const size_t number = (size_t)type;
-    SimdSynetUnaryOperation32fLayerForward(
-        src, size, number < sizeof(types) / sizeof(types[0]) ? types[number] : none, dst);
-}
-
-#define SimdSynetUnaryOperation32f SimdnetSimdUnaryOperation32f
 #define SimdSynetUnaryOperation32fType SimdnetSimdUnaryType
 #define SimdSynetUnaryOperation32fAbs SimdnetSimdUnaryAbs
 #define SimdSynetUnaryOperation32fCeil SimdnetSimdUnaryCeil

@@ -313,6 +313,22 @@ static void twins(void)
     TEST(memcmp(y, z, sizeof(y)) == 0);
     SimdSynetSoftmax32f(NULL, 1, 3, 1, z);
     TEST_REFUSED(1, "SimdSynetSoftmax32f: src is NULL");
+    static const SimdSynetUnaryOperation32fType types[] = {
+        SimdSynetUnaryOperation32fAbs, SimdSynetUnaryOperation32fCeil, SimdSynetUnaryOperation32fCos,
+        SimdSynetUnaryOperation32fErf, SimdSynetUnaryOperation32fExp, SimdSynetUnaryOperation32fFloor,
+        SimdSynetUnaryOperation32fLog, SimdSynetUnaryOperation32fNeg, SimdSynetUnaryOperation32fNot,
+        SimdSynetUnaryOperation32fRcp, SimdSynetUnaryOperation32fRound, SimdSynetUnaryOperation32fRsqrt,
+        SimdSynetUnaryOperation32fSign, SimdSynetUnaryOperation32fSin, SimdSynetUnaryOperation32fSqrt,
+        SimdSynetUnaryOperation32fTanh, SimdSynetUnaryOperation32fZero};
+    for (int i = 0; i < 17; ++i) { /* the numbers of the later name, in order */
+        SimdSynetUnaryOperation32fLayerForward(x, 3, types[i], y);
+        SimdSynetUnaryOperation32f(x, 3, (SimdnetSimdUnaryType)i, z);
+        TEST(memcmp(y, z, sizeof(y)) == 0);
+    }
+    SimdSynetUnaryOperation32f(NULL, 3, SimdnetSimdUnaryAbs, z);
+    TEST_REFUSED(1, "SimdSynetUnaryOperation32f: src is NULL");
+    SimdSynetUnaryOperation32f(x, 3, (SimdnetSimdUnaryType)17, z);
+    TEST_REFUSED(1, "SimdSynetUnaryOperation32f: type is 17");
 }
 
 /* A context of 3x3 on 32 x 32 pixels, which Winograd's algorithm serves on all levels but base, with weights. */

@@ -50,7 +50,10 @@ WITHOUT_LEVEL = {
 OF_CONTEXT = re.compile(r"(Init|SetParams|SetIndex|Info|InternalBufferSize|ExternalBufferSize)$")
 
 # Other names of the same functions.
-SAME = {"SimdSynetSoftmax32f": "SimdSynetSoftmaxLayerForward"}
+SAME = {
+    "SimdSynetSoftmax32f": "SimdSynetSoftmaxLayerForward",
+    "SimdSynetUnaryOperation32f": "SimdSynetUnaryOperation32fLayerForward",
+}
 
 
 class Function(TypedDict, total=False):
