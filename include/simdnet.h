@@ -1400,6 +1400,52 @@ void SimdSynetConvolution8iSetParams(void * context, const float * weight, const
 /* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
+/*
+ * Convolution as in SimdSynetConvolution32fInit() of quantised bytes: srcT and dstT are SimdTensorData8u. A tensor has one
+ * scale and one zero point, a byte q of it the value (q - zero) * scale; weights are signed bytes, with a scale for each
+ * output channel. With f() for a rounding to float, and nearest to even,
+ *
+ *   sum(o, y, x) = bias[o] + sum of (src - ioZero[0]) * weight                                     an exact integer
+ *   norm[o]      = f(f(ioScale[0] * weightScale[o]) / d)       d = ioScale[2] with Identity, else ioScale[1]
+ *   dst          = min(max(nearest(f(f(sum) * norm[o])) + ioZero[2], 0), 255)                      with Identity
+ *
+ * which is QLinearConv of ONNX. Other activations are computed from bytes of an intermediate tensor:
+ *
+ *   i   = min(max(nearest(f(f(sum) * norm[o])), -ioZero[1]), 255 - ioZero[1])
+ *   dst = min(max(nearest(f(activation(f(i * ioScale[1])) * f(1 / ioScale[2]))) + ioZero[2], 0), 255)       0 for NaN
+ *
+ * Padding is the byte ioZero[0]. All instruction sets give the same bytes. Sums are 32 bits wide and wrap around. The other
+ * parameters are as in SimdSynetConvolution32fInit().
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetQuantizedConvolutionInit(size_t batch, const SimdConvolutionParameters * conv);
+
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetQuantizedConvolutionExternalBufferSize(const void * context);
+
+/* The number of bytes that the context holds: packed weights and all else given to SetParams(); 0 before SetParams(). */
+size_t SimdSynetQuantizedConvolutionInternalBufferSize(const void * context);
+
+/*
+ * Sets the weights, scales and zero points, which are copied. It may be called again, but not while Forward() runs.
+ *
+ *   ioScale, ioZero   three each: of the source, between sum and activation, of dst. Scales are finite and above 0; those in
+ *                     the middle are not used with Identity
+ *   weight            int8 numbers in the layout of SimdSynetConvolution32fSetParams()
+ *   weightScale       dstC floats, finite and above 0; all norm are finite
+ *   bias              dstC integers in units of ioScale[0] * weightScale[o], or NULL for zeros
+ *   params            as of SimdSynetConvolution32fSetParams()
+ *
+ * On error the context is unchanged.
+ */
+void SimdSynetQuantizedConvolutionSetParams(void * context, const float * ioScale, const uint8_t * ioZero,
+                                            const int8_t * weight, const float * weightScale, const int32_t * bias,
+                                            const float * params);
+
+/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
+void SimdSynetQuantizedConvolutionForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
+
 /* --------------------------------------------------------------------------------------------- bfloat16 convolution */
 
 /*
@@ -1706,6 +1752,7 @@ const char * SimdSynetConvolution16bInfo(const void * context);
 const char * SimdSynetDeconvolution16bInfo(const void * context);
 const char * SimdSynetInnerProduct16bInfo(const void * context);
 const char * SimdSynetMergedConvolution16bInfo(const void * context);
+const char * SimdSynetQuantizedConvolutionInfo(const void * context);
 const char * SimdSynetDeconvolution32fInfo(const void * context);
 const char * SimdSynetMergedConvolution32fInfo(const void * context);
 

@@ -99,6 +99,7 @@ from pysimd.quantized import (
     quantized_scale,
     quantized_shuffle,
 )
+from pysimd.quantized_convolution import QuantizedConvolution
 from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.resize import Resize, Resizer, resize
@@ -142,6 +143,7 @@ __all__ = [
     "PreferenceType",
     "Prepared",
     "QuantizedAdd",
+    "QuantizedConvolution",
     "Resize",
     "Resizer",
     "Scale8i",

@@ -40,7 +40,7 @@ from pysimd.errors import shown
 Linear = tuple[float, int]
 
 
-def _linear(value: Any, name: str) -> Linear:
+def linear_of(value: Any, name: str) -> Linear:
     if not (isinstance(value, tuple) and len(value) == 2 and is_number(value[0])):
         raise TypeError(f"{name} is {shown(value)}, expected a tuple (scale, zero)")
     return as_float(value[0], f"{name}[0]"), integer(value[1], f"{name}[1]")
@@ -50,7 +50,7 @@ def _linears(values: Any, number: int) -> list[Linear]:
     """The scales and zeros of so many sources."""
     if not isinstance(values, (tuple, list)) or len(values) != number:
         raise ValueError(f"src is {shown(values)}, expected {number} tuples (scale, zero), one for each array")
-    return [_linear(value, f"src[{i}]") for i, value in enumerate(values)]
+    return [linear_of(value, f"src[{i}]") for i, value in enumerate(values)]
 
 
 def _bytes(x: Bytes, name: str) -> tuple[Array, Any]:
@@ -67,7 +67,7 @@ def _layer(
     array, data = _bytes(x, "x")
     form = layout_of(layout)
     images, channels, spatial = planes_of(array.shape, form)
-    (scale, zero), (dst_scale, dst_zero) = _linear(src, "src"), _linear(dst, "dst")
+    (scale, zero), (dst_scale, dst_zero) = linear_of(src, "src"), linear_of(dst, "dst")
     first, *others = terms
     values = [coefficients(terms[first], first, channels)]
     values += [coefficients_or_null(terms[name], name, channels) for name in others]
@@ -158,7 +158,7 @@ def quantized_concatenate(
     extent = sum(array.shape[axis] for array, _ in taken)
     shape = (*first[:axis], extent, *first[axis + 1 :])
     out, result = output(out, shape, given, "arrays", element=UINT8, ctype=UINT8.ctype, like=UINT8)
-    scale, zero = _linear(dst, "dst")
+    scale, zero = linear_of(dst, "dst")
     sizes = ffi.new("size_t[]", [prod(array.shape[axis:]) for array, _ in taken])
     zeros = ffi.new("int32_t[]", [-pair[1] for pair in pairs])
     norms = ffi.new("float[]", [pair[0] for pair in pairs])
@@ -221,7 +221,7 @@ def quantized_shuffle(
         made.append(output(one, shape, (a, b), ("a", "b"), element=UINT8, ctype=UINT8.ctype, like=UINT8))
     (out0, dst0), (out1, dst1) = made
     apart(dst0, "out", dst1, "itself")
-    (norm0, zero0), (norm1, zero1), (scale, zero) = *_linears(src, 2), _linear(dst, "dst")
+    (norm0, zero0), (norm1, zero1), (scale, zero) = *_linears(src, 2), linear_of(dst, "dst")
     images, spatial = lead[0] if lead else 1, height * width
     if form == NHWC:  # the images of a batch follow each other, like the pixels of one
         images, spatial = 1, images * spatial
@@ -264,7 +264,7 @@ class QuantizedAdd(ShapedContext):
         self._src_shape = self._dst_shape = shape_of(src_shape, "src_shape")
         given = {"a": a, "b": b, "dst": dst}
         self._elements = tuple(FLOAT32 if pair is None else UINT8 for pair in given.values())
-        terms = [(1.0, 0) if pair is None else _linear(pair, name) for name, pair in given.items()]
+        terms = [(1.0, 0) if pair is None else linear_of(pair, name) for name, pair in given.items()]
         types = [element.tensor for element in self._elements]
         activation = lib.SimdConvolutionActivationRelu if relu else lib.SimdConvolutionActivationIdentity
         shape, rank = ffi.new("size_t[]", self._src_shape), len(self._src_shape)

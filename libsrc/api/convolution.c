@@ -100,7 +100,7 @@ bool sn_check_convolution(const char * function, const struct sn_convolution_par
            sn_check_convolution_size(&c) && sn_check_convolution_channels(&c);
 }
 
-bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params)
+bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const void * weight, const sn_32f * params)
 {
     const struct sn_convolution_parameters * p = c->p;
     CHECK(weight || p->dstC == 0, "weight is NULL, expected the weights of %zu output channels", p->dstC);
@@ -271,7 +271,8 @@ bool sn_convolution_set_params(const struct sn_context_kind * kind, const char *
         return false;
     struct sn_convolution * plan = &((struct sn_convolution_context *)context)->plan;
     const struct sn_convolution_check check = {function, "", &plan->p};
-    if (!sn_check_convolution_arrays(&check, given->weight, given->params))
+    const void * weight = given->quantized ? (const void *)given->quantized->weight : given->weight;
+    if (!sn_check_convolution_arrays(&check, weight, given->params))
         return false;
     const struct sn_fault fault = sn_convolution_set(plan, given, 1);
     return sn_report_fault(function, &fault);

@@ -67,7 +67,7 @@ bool sn_check_deconvolution(const char * function, const struct sn_convolution_p
                             const char * name);
 
 /* The arrays of SetParams: weights if there are outputs, parameters if the activation needs them. */
-bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params);
+bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const void * weight, const sn_32f * params);
 
 /* The shape of a context for reports: "1x64x56x56->64x28x28,3x3,s2,nhwc", with an arrow for each convolution. */
 void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv,

@@ -38,7 +38,7 @@ size_t SimdSynetConvolution16bInternalBufferSize(const void * context)
 void SimdSynetConvolution16bSetParams(void * context, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
 {
     SN_CALL_OF(context);
-    sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL});
+    sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL, NULL});
 }
 
 void SimdSynetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)
@@ -70,7 +70,7 @@ size_t SimdnetConvolution16bInternalBufferSize(const void * context)
 void SimdnetConvolution16bSetParams(void * context, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
 {
     SN_CALL_OF(context);
-    sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL});
+    sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL, NULL});
 }
 
 void SimdnetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)

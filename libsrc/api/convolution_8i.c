@@ -45,7 +45,7 @@ void SimdSynetConvolution8iSetParams(void * context, const sn_32f * weight, cons
     if (!sn_context_check(context, &kind, __func__))
         return;
     if (check_stats(__func__, &((const struct sn_convolution_context *)context)->plan.p, stats))
-        sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, stats});
+        sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, stats, NULL});
 }
 
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)

@@ -33,7 +33,7 @@ size_t SimdSynetDeconvolution16bInternalBufferSize(const void * context)
 void SimdSynetDeconvolution16bSetParams(void * context, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
 {
     SN_CALL_OF(context);
-    sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL});
+    sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL, NULL});
 }
 
 void SimdSynetDeconvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)

@@ -80,7 +80,7 @@ void SimdSynetInnerProduct16bSetParams(void * context, const sn_32f * weight, co
         return;
     const struct sn_convolution * c = plan_of(context);
     const struct sn_set_params given = {is_packed(c) ? weight : &none, sn_inner_product_16b_of(c)->bias ? bias : NULL, params,
-                                        NULL};
+                                        NULL, NULL};
     sn_convolution_set_params(&kind, __func__, context, &given);
 }
 

@@ -65,7 +65,7 @@ void SimdSynetInnerProduct32fSetParams(void * context, const sn_32f * weight, Si
         return;
     const struct sn_convolution * c = plan_of(context);
     const struct sn_inner_product_data * data = sn_inner_product_data_of(c);
-    const struct sn_set_params given = {is_packed(c) ? weight : &none, data->bias ? bias : NULL, params, NULL};
+    const struct sn_set_params given = {is_packed(c) ? weight : &none, data->bias ? bias : NULL, params, NULL, NULL};
     if (sn_convolution_set_params(&kind, __func__, context, &given) && internal)
         *internal = SimdTrue;
 }

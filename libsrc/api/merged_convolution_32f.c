@@ -105,7 +105,7 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const sn_32f * const
     struct sn_set_params given[SN_MERGED_STAGES];
     for (size_t i = 0; i < count; ++i) {
         const struct sn_convolution_check c = {__func__, sn_merged_names[i], &plan->stage[plan->first + i].p};
-        given[i] = (struct sn_set_params){weight[i], bias ? bias[i] : NULL, params ? params[i] : NULL, NULL};
+        given[i] = (struct sn_set_params){weight[i], bias ? bias[i] : NULL, params ? params[i] : NULL, NULL, NULL};
         if (!sn_check_convolution_arrays(&c, given[i].weight, given[i].params))
             return;
     }

@@ -25,6 +25,23 @@ struct sn_quantised_8i {
 typedef void (*sn_convolution_8i_fn)(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
                                      const struct sn_plain * image);
 
+/* The same of QuantizedConvolution, whose formula is in include/simdnet.h. */
+struct sn_requantised_8i {
+    const int8_t * weight; /* in the caller's layout */
+    const sn_32f * norm;
+    const int32_t * bias;
+    int32_t zero[3];       /* of the source, between sums and activation, of the destination */
+    float scale;           /* between them */
+    float inverse;         /* 1 / scale of the destination */
+    const sn_32f * params; /* of the activation, as the caller gave them */
+};
+typedef void (*sn_requantised_8i_fn)(const struct sn_convolution_parameters * p, const struct sn_requantised_8i * q,
+                                     const struct sn_plain * image);
+
+/* The byte that such a convolution stores if the sum was requantised to `byte`, before an activation other than Identity. Only
+ * `base` has it, so all levels have the same tables. */
+typedef uint8_t (*sn_activated_8i_fn)(const struct sn_requantised_8i * q, enum sn_activation type, uint8_t byte, size_t channel);
+
 /* ---- from sums to results */
 
 /*
@@ -32,10 +49,18 @@ typedef void (*sn_convolution_8i_fn)(const struct sn_convolution_parameters * p,
  * bytes. All are float32 operations, each rounded. Arrays have one value per output channel, in whole vectors of bytes.
  *
  * For bytes Relu and RestrictRange are Identity with other limits, since rounding is monotonic.
+ *
+ * Or, with `requantised`, byte = nearest((float)(sum + first) * norm) + offset, limited to low .. high; and then, with a
+ * table, table[channel * tableStep + byte]. bias, scale, zero and activation are not used.
  */
 struct sn_result_8i {
     bool bytes;
-    bool bounded; /* of bytes: v * scale + zero is in the range of int32 for every sum */
+    bool requantised;
+    const int32_t * first;
+    int32_t offset;
+    const uint8_t * table;
+    size_t tableStep; /* 0: one for all channels */
+    bool bounded; /* of bytes: they are in the range of int32 for every sum before they are limited */
     const sn_32f * norm, * bias;
     const sn_32f * scale;
     float zero;
@@ -110,9 +135,11 @@ struct sn_flat_8i {
     void (*pack)(bool planes, size_t taps, size_t channels, const int8_t * weight, void * packed);
 };
 
-/* The kernels of a level; `base` has only `plain`. */
+/* The kernels of a level; `base` has only the first three. */
 struct sn_convolution_8i_slots {
     sn_convolution_8i_fn plain;
+    sn_requantised_8i_fn requantised;
+    sn_activated_8i_fn activated;
     struct sn_dot_tile tile;
     struct sn_depthwise_8i depthwise;
     struct sn_flat_8i flat;

@@ -26,6 +26,36 @@ SN_INLINE v32i result_integer(v32f v, const struct sn_result_8i * r, size_t at)
     return v_cvt_32f_32i(v_min_32f(v_max_32f(t, v_zero_32f()), v_set_32f(255)));
 }
 
+/* The bytes of requantised sums as integers. */
+SN_INLINE v32i result_requantised(v32i sum, v32i first, v32f norm, const struct sn_result_8i * r)
+{
+    const v32f v = v_mul_32f(v_cvt_32i_32f(v_add_32i(sum, first)), norm);
+    return v_add_32i(v_cvt_32f_32i(v), v_set_32i(r->offset));
+}
+
+/* The same of up to a vector of bytes of one row, limited first if they may exceed 32 bits, and looked up in the table. */
+static __attribute__((noinline, unused)) void result_looked_up(const int32_t * sums, const struct sn_result_8i * r, size_t at,
+                                                               size_t n, uint8_t * dst)
+{
+    const v32f low = v_set_32f((float)-r->offset), high = v_set_32f((float)(255 - r->offset));
+    SN_ALIGNED uint8_t bytes[V8U_N];
+    v32i x[4];
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+    {
+        const size_t first = i * V32F_N;
+        x[i] = v_set_32i(0);
+        if (first >= n)
+            continue;
+        const v32i sum = v_add_32i(v_load_32i(sums + first), v_load_32i(r->first + at + first));
+        const v32f v = v_mul_32f(v_cvt_32i_32f(sum), v_load_32f(r->norm + at + first));
+        x[i] = v_add_32i(v_cvt_32f_32i(v_min_32f(v_max_32f(v, low), high)), v_set_32i(r->offset));
+    }
+    const v8u packed = v_pack_32i_8u(x[0], x[1], x[2], x[3]);
+    v_store_8u(bytes, v_min_8u(v_max_8u(packed, v_load_8u(r->low + at)), v_load_8u(r->high + at)));
+    for (size_t i = 0; i < n; ++i)
+        dst[i] = r->table ? r->table[(at + i) * r->tableStep + bytes[i]] : bytes[i];
+}
+
 /* Stores n of these bytes. */
 SN_INLINE void result_store(const v32i x[4], const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst)
 {
@@ -115,7 +145,9 @@ SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, s
 {
     for (size_t at = 0; at < channels; at += V8U_N) {
         const size_t n = sn_min(channels - at, V8U_N);
-        if (activates_rows(r->activation))
+        if (r->requantised)
+            result_looked_up(sums + at, r, at, n, dst + at);
+        else if (activates_rows(r->activation))
             result_activated(sums + at, r, at, n, dst + at * (r->bytes ? 1 : sizeof(float)));
         else if (!r->bytes)
             result_floats(sums + at, r, at, n, dst + at * sizeof(float));
@@ -130,14 +162,19 @@ static inline struct sn_result_8i result_from(const struct sn_result_8i * all, s
     struct sn_result_8i r = *all;
     r.norm += first, r.bias += first, r.scale += first, r.low += first, r.high += first;
     r.slope = r.slope ? r.slope + first : NULL;
+    r.first = r.first ? r.first + first : NULL;
+    r.table = r.table ? r.table + first * r.tableStep : NULL;
     return r;
 }
 
 /* Whether results are bounded bytes, which take fewer operations. */
 SN_INLINE bool result_is_bounded(const struct sn_result_8i * r)
 {
-    return r->bytes && r->bounded && r->activation == SN_ACTIVATION_IDENTITY;
+    return r->bytes && r->bounded && r->activation == SN_ACTIVATION_IDENTITY && !r->requantised;
 }
+
+/* Whether results are requantised sums without a table, of which the fast loops take fewer operations than of those. */
+SN_INLINE bool result_is_requantised(const struct sn_result_8i * r) { return r->requantised && r->bounded && !r->table; }
 
 /* Whether those of n channels, V8U_N or V32F_N, take even fewer: the zero point is 0, and the limits are those of a byte. */
 SN_INLINE bool result_is_plain(const struct sn_result_8i * r, size_t n)

@@ -33,33 +33,41 @@ static float activate(float v, enum sn_activation type, const sn_32f * p, size_t
     return v;
 }
 
+/* The source of sums: its image, weights, and how floats become bytes. */
+struct source {
+    const struct sn_convolution_parameters * p;
+    const struct sn_plain * image;
+    const int8_t * weight;
+    const sn_32f * scale; /* of floats */
+    float zero;
+};
+
 /* The byte of an input; coordinates above or left of the image have wrapped to huge values. */
-static uint8_t input(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
-                     const struct sn_plain * image, size_t c, size_t y, size_t x)
+static uint8_t input(const struct source * s, size_t c, size_t y, size_t x)
 {
-    const uint8_t * src = image->src;
+    const struct sn_convolution_parameters * p = s->p;
+    const uint8_t * src = s->image->src;
     if (y >= p->srcH || x >= p->srcW)
-        return (uint8_t)q->srcZero;
-    const size_t i = at(p->srcF, image->srcPixel, p->srcH, p->srcW, c, y, x);
+        return (uint8_t)s->zero;
+    const size_t i = at(p->srcF, s->image->srcPixel, p->srcH, p->srcW, c, y, x);
     if (p->srcT == SN_DATA_8U)
         return src[i];
     float v;
     memcpy(&v, src + i * sizeof(v), sizeof(v));
-    return sn_32f_to_8u(v * q->srcScale[c] + q->srcZero, 255);
+    return sn_32f_to_8u(v * s->scale[c] + s->zero, 255);
 }
 
 /* Coordinates are unsigned because they wrap. */
-static int32_t sum_of_window(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
-                             const struct sn_plain * image, size_t o, size_t y, size_t x)
+static int32_t sum_of_window(const struct source * s, uint32_t sum, size_t o, size_t y, size_t x)
 {
+    const struct sn_convolution_parameters * p = s->p;
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
-    uint32_t sum = 0;
     for (size_t ky = 0; ky < p->kernelY; ++ky)
         for (size_t kx = 0; kx < p->kernelX; ++kx) {
             const size_t sy = y * p->strideY + ky * p->dilationY - p->padY;
             const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
             for (size_t i = 0; i < inputs; ++i)
-                sum += (uint32_t)(input(p, q, image, first + i, sy, sx) * q->weight[filter_at(p, o, i, ky, kx)]);
+                sum += (uint32_t)(input(s, first + i, sy, sx) * s->weight[filter_at(p, o, i, ky, kx)]);
         }
     int32_t result;
     memcpy(&result, &sum, sizeof(result));
@@ -69,11 +77,12 @@ static int32_t sum_of_window(const struct sn_convolution_parameters * p, const s
 static void convolution_8i(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
                            const struct sn_plain * image)
 {
+    const struct source source = {p, image, q->weight, q->srcScale, q->srcZero};
     uint8_t * dst = image->dst;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                const float sum = (float)sum_of_window(p, q, image, o, y, x);
+                const float sum = (float)sum_of_window(&source, 0, o, y, x);
                 const float v = activate(sum * q->norm[o] + q->bias[o], p->activation, q->params, o);
                 const size_t i = at(p->dstF, image->dstPixel, p->dstH, p->dstW, o, y, x);
                 if (p->dstT == SN_DATA_8U)
@@ -83,4 +92,53 @@ static void convolution_8i(const struct sn_convolution_parameters * p, const str
             }
 }
 
-SN_INSTALL(convolution_8i, convolution_8i) { slots->plain = convolution_8i; }
+/* ---- QuantizedConvolution */
+
+/* nearest(v) + zero, limited to a byte; 0 for NaN. */
+static uint8_t requantise(float v, int32_t zero)
+{
+    const float low = (float)-zero, high = (float)(255 - zero);
+    return (uint8_t)((int32_t)lrintf(v > low ? v < high ? v : high : low) + zero);
+}
+
+static uint8_t activated(const struct sn_requantised_8i * q, enum sn_activation type, uint8_t byte, size_t channel)
+{
+    const float v = (float)((int32_t)byte - q->zero[1]) * q->scale;
+    return requantise(activate(v, type, q->params, channel) * q->inverse, q->zero[2]);
+}
+
+/* The bias, and what the zero point of the source adds to every sum; integers wrap. */
+static uint32_t start_of(const struct sn_convolution_parameters * p, const struct sn_requantised_8i * q, size_t o)
+{
+    uint32_t sum = 0;
+    for (size_t ky = 0; ky < p->kernelY; ++ky)
+        for (size_t kx = 0; kx < p->kernelX; ++kx)
+            for (size_t i = 0; i < p->srcC / p->group; ++i)
+                sum += (uint32_t)q->weight[filter_at(p, o, i, ky, kx)];
+    return (uint32_t)q->bias[o] - (uint32_t)q->zero[0] * sum;
+}
+
+static void requantised(const struct sn_convolution_parameters * p, const struct sn_requantised_8i * q,
+                        const struct sn_plain * image)
+{
+    const bool identity = p->activation == SN_ACTIVATION_IDENTITY;
+    const struct source source = {p, image, q->weight, NULL, (float)q->zero[0]};
+    uint8_t * dst = image->dst;
+    for (size_t o = 0; o < p->dstC; ++o) {
+        const uint32_t start = start_of(p, q, o);
+        for (size_t y = 0; y < p->dstH; ++y)
+            for (size_t x = 0; x < p->dstW; ++x) {
+                const float v = (float)sum_of_window(&source, start, o, y, x) * q->norm[o];
+                const uint8_t byte = requantise(v, q->zero[identity ? 2 : 1]);
+                dst[at(p->dstF, image->dstPixel, p->dstH, p->dstW, o, y, x)] =
+                    identity ? byte : activated(q, p->activation, byte, o);
+            }
+    }
+}
+
+SN_INSTALL(convolution_8i, convolution_8i)
+{
+    slots->plain = convolution_8i;
+    slots->requantised = requantised;
+    slots->activated = activated;
+}

@@ -280,7 +280,8 @@ static void twins(void)
                  {"Convolution16b", SimdSynetConvolution16bInfo},
                  {"InnerProduct16b", SimdSynetInnerProduct16bInfo},
                  {"Deconvolution16b", SimdSynetDeconvolution16bInfo},
-                 {"MergedConvolution16b", SimdSynetMergedConvolution16bInfo}};
+                 {"MergedConvolution16b", SimdSynetMergedConvolution16bInfo},
+                 {"QuantizedConvolution", SimdSynetQuantizedConvolutionInfo}};
     SimdConvolutionParameters p[2];
     for (size_t i = 0; i < 2; ++i)
         p[i] = (SimdConvolutionParameters){.srcC = 4, .srcH = 5, .srcW = 5, .srcT = SimdTensorData32f,
@@ -294,7 +295,9 @@ static void twins(void)
                          SimdSynetInnerProduct16bInit(1, 1, 1, SimdTensorData16b, SimdTensorData16b, SimdTensorData16b, SimdTrue,
                                                       SimdTrue, SimdTrue, SimdConvolutionActivationIdentity),
                          SimdSynetDeconvolution16bInit(1, p, SimdSynetCompatibilityDefault),
-                         SimdSynetMergedConvolution16bInit(1, p, 2, SimdFalse)};
+                         SimdSynetMergedConvolution16bInit(1, p, 2, SimdFalse), NULL};
+    p[0].srcT = p[0].dstT = SimdTensorData8u;
+    contexts[sizeof(contexts) / sizeof(*contexts) - 1] = SimdSynetQuantizedConvolutionInit(1, p);
     enum { KINDS = sizeof(infos) / sizeof(*infos) };
     for (size_t i = 0; i < KINDS; ++i) {
         TEST(contexts[i] && infos[i].info(contexts[i]) == SimdnetContextInfo(contexts[i]));

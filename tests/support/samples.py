@@ -211,6 +211,9 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     )
     quantised = pysimd.Convolution8i(x.shape, 16, src_dtype="float32", **options)
     quantised.set_params(weight, bias, floats(rng, 16), seen, given)
+    whole = pysimd.QuantizedConvolution(x.shape, 16, **options)
+    numbers = rng.integers(-128, 128, (3, 3, 8, 16), np.int8), np.full(16, 0.01, np.float32)
+    whole.set_params(*numbers, (0.5, 7), (1.0, 120), rng.integers(-999, 999, 16, np.int32), floats(rng, 16))
     rounded = pysimd.Convolution16b(x.shape, 16, src_dtype="float32", **options)
     rounded.set_params(weight, bias, floats(rng, 16))
     sequences = floats(rng, 2, 5, 8)
@@ -246,6 +249,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "MergedConvolution32f": (merged, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
         "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),
+        "QuantizedConvolution": (whole, (_bytes(rng, *x.shape),)),
         "QuantizedAdd": (pysimd.QuantizedAdd(x.shape, b=(0.5, 9), dst=(0.125, 3), relu=True), (x, _bytes(rng, *x.shape))),
         "Scale16b": (pysimd.Scale16b(x.shape, src_dtype="float32"), (x, floats(rng, 8), floats(rng, 8))),
         "Scale8i": (scaled, (wide,)),

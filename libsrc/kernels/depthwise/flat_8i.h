@@ -101,6 +101,7 @@ SN_INLINE void flat_sums(const struct sn_flat_run_8i * d, const uint8_t * src, c
 struct flat_constants {
     SN_ALIGNED float norm[V8U_N], bias[V8U_N], scale[V8U_N], slope[V8U_N];
     SN_ALIGNED uint8_t low[V8U_N], high[V8U_N];
+    SN_ALIGNED int32_t first[V8U_N];
 };
 
 /* Sets the constants for outputs whose first one is of channel `first`. */
@@ -110,11 +111,14 @@ static void flat_set(struct block * b, struct flat_constants * f, const struct s
         f->norm[i] = r->norm[c], f->bias[i] = r->bias[c], f->scale[i] = r->scale[c];
         f->slope[i] = r->slope ? r->slope[c] : 0;
         f->low[i] = r->low[c], f->high[i] = r->high[c];
+        f->first[i] = r->first ? r->first[c] : 0;
     }
     b->result = *r;
     b->result.norm = f->norm, b->result.bias = f->bias, b->result.scale = f->scale;
     b->result.slope = r->slope ? f->slope : NULL;
     b->result.low = f->low, b->result.high = f->high;
+    b->result.first = r->first ? f->first : NULL;
+    b->result.tableStep = 0; /* a table of each channel is for planes only */
     set_constants(b);
 }
 

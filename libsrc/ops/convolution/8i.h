@@ -4,7 +4,18 @@
 
 #include "ops/convolution/dot.h"
 
-extern const struct sn_convolution_family sn_convolution_8i;
+extern const struct sn_convolution_family sn_convolution_8i, sn_convolution_quantized;
+
+/* Functions of the first family for the second. */
+struct sn_tile_shape sn_tile_8i(const struct sn_table * table);
+void sn_convolution_8i_simplify(struct sn_convolution * c);
+
+/* The weights that the caller gave, and whether tap t of the given kernel is used. */
+size_t sn_given_weights(const struct sn_convolution * c);
+bool sn_is_used(const struct sn_convolution * c, size_t t);
+
+/* The shape with the kernel that the caller gave. */
+struct sn_convolution_parameters sn_given_shape(const struct sn_convolution * c);
 
 /* `base` has only the first. */
 extern const struct sn_convolution_algorithm sn_convolution_8i_base, sn_convolution_8i_flat,

@@ -90,7 +90,7 @@ struct filter {
 };
 
 /* The shape with the kernel that the caller gave. */
-static struct sn_convolution_parameters given_shape(const struct sn_convolution * c)
+struct sn_convolution_parameters sn_given_shape(const struct sn_convolution * c)
 {
     struct sn_convolution_parameters p = c->p;
     p.kernelY = sn_given_y(c), p.kernelX = sn_given_x(c), p.srcF = c->format;
@@ -98,7 +98,7 @@ static struct sn_convolution_parameters given_shape(const struct sn_convolution 
 }
 
 /* Whether tap t of the given kernel is used. */
-static bool is_used(const struct sn_convolution * c, size_t t)
+bool sn_is_used(const struct sn_convolution * c, size_t t)
 {
     const size_t y = t / sn_given_x(c) - c->crop.y, x = t % sn_given_x(c) - c->crop.x; /* wrap to huge values */
     return y < c->p.kernelY && x < c->p.kernelX;
@@ -108,7 +108,7 @@ static bool is_used(const struct sn_convolution * c, size_t t)
 static struct filter filter(const struct sn_convolution * c, const sn_32f * weight, float bias, size_t o,
                             int8_t * weight8, struct sn_fault * fault)
 {
-    const struct sn_convolution_parameters p = given_shape(c);
+    const struct sn_convolution_parameters p = sn_given_shape(c);
     const size_t inputs = p.srcC / p.group, first = o / (p.dstC / p.group) * inputs, taps = p.kernelY * p.kernelX;
     const sn_32f * scale = sn_dot_of(c)->srcScale + first;
     struct filter f = {0, bias, 0, 0, 0};
@@ -131,7 +131,7 @@ static struct filter filter(const struct sn_convolution * c, const sn_32f * weig
             weight8[at] = nearest_8i(weight[at] / scale[i] * ws);
             f.sum += weight8[at];
             f.magnitude += abs(weight8[at]);
-            f.padded += is_used(c, t) ? 0 : weight8[at];
+            f.padded += sn_is_used(c, t) ? 0 : weight8[at];
         }
     f.norm = 1 / ws;
     f.b = bias - (float)((int64_t)sn_dot_of(c)->srcZero * f.sum) / ws;
@@ -185,7 +185,7 @@ static void quantise(struct sn_convolution * c, const struct sn_set_params * giv
 
 /* ---- the family */
 
-static struct sn_tile_shape tile_of(const struct sn_table * table)
+struct sn_tile_shape sn_tile_8i(const struct sn_table * table)
 {
     return (struct sn_tile_shape){table->convolution_8i.tile.rows, table->convolution_8i.tile.columns};
 }
@@ -236,7 +236,7 @@ static struct sn_fault fault_of_stats(const struct sn_convolution * c, const sn_
 }
 
 /* Depthwise kernels begin their sums with 0, and so cannot leave out taps that see only padding. */
-static void simplify(struct sn_convolution * c)
+void sn_convolution_8i_simplify(struct sn_convolution * c)
 {
     if (sn_is_depthwise(c))
         sn_convolution_simplify(c);
@@ -244,7 +244,7 @@ static void simplify(struct sn_convolution * c)
         sn_convolution_crop(c);
 }
 
-static size_t given_weights(const struct sn_convolution * c)
+size_t sn_given_weights(const struct sn_convolution * c)
 {
     return c->p.dstC * sn_inputs(c) * sn_given_y(c) * sn_given_x(c);
 }
@@ -252,7 +252,7 @@ static size_t given_weights(const struct sn_convolution * c)
 /* A float for each output, then the weights as bytes, then those that are used unless all are. */
 static size_t scratch_size(const struct sn_convolution * c)
 {
-    return c->p.dstC * sizeof(float) + given_weights(c) + (c->crop.kernelY ? sn_weight_count(c) : 0);
+    return c->p.dstC * sizeof(float) + sn_given_weights(c) + (c->crop.kernelY ? sn_weight_count(c) : 0);
 }
 
 static const void * set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
@@ -260,7 +260,7 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
 {
     sn_32f * scale = scratch;
     int8_t * weight8 = (int8_t *)(scale + c->p.dstC);
-    memset(weight8, 0, given_weights(c));
+    memset(weight8, 0, sn_given_weights(c));
     for (size_t i = 0; i < sn_activation_params(c->p.activation, c->p.dstC); ++i)
         data_of(c)->given[i] = given->params[i];
     *fault = fault_of_stats(c, given->stats);
@@ -268,8 +268,8 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
         quantise(c, given, scale, weight8, fault);
     if (!c->crop.kernelY)
         return weight8;
-    sn_convolution_copy_cropped(c, weight8, 1, weight8 + given_weights(c));
-    return weight8 + given_weights(c);
+    sn_convolution_copy_cropped(c, weight8, 1, weight8 + sn_given_weights(c));
+    return weight8 + sn_given_weights(c);
 }
 
 static const struct sn_candidate candidates[] = {
@@ -281,6 +281,6 @@ static const struct sn_candidate candidates[] = {
 };
 
 const struct sn_convolution_family sn_convolution_8i = {.candidates = candidates, .smallType = SN_DATA_8U,
-    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
-    .simplify = simplify, .crops = true, .prepare = prepare, .scratch = scratch_size,
+    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = sn_tile_8i,
+    .simplify = sn_convolution_8i_simplify, .crops = true, .prepare = prepare, .scratch = scratch_size,
     .set_params = set_params, .layout_arrays = layout_arrays, .share = share};

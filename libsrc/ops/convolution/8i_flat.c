@@ -39,8 +39,10 @@ static bool supports(const struct sn_convolution * c)
     const struct sn_convolution_parameters * p = &c->p;
     const size_t vector = vector_of(c);
     const bool half = 2 * p->srcC == vector && p->kernelY * p->kernelX > MANY_TAPS;
+    const bool tables = c->family == &sn_convolution_quantized && p->activation == SN_ACTIVATION_PRELU; /* of each channel */
     const bool few = p->srcC < vector && !half && (!is_nchw(c) || p->dstW >= vector);
-    return c->table->convolution_8i.flat.run && sn_is_depthwise(c) && p->strideX == 1 && few;
+    return c->table->convolution_8i.flat.run && sn_is_depthwise(c) && p->strideX == 1 && few &&
+           (is_nchw(c) || !tables);
 }
 
 static bool plan(struct sn_convolution * c)

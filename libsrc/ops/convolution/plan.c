@@ -268,7 +268,7 @@ static bool allocate_arrays(struct sn_convolution * c)
 {
     size_t most; /* upper bounds of the families' arrays, checked for overflow */
     c->packed = NULL;
-    if (!sn_product(&most, c->channels, 6 * sizeof(float)) || !sn_product(&most, c->p.srcC, sizeof(float)))
+    if (!sn_product(&most, c->channels, 256 + 6 * sizeof(float)) || !sn_product(&most, c->p.srcC, sizeof(float)))
         return false;
     c->packedSize = layout_arrays(c, 0);
     c->packed = sn_arena_allocate(sn_max(c->packedSize, 1));

@@ -72,10 +72,20 @@ struct sn_convolution_algorithm {
     void (*forward)(const struct sn_convolution * c, const struct sn_arrays * a);
 };
 
+/* Those of QuantizedConvolution: scales and zero points of the source, between sums and activation, and of the destination. */
+struct sn_set_quantized {
+    float scale[3];
+    int32_t zero[3];
+    const int8_t * weight;
+    const sn_32f * weightScale;
+    const sn_32i * bias; /* may be NULL */
+};
+
 /* The arguments of SetParams; stats for bytes only. */
 struct sn_set_params {
     const sn_32f * weight, * bias, * params; /* bias may be NULL */
     const sn_32f * const * stats;
+    const struct sn_set_quantized * quantized; /* in place of weight, bias and stats */
 };
 
 /* Why SetParams fails: no memory, or an invalid number. Neither on success. */

@@ -1,0 +1,216 @@
+/*
+ * Convolution of bytes with scales and zero points (SimdSynetQuantizedConvolution*): the algorithms of Convolution8i, whose
+ * exact sums become bytes in another way. What a byte becomes by an activation is a table: of one byte, or, with a slope for
+ * each channel, of a byte of each channel. A table that only limits bytes is a pair of limits.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "ops/convolution/8i.h"
+
+enum { BYTES = 256 };
+
+struct requantised {
+    struct sn_dot_family dot;
+    sn_32f * norm;         /* in `packed`, like the following arrays */
+    int32_t * first;       /* bias - zero point of the source * sum of the weights */
+    uint8_t * low, * high;
+    uint8_t * table;       /* NULL with Identity */
+    sn_32f * given;        /* the caller's parameters of the activation, */
+    int32_t * bias;        /* and bias: for `base` */
+    float scale, inverse;
+    int32_t zero[3];
+    bool bounded, looksUp; /* see struct sn_result_8i; whether bytes are looked up */
+};
+SN_FITS_FAMILY_DATA(struct requantised);
+
+static const struct requantised * data_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
+
+static bool is_identity(const struct sn_convolution * c) { return c->p.activation == SN_ACTIVATION_IDENTITY; }
+
+/* The number of tables. */
+static size_t tables(const struct sn_convolution * c)
+{
+    return is_identity(c) ? 0 : c->p.activation == SN_ACTIVATION_PRELU ? c->channels : 1;
+}
+
+/* ---- `base`: the loops of the formula, with all arrays in the caller's layout */
+
+static struct sn_requantised_8i formula(const struct sn_convolution * c)
+{
+    const struct requantised * q = data_of(c);
+    return (struct sn_requantised_8i){c->weight, q->norm, q->bias, {q->zero[0], q->zero[1], q->zero[2]}, q->scale, q->inverse,
+        q->given};
+}
+
+static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
+
+static bool plan(struct sn_convolution * c)
+{
+    sn_channels_plain(c);
+    c->weightSize = sn_weight_count(c);
+    return true;
+}
+
+static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
+
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    const struct sn_requantised_8i q = formula(c);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->convolution_8i.requantised(&c->p, &q, &image);
+    }
+}
+
+static const struct sn_convolution_algorithm base = {.name = "base", .supports = supports, .plan = plan, .pack = pack,
+    .forward = forward};
+
+/* ---- results */
+
+static void result(const struct sn_convolution * c, size_t first, union sn_dot_result * to)
+{
+    const struct requantised * q = data_of(c);
+    const size_t step = c->p.activation == SN_ACTIVATION_PRELU ? BYTES : 0;
+    to->as_8i = (struct sn_result_8i){.bytes = true, .requantised = true, .first = q->first + first,
+        .offset = q->zero[is_identity(c) ? 2 : 1], .table = q->looksUp ? q->table + first * step : NULL, .tableStep = step,
+        .bounded = q->bounded, .norm = q->norm + first, .bias = q->norm + first, .scale = q->norm + first,
+        .low = q->low + first, .high = q->high + first};
+}
+
+/* ---- SetParams */
+
+/* Sets norm and first of output channel o; reports a norm that is not finite. */
+static void set_channel(const struct sn_convolution * c, const struct sn_set_quantized * given, size_t o,
+                        struct sn_fault * fault)
+{
+    const struct requantised * q = data_of(c);
+    const struct sn_convolution_parameters p = sn_given_shape(c);
+    const size_t taps = p.kernelY * p.kernelX, to = sn_channel_index(c, o);
+    int64_t sum = 0, padded = 0;
+    for (size_t i = 0; i < p.srcC / p.group; ++i)
+        for (size_t t = 0; t < taps; ++t) {
+            const int8_t w = given->weight[sn_weight_at(&p, o, i, 0, t)];
+            sum += w;
+            padded += sn_is_used(c, t) ? 0 : w;
+        }
+    const float scales = given->scale[0] * given->weightScale[o];
+    q->norm[to] = scales / given->scale[is_identity(c) ? 2 : 1];
+    if (!isfinite(q->norm[to]))
+        *fault = (struct sn_fault){"scale of output channel", o, q->norm[to], "a finite number once divided", false};
+    q->bias[o] = given->bias ? given->bias[o] : 0;
+    q->first[to] = (int32_t)(uint32_t)(q->bias[o] - given->zero[0] * sum);
+    const int64_t biased = q->dot.tile->biased ? (sum - padded) * 128 : 0;
+    ((int32_t *)(void *)c->bias)[to] = (int32_t)(uint32_t)(biased + given->zero[0] * padded);
+}
+
+/* Fills the tables of bytes; whether they are more than limits. */
+static bool set_tables(const struct sn_convolution * c)
+{
+    const struct requantised * q = data_of(c);
+    const struct sn_requantised_8i f = formula(c);
+    const bool each = c->p.activation == SN_ACTIVATION_PRELU;
+    bool limits = !each;
+    for (size_t o = 0; o < (each ? c->p.dstC : 1); ++o)
+        for (size_t i = 0; i < BYTES; ++i)
+            q->table[(each ? sn_channel_index(c, o) : 0) * BYTES + i] =
+                c->table->convolution_8i.activated(&f, c->p.activation, (uint8_t)i, o);
+    const uint8_t * t = q->table, low = t[0], high = t[BYTES - 1];
+    for (size_t i = 0; i < BYTES; ++i)
+        limits &= t[i] == (i < low ? low : i > high ? high : i);
+    memset(q->low, limits ? low : 0, c->channels);
+    memset(q->high, limits ? high : BYTES - 1, c->channels);
+    return !limits;
+}
+
+static struct sn_fault fault_of_scales(const struct sn_convolution * c, const struct sn_set_quantized * given)
+{
+    static const char * const expected = "a finite number above 0";
+    for (size_t i = 0; i < 3; ++i)
+        if (!(given->scale[i] > 0 && isfinite(given->scale[i])) && (i != 1 || !is_identity(c)))
+            return (struct sn_fault){"ioScale", i, given->scale[i], expected, false};
+    for (size_t o = 0; o < c->p.dstC; ++o)
+        if (!(given->weightScale[o] > 0 && isfinite(given->weightScale[o])))
+            return (struct sn_fault){"weightScale of output channel", o, given->weightScale[o], expected, false};
+    if (!isfinite(1 / given->scale[2]) && !is_identity(c))
+        return (struct sn_fault){"ioScale", 2, given->scale[2], "a number whose inverse is finite", false};
+    return (struct sn_fault){NULL, 0, 0, NULL, false};
+}
+
+/* The weights that are used, if not all are. */
+static size_t scratch_size(const struct sn_convolution * c) { return c->crop.kernelY ? sn_weight_count(c) : 0; }
+
+static const void * set_params(struct sn_convolution * c, const struct sn_set_params * all, void * scratch,
+                               struct sn_fault * fault)
+{
+    struct requantised * q = (void *)c->familyData;
+    const struct sn_set_quantized * given = all->quantized;
+    *fault = fault_of_scales(c, given);
+    for (size_t i = 0; i < sn_activation_params(c->p.activation, c->p.dstC); ++i)
+        q->given[i] = all->params[i];
+    memcpy(q->zero, given->zero, sizeof(q->zero));
+    q->dot.srcZero = (float)given->zero[0];
+    q->scale = given->scale[1];
+    q->inverse = 1 / given->scale[2];
+    q->bounded = true;
+    for (size_t o = 0; o < c->p.dstC && !fault->name; ++o) {
+        set_channel(c, given, o, fault);
+        q->bounded &= q->norm[sn_channel_index(c, o)] <= 0.25f; /* sums are at most 2^31 */
+    }
+    if (fault->name)
+        return NULL;
+    memset(q->high, BYTES - 1, c->channels);
+    q->looksUp = !is_identity(c) && set_tables(c);
+    if (!c->crop.kernelY)
+        return given->weight;
+    sn_convolution_copy_cropped(c, given->weight, 1, scratch);
+    return scratch;
+}
+
+/* ---- the family */
+
+static enum sn_error_kind prepare(struct sn_convolution * c)
+{
+    const struct sn_convolution_8i_slots * slots = &c->table->convolution_8i;
+    struct requantised * q = (void *)c->familyData;
+    *q = (struct requantised){.dot = {.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes,
+        .result = result}};
+    return SN_ERROR_NONE;
+}
+
+static uintptr_t layout_arrays(struct sn_convolution * c, uintptr_t at)
+{
+    struct requantised * q = (void *)c->familyData;
+    const size_t values = c->channels * sizeof(float);
+    q->norm = sn_layout_array(&at, values, SN_ALIGN);
+    q->first = sn_layout_array(&at, values, SN_ALIGN);
+    q->low = sn_layout_array(&at, c->channels, SN_ALIGN); /* these are read in vectors of bytes, also beyond their ends */
+    q->high = sn_layout_array(&at, c->channels + SN_ALIGN, SN_ALIGN);
+    q->table = sn_layout_array(&at, tables(c) * BYTES, SN_ALIGN);
+    q->given = sn_layout_array(&at, sn_activation_params(c->p.activation, c->p.dstC) * sizeof(float), SN_ALIGN);
+    q->bias = sn_layout_array(&at, c->p.dstC * sizeof(int32_t), SN_ALIGN);
+    return at;
+}
+
+static void share(struct sn_convolution * c, const struct sn_convolution * from)
+{
+    struct requantised * q = (void *)c->familyData;
+    const struct requantised * other = data_of(from);
+    memcpy(q->zero, other->zero, sizeof(q->zero));
+    q->dot.srcZero = other->dot.srcZero;
+    q->scale = other->scale, q->inverse = other->inverse;
+    q->bounded = other->bounded, q->looksUp = other->looksUp;
+}
+
+static const struct sn_candidate candidates[] = {
+    {SN_ALGORITHMS(&base), NULL},
+    {SN_ALGORITHMS(&sn_convolution_8i_flat), NULL},
+    {SN_ALGORITHMS(&sn_convolution_8i_depthwise), NULL},
+    {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL},
+    {NULL, NULL},
+};
+
+const struct sn_convolution_family sn_convolution_quantized = {.candidates = candidates, .smallType = SN_DATA_8U,
+    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = sn_tile_8i,
+    .simplify = sn_convolution_8i_simplify, .crops = true, .prepare = prepare, .scratch = scratch_size,
+    .set_params = set_params, .layout_arrays = layout_arrays, .share = share};
