@@ -1,4 +1,4 @@
-"""Convolution of quantised bytes on every instruction set against the formula, bit for bit; ties, extremes, bad arguments."""
+"""Convolution of quantised bytes on every instruction set against the formula, bit for bit; ties, extremes, refusals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ F = np.float32
 
 
 def nearest(v: Array, zero: int) -> Array:
-    return np.nan_to_num(np.clip(np.rint(v) + zero, 0, 255), nan=0.0)
+    rounded: Array = np.nan_to_num(np.clip(np.rint(v) + zero, 0, 255), nan=0.0)
+    return rounded
 
 
 def expected(x: Array, w: Array, scale: Array, linears: Any, bias: Array, geometry: Any, act: str, params: Any) -> Array:
