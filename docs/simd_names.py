@@ -41,6 +41,7 @@ LATER = [
     ("SimdSynetScale8i", "Init InternalBufferSize SetParams Forward", "`SimdSynetScaleLayerForward()`"),
     ("SimdSynetConvert32fTo8u", "", "`SimdnetQuantizeLinear()`, which has scales per channel"),
     ("SimdSynetConvert8uTo32f", "", "`SimdnetDequantizeLinear()`, likewise"),
+    ("SimdSynetQuantizedConvolution", CONTEXT, CONVERTED),
     ("SimdSynetQuantizedMergedConvolution", CONTEXT, CONVERTED),
     ("SimdSynetQuantizedInnerProduct", CONTEXT, CONVERTED),
     ("SimdSynetQuantizedAdd", "Init Forward", CONVERTED),

@@ -394,6 +394,7 @@ def convolutions(rng: np.random.Generator) -> Iterator[Case]:
         small.set_params(wide)
         exact = np.einsum("nhwc,cyxd->nhywxd", _widened(_bf16(x)).astype(np.float64), _widened(_bf16(wide)))
         yield "Deconvolution16b", small(_bf16(x)), exact.reshape(2, 26, 22, 8), _SUMMED
+    yield from _of_bytes(rng)
     yield from _merged(rng, x)
     yield from _winograd(x[0], weight)
 
@@ -404,6 +405,14 @@ def _quantised(x: Array, weight: Array, bias: Array, y: Array, **options: Any) -
     with pysimd.Convolution8i(x.shape, weight.shape[3], kernel=len(weight), **options) as context:
         context.set_params(weight, bias, src_stats=seen, dst_stats=given)
         return pysimd.dequantize(context(pysimd.quantize(x, seen)), given)
+
+
+def _of_bytes(rng: np.random.Generator) -> Iterator[Case]:
+    x, weight = rng.integers(0, 256, (2, 9, 7, 19), np.uint8), rng.integers(-128, 128, (3, 3, 19, 37), np.int8)
+    with pysimd.QuantizedConvolution(x.shape, 37, kernel=3) as context:
+        context.set_params(weight, 1.0, src=(1.0, 100), dst=(4096.0, 128))
+        sums = _convolved(x.astype(np.float64) - 100, weight.astype(np.float64))
+        yield "QuantizedConvolution", context(x), np.clip(np.rint(sums / 4096) + 128, 0, 255), 0
 
 
 def _rounded(x: Array, weight: Array, bias: Array, **options: Any) -> Array:

@@ -317,6 +317,8 @@ class Arguments:
         if not self._function.startswith("SimdSynet") or "8i" in self._function:
             for field in ("srcT", "dstT"):
                 p[field] = random.choice((0, 3) if "8i" in self._function else (0, 7))
+        if "Quantized" in self._function:
+            p["srcT"] = p["dstT"] = 3
         if random.random() < 0.3:
             p["group"] = p["dstC"] = p["srcC"]
         self._set_output(p)

@@ -149,7 +149,6 @@ def test_functions_of_other_years() -> None:
 PENDING = (
     "SimdSynetInnerProduct8i",
     "SimdSynetMergedConvolution8i",
-    "SimdSynetQuantizedConvolution",
     "SimdSynetQuantizedInnerProduct",
     "SimdSynetQuantizedMergedConvolution",
 )

@@ -27,13 +27,27 @@ SN_INLINE v32i result_integer(v32f v, const struct sn_result_8i * r, size_t at)
 }
 
 /* The bytes of requantised sums as integers. */
-SN_INLINE v32i result_requantised(v32i sum, v32i first, v32f norm, const struct sn_result_8i * r)
+SN_INLINE v32i result_requantised(v32i sum, v32i first, v32f norm, v32i offset)
 {
-    const v32f v = v_mul_32f(v_cvt_32i_32f(v_add_32i(sum, first)), norm);
-    return v_add_32i(v_cvt_32f_32i(v), v_set_32i(r->offset));
+    return v_add_32i(v_cvt_32f_32i(v_mul_32f(v_cvt_32i_32f(v_add_32i(sum, first)), norm)), offset);
 }
 
-/* The same of up to a vector of bytes of one row, limited first if they may exceed 32 bits, and looked up in the table. */
+/* Replaces bytes by those of a table. */
+static inline void result_look_up(const uint8_t * table, uint8_t * bytes, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        bytes[i] = table[bytes[i]];
+}
+
+static __attribute__((noinline, unused)) v8u result_of_table(const uint8_t * table, v8u v)
+{
+    SN_ALIGNED uint8_t bytes[V8U_N];
+    v_store_8u(bytes, v);
+    result_look_up(table, bytes, V8U_N);
+    return v_load_8u(bytes);
+}
+
+/* Requantised sums of up to a vector of bytes of one row, limited first if they may exceed 32 bits, and looked up in the table. */
 static __attribute__((noinline, unused)) void result_looked_up(const int32_t * sums, const struct sn_result_8i * r, size_t at,
                                                                size_t n, uint8_t * dst)
 {
@@ -140,6 +154,34 @@ SN_INLINE void result_bounded(const int32_t * sums, size_t step, const struct sn
     }
 }
 
+/* The same of bounded requantised sums. */
+SN_INLINE void result_bounded_requantised(const int32_t * sums, size_t step, const struct sn_result_8i * r, size_t n,
+                                          uint8_t * dst, size_t dstStep, size_t rows)
+{
+    const v32i offset = v_set_32i(r->offset), zero = v_set_32i(0);
+    const v8u low = v_load_8u(r->low), high = v_load_8u(r->high);
+    v32f norm[4];
+    v32i first[4];
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+    {
+        const bool used = i * V32F_N < n;
+        norm[i] = used ? v_load_32f(r->norm + i * V32F_N) : v_set_32f(0);
+        first[i] = used ? v_load_32i(r->first + i * V32F_N) : zero;
+    }
+    for (; rows; --rows, sums += step, dst += dstStep) {
+        v32i x[4];
+        SN_UNROLL for (size_t i = 0; i < 4; ++i)
+            x[i] = i * V32F_N < n ? result_requantised(v_load_32i(sums + i * V32F_N), first[i], norm[i], offset) : zero;
+        const v8u bytes = v_min_8u(v_max_8u(v_pack_32i_8u(x[0], x[1], x[2], x[3]), low), high);
+        if (n == V8U_N)
+            v_store_8u(dst, bytes);
+        else
+            v_store_tail_8u(dst, bytes, n);
+        if (r->table)
+            result_look_up(r->table, dst, n);
+    }
+}
+
 /* A row of sums, in whole vectors, to `channels` results. */
 SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, size_t channels, uint8_t * dst)
 {
@@ -173,23 +215,29 @@ SN_INLINE bool result_is_bounded(const struct sn_result_8i * r)
     return r->bytes && r->bounded && r->activation == SN_ACTIVATION_IDENTITY && !r->requantised;
 }
 
-/* Whether results are requantised sums without a table, of which the fast loops take fewer operations than of those. */
-SN_INLINE bool result_is_requantised(const struct sn_result_8i * r) { return r->requantised && r->bounded && !r->table; }
+/* Whether the fast loops make the results: bounded bytes, or bounded requantised sums with at most one table. */
+SN_INLINE bool result_is_quick(const struct sn_result_8i * r)
+{
+    return r->requantised ? r->bounded && !(r->table && r->tableStep) : result_is_bounded(r);
+}
 
-/* Whether those of n channels, V8U_N or V32F_N, take even fewer: the zero point is 0, and the limits are those of a byte. */
+/* Whether bounded bytes of n channels, V8U_N or V32F_N, take even fewer: the zero point is 0, and the limits are those of a byte. */
 SN_INLINE bool result_is_plain(const struct sn_result_8i * r, size_t n)
 {
     int used = 0;
     for (size_t i = 0; i < n; ++i)
         used |= r->low[i] | (255 - r->high[i]);
-    return r->zero == 0 && used == 0;
+    return r->zero == 0 && used == 0 && !r->requantised;
 }
 
 /* At most V8U_N rows of sums, in whole vectors, to `channels` results each. */
 static __attribute__((noinline, unused)) void result_rows(const int32_t * sums, size_t step, const struct sn_result_8i * r,
                                                           size_t channels, uint8_t * dst, size_t dstStep, size_t rows)
 {
-    if (result_is_bounded(r) && channels <= V8U_N)
+    const bool quick = result_is_quick(r) && channels <= V8U_N;
+    if (quick && r->requantised)
+        result_bounded_requantised(sums, step, r, channels, dst, dstStep, rows);
+    else if (quick)
         result_bounded(sums, step, r, channels, dst, dstStep, rows);
     else
         for (; rows; --rows, sums += step, dst += dstStep)

@@ -63,6 +63,18 @@ static void * open_8i(const struct subject * s, const float * floats)
     return context;
 }
 
+static void * open_quantized(const struct subject * s, const float * floats)
+{
+    static const uint8_t zeros[3] = {3, 120, 130};
+    float scales[128];
+    for (size_t i = 0; i < 128; ++i)
+        scales[i] = 0.01f + (float)i / 5000;
+    void * context = SimdSynetQuantizedConvolutionInit(s->batch, s->p);
+    SimdSynetQuantizedConvolutionSetParams(context, (const float[]){0.5f, 1, 0.75f}, zeros, (const int8_t *)floats, scales,
+                                           NULL, floats + 20);
+    return context;
+}
+
 static void * open_16b(const struct subject * s, const float * floats)
 {
     void * context = SimdSynetConvolution16bInit(s->batch, s->p, SimdSynetCompatibilityDefault);
@@ -124,6 +136,8 @@ static const struct kind deconvolution_32f = {
 static const struct kind merged_32f = {
     "MergedConvolution32f", open_merged, SimdSynetMergedConvolution32fExternalBufferSize, 4};
 static const struct kind convolution_8i = {"Convolution8i", open_8i, SimdSynetConvolution8iExternalBufferSize, 1};
+static const struct kind quantized = {
+    "QuantizedConvolution", open_quantized, SimdSynetQuantizedConvolutionExternalBufferSize, 1};
 static const struct kind convolution_16b = {"Convolution16b", open_16b, SimdSynetConvolution16bExternalBufferSize, 1};
 static const struct kind product_32f = {
     "InnerProduct32f", open_product, SimdSynetInnerProduct32fExternalBufferSize, 4};
@@ -423,6 +437,8 @@ CHECK_FAMILY(forward)
         compare(&s, false);
         s = (struct subject){&convolution_8i, {typed(some(n), SimdTensorData8u, n / 3)}, 1, check_few(3)};
         s.p->activation = check_any_activation();
+        compare(&s, false);
+        s.kind = &quantized, s.p->srcT = s.p->dstT = SimdTensorData8u;
         compare(&s, false);
         s.kind = &convolution_16b, *s.p = typed(some(n), SimdTensorData16b, n / 3);
         compare(&s, s.p->dstT == SimdTensorData32f);

@@ -12,6 +12,7 @@ enum { MOST_C = 64, SIDE = 12, MOST = MOST_C * 4 * SIDE * SIDE };
 static float ones[MOST], zeros[MOST_C], highs[MOST_C];
 static uint16_t small_ones[MOST];
 static uint8_t byte_ones[MOST];
+static int8_t signed_ones[MOST];
 static const float * const weights[3] = {ones, ones, ones};
 static const float * const stats[4] = {zeros, highs, zeros, highs};
 
@@ -51,6 +52,18 @@ static void forward_8i(void * context, float * dst)
     SimdSynetConvolution8iForward(context, byte_ones, NULL, (uint8_t *)dst);
 }
 static const struct kind convolution_8i = {"SimdSynetConvolution8i", init_8i, set_8i, forward_8i, NULL};
+
+static void * init_quantized(const struct layer * l) { return SimdSynetQuantizedConvolutionInit(1, l->p); }
+static void set_quantized(void * context)
+{
+    SimdSynetQuantizedConvolutionSetParams(context, ones, byte_ones, signed_ones, ones, NULL, NULL);
+}
+static void forward_quantized(void * context, float * dst)
+{
+    SimdSynetQuantizedConvolutionForward(context, byte_ones, NULL, (uint8_t *)dst);
+}
+static const struct kind quantized_convolution = {"SimdSynetQuantizedConvolution", init_quantized, set_quantized,
+                                                  forward_quantized, NULL};
 
 static void * init_16b(const struct layer * l) { return SimdSynetConvolution16bInit(1, l->p, SimdSynetCompatibilityDefault); }
 static void set_16b(void * context) { SimdSynetConvolution16bSetParams(context, ones, NULL, NULL); }
@@ -171,7 +184,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 36 };
+enum { LAYERS = 40 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -189,6 +202,8 @@ static size_t all_layers(struct layer * all)
         all[n++] = of_type(of_floats(&deconvolution_16b, p), SimdTensorData16b);
         all[n++] = of_type(of_stride_2(of_floats(&deconvolution_16b, p)), SimdTensorData16b);
         all[n++] = of_type(of_floats(&convolution_8i, p), SimdTensorData8u);
+        all[n++] = of_type(of_floats(&quantized_convolution, p), SimdTensorData8u);
+        all[n++] = of_type(of_floats(&quantized_convolution, depthwise), SimdTensorData8u);
         all[n++] = of_type(of_floats(&convolution_16b, p), SimdTensorData16b);
         all[n++] = of_type(of_floats(&convolution_16b, depthwise), SimdTensorData16b);
         all[n++] = of_floats(&add_16b, p);
@@ -214,7 +229,7 @@ static size_t all_layers(struct layer * all)
 static void fill_layers(void)
 {
     for (size_t i = 0; i < MOST; ++i)
-        ones[i] = 1, small_ones[i] = 0x3F80, byte_ones[i] = 1;
+        ones[i] = 1, small_ones[i] = 0x3F80, byte_ones[i] = 1, signed_ones[i] = 1;
     for (size_t i = 0; i < MOST_C; ++i)
         highs[i] = 255;
 }

@@ -87,6 +87,7 @@ static void * convolution_32f(void) { return SimdSynetConvolution32fInit(batch, 
 static void * deconvolution_32f(void) { return SimdSynetDeconvolution32fInit(batch, shape, NULL); }
 static void * deconvolution_16b(void) { return SimdSynetDeconvolution16bInit(batch, shape, SimdSynetCompatibilityDefault); }
 static void * convolution_8i(void) { return SimdSynetConvolution8iInit(batch, shape); }
+static void * quantized_convolution(void) { return SimdSynetQuantizedConvolutionInit(batch, shape); }
 static void * convolution_16b(void) { return SimdSynetConvolution16bInit(batch, shape, SimdSynetCompatibilityDefault); }
 static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32fInit(batch, shape, 3, SimdFalse); }
 
@@ -208,6 +209,8 @@ static const struct family {
      SimdSynetDeconvolution16bInternalBufferSize, 1, SimdTensorData16b},
     {"Convolution8i", convolution_8i, SimdSynetConvolution8iExternalBufferSize, SimdSynetConvolution8iInternalBufferSize, 1,
      SimdTensorData8u},
+    {"QuantizedConvolution", quantized_convolution, SimdSynetQuantizedConvolutionExternalBufferSize,
+     SimdSynetQuantizedConvolutionInternalBufferSize, 1, SimdTensorData8u},
     {"Convolution16b", convolution_16b, SimdSynetConvolution16bExternalBufferSize, SimdSynetConvolution16bInternalBufferSize, 1,
      SimdTensorData16b},
     {"MergedConvolution32f", merged_convolution_32f, SimdSynetMergedConvolution32fExternalBufferSize,
@@ -270,7 +273,8 @@ static bool is_absurd(const struct family * f)
     const SimdConvolutionParameters * p = shape;
     const bool convolves = f->init == convolution_32f || f->init == deconvolution_32f || f->init == convolution_8i ||
                            f->init == deconvolution_16b || f->init == merged_convolution_16b ||
-                           f->init == convolution_16b || f->init == merged_convolution_32f;
+                           f->init == convolution_16b || f->init == merged_convolution_32f ||
+                           f->init == quantized_convolution;
     const double images = (f->init == scale_16b ? 1 : (double)batch) * (double)p->srcC;
     if (f->init == inner_product_32f || f->init == inner_product_16b)
         return (double)p->srcH * (double)p->srcC >= 0x1p60 || (double)p->srcH * (double)p->dstC >= 0x1p60;

@@ -76,6 +76,22 @@ static void set_8i(void * context, const float * f)
     SimdSynetConvolution8iSetParams(context, f, f + 7, f + 20, stats);
 }
 
+static void * init_quantized(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return SimdSynetQuantizedConvolutionInit(batch, p);
+}
+
+static void set_quantized(void * context, const float * f)
+{
+    static const uint8_t zeros[3] = {3, 120, 130};
+    static float scales[128];
+    for (size_t i = 0; i < 128; ++i)
+        scales[i] = 0.01f + (float)i / 5000;
+    SimdSynetQuantizedConvolutionSetParams(context, (const float[]){0.5f, 1, 0.75f}, zeros, (const int8_t *)f, scales, NULL,
+                                           f + 20);
+}
+
 static void * init_16b(size_t batch, const parameters * p, size_t stages)
 {
     (void)stages;
@@ -134,6 +150,7 @@ static const struct kind
     back_32f = {"Deconvolution32f", init_back, set_back, SimdSynetDeconvolution32fInternalBufferSize},
     merged_32f = {"MergedConvolution32f", init_merged, set_merged, SimdSynetMergedConvolution32fInternalBufferSize},
     plain_8i = {"Convolution8i", init_8i, set_8i, SimdSynetConvolution8iInternalBufferSize},
+    quantized = {"QuantizedConvolution", init_quantized, set_quantized, SimdSynetQuantizedConvolutionInternalBufferSize},
     plain_16b = {"Convolution16b", init_16b, set_16b, SimdSynetConvolution16bInternalBufferSize},
     product_32f = {"InnerProduct32f", init_product, set_product, SimdSynetInnerProduct32fInternalBufferSize},
     back_16b = {"Deconvolution16b", init_back_16b, set_back_16b, SimdSynetDeconvolution16bInternalBufferSize},
@@ -247,6 +264,8 @@ static void all_kinds(void)
         {&plain_8i, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_8i, 1, {shape(NCHW, 30, 40, 3, 1, 1)}},
         {&plain_8i, 1, {shape(NHWC, 36, 36, 3, 1, 36)}}, {&plain_8i, 1, {shape(NHWC, 36, 36, 5, 1, 36)}},
         {&plain_8i, 1, {bytes(shape(NHWC, 32, 40, 3, 1, 1))}}, {&plain_8i, 1, {bytes(shape(NHWC, 36, 36, 3, 2, 36))}},
+        {&quantized, 1, {bytes(shape(NHWC, 32, 40, 3, 1, 1))}}, {&quantized, 1, {bytes(shape(NCHW, 30, 40, 3, 1, 1))}},
+        {&quantized, 1, {bytes(shape(NHWC, 36, 36, 3, 1, 36))}},
         {&plain_16b, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_16b, 1, {shape(NCHW, 29, 40, 3, 1, 1)}},
         {&plain_16b, 1, {shape(NHWC, 36, 36, 3, 1, 36)}},
         {&back_32f, 1, {shape(NHWC, 20, 24, 2, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}},
@@ -303,7 +322,7 @@ static void cropped_kernels(void)
 {
     const struct subject list[] = {
         {&plain_32f, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_16b, 1, {shape(NHWC, 32, 40, 3, 1, 1)}},
-        {&plain_8i, 1, {bytes(shape(NHWC, 32, 40, 3, 1, 1))}}};
+        {&plain_8i, 1, {bytes(shape(NHWC, 32, 40, 3, 1, 1))}}, {&quantized, 1, {bytes(shape(NHWC, 32, 40, 3, 1, 1))}}};
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i)
         TEST(share(&list[i], &list[i], 1, 1, 15) == (strcmp(SimdnetActiveIsa(), "base") == 0));
 }

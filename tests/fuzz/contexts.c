@@ -258,6 +258,44 @@ static void convolution_8i(void)
     SimdRelease(context);
 }
 
+static void quantized_convolution(void)
+{
+    size_t batch = fuzz_byte() % 4 == 1 ? fuzz_size(3) : 1;
+    SimdConvolutionParameters p = some_convolution(false);
+    p.srcT = fuzz_byte() < 250 ? SimdTensorData8u : fuzz_enum(1), p.dstT = fuzz_byte() < 250 ? SimdTensorData8u : fuzz_enum(1);
+    void * context;
+    OPEN(context, SimdSynetQuantizedConvolutionInit, batch, &p);
+    if (!context)
+        return;
+    const bool share = fuzz_byte() % 8 == 1;
+    float given[3], each[128];
+    uint8_t zeros[3];
+    for (size_t i = 0; i < 3; ++i)
+        given[i] = fuzz_byte() >= 252 ? -1 : 0.25f * (float)fuzz_pick(1, 6), zeros[i] = fuzz_byte();
+    for (size_t i = 0; i < 128; ++i)
+        each[i] = 0.01f * (float)(1 + i % 5);
+    const float * scale = fuzz_given(given, F32, 3), * params = activation_params(p.activation, p.dstC);
+    const float * weightScale = p.dstC <= 128 ? fuzz_given(each, F32, p.dstC) : fuzz_in(F32, p.dstC);
+    const uint8_t * zero = fuzz_given(zeros, U8, 3);
+    const int8_t * weight = fuzz_in(I8, weights_of(&p));
+    const int32_t * bias = fuzz_chance() ? fuzz_in(I32, p.dstC) : NULL;
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdSynetQuantizedConvolutionSetParams, context, scale, zero, weight, weightScale, bias, params);
+    if (share)
+        context = shared(context, SimdSynetQuantizedConvolutionInit(batch + 1, &p), &batch, batch + 1);
+    const size_t buffer = SimdSynetQuantizedConvolutionExternalBufferSize(context);
+    if (fuzz_chance()) {
+        forward(context, batch, &p, &p, false, buffer);
+    } else {
+        const uint8_t * src = fuzz_in(U8, CELLS(batch, p.srcC, p.srcH, p.srcW));
+        uint8_t * dst = fuzz_out(U8, CELLS(batch, p.dstC, p.dstH, p.dstW));
+        uint8_t * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+        if (fuzz_possible())
+            CALL(SimdSynetQuantizedConvolutionForward, context, src, buf, dst);
+    }
+    SimdRelease(context);
+}
+
 static void some_merged(bool small)
 {
     const size_t count = fuzz_byte() >= 250 ? fuzz_size(5) : fuzz_pick(2, 3), batch = fuzz_byte() % 4 == 1 ? fuzz_size(2) : 1;
@@ -703,7 +741,7 @@ static void infrastructure(void)
 
 const struct fuzz_target fuzz_contexts[] = {
     {"convolution_32f", convolution_32f}, {"convolution_16b", convolution_16b}, {"convolution_8i", convolution_8i},
-    {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f},
+    {"quantized_convolution", quantized_convolution}, {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f},
     {"inner_product_16b", inner_product_16b}, {"deconvolution_16b", deconvolution_16b},
     {"merged_convolution_16b", merged_convolution_16b},
     {"add_16b", add_16b},

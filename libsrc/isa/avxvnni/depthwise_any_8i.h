@@ -51,10 +51,11 @@ struct pixels {
     const int8_t * weight;
     struct sn_result_8i result;
     SN_ALIGNED float norm[BLOCK], bias[BLOCK], scale[BLOCK]; /* in lane order */
+    SN_ALIGNED int32_t addend[BLOCK];                        /* `first` of requantised sums */
     v8u low, high;
 };
 
-/* Variants of the loop over pixels: the block has all its channels; results are bounded, and bytes. */
+/* Variants of the loop over pixels: the block has all its channels; results are result_is_quick(). */
 enum { FULL = 1, QUICK = 2 };
 
 SN_INLINE v8u load(const struct pixels * b, const uint8_t * src, int kind)
@@ -82,12 +83,19 @@ SN_INLINE void store(const struct pixels * b, const struct quad * sum, uint8_t *
     v32i x[FOUR];
     SN_UNROLL for (int k = 0; k < FOUR; ++k)
     {
+        if (b->result.requantised) {
+            x[k] = result_requantised(sum->v[k], v_load_32i(b->addend + k * (int)V32F_N),
+                                      v_load_32f(b->norm + k * (int)V32F_N), v_set_32i(b->result.offset));
+            continue;
+        }
         const v32f norm = v_load_32f(b->norm + k * (int)V32F_N), bias = v_load_32f(b->bias + k * (int)V32F_N);
         const v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum->v[k]), norm), bias);
         x[k] = v_cvt_32f_32i(v_add_32f(v_mul_32f(v, v_load_32f(b->scale + k * (int)V32F_N)), zero));
     }
     v8u bytes = joined_bytes(x);
     bytes = v_min_8u(v_max_8u(bytes, b->low), b->high);
+    if (b->result.table)
+        bytes = result_of_table(b->result.table, bytes);
     if (kind & FULL)
         v_store_8u(dst, bytes);
     else
@@ -136,10 +144,11 @@ static void any_run(const struct sn_depthwise_run_8i * d)
             b.norm[place(c)] = r->norm[c];
             b.bias[place(c)] = r->bias[c];
             b.scale[place(c)] = r->scale[c];
+            b.addend[place(c)] = r->first ? r->first[c] : 0;
         }
         b.low = v_load_8u(r->low);
         b.high = v_load_8u(r->high);
-        if (result_is_bounded(r))
+        if (result_is_quick(r))
             (b.channels == BLOCK ? quick_full : quick_tail)(&b);
         else
             any_result(&b);

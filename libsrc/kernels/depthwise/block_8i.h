@@ -62,6 +62,7 @@ struct block {
     size_t otherDst;                 /* between those of these and the other rows; as otherSrc, 0 without other rows */
     SN_ALIGNED uint8_t padding[V8U_N]; /* a pixel of it */
     SN_ALIGNED float norm[V8U_N], bias[V8U_N], scale[V8U_N]; /* in the order of lanes */
+    SN_ALIGNED int32_t addend[V8U_N]; /* `first` of requantised sums */
     SN_ALIGNED uint8_t low[V8U_N], high[V8U_N];
     union {
         SN_ALIGNED int32_t partial[PIECE * ROWS * V8U_N]; /* 3x3 */
@@ -72,7 +73,7 @@ struct block {
     };
 };
 
-/* Variants of the loops: any result; bounded bytes of few channels, of HALF, or of V8U_N; plain results of HALF or V8U_N. */
+/* Variants of the loops: any result; quick ones of few channels, of HALF, or of V8U_N; plain results of HALF or V8U_N. */
 enum kind { ANY_RESULT, FEW_CHANNELS, BOUNDED_HALF, BOUNDED, PLAIN_HALF, PLAIN, KINDS };
 
 SN_INLINE bool is_plain(enum kind kind) { return kind >= PLAIN_HALF; }
@@ -89,6 +90,8 @@ SN_INLINE void repeat_constants(struct block * b, size_t n, size_t times)
             memcpy(b->norm + to, r->norm + c, RUN * sizeof(float));
             memcpy(b->bias + to, r->bias + c, RUN * sizeof(float));
             memcpy(b->scale + to, r->scale + c, RUN * sizeof(float));
+            if (r->requantised)
+                memcpy(b->addend + to, r->first + c, RUN * sizeof(int32_t));
             memcpy(b->low + byte, r->low + c, RUN);
             memcpy(b->high + byte, r->high + c, RUN);
         }
@@ -133,15 +136,20 @@ SN_INLINE v32i converted(const struct block * b, v32i sum, int k, enum kind kind
 {
     const int at = k * (int)V32F_N;
     const v32f norm = v_load_32f(b->norm + at), bias = v_load_32f(b->bias + at), scale = v_load_32f(b->scale + at);
+    if (!is_plain(kind) && b->result.requantised)
+        return result_requantised(sum, v_load_32i(b->addend + at), norm, v_set_32i(b->result.offset));
     const v32f v = v_mul_32f(v_add_32f(v_mul_32f(v_cvt_32i_32f(sum), norm), bias), scale);
     return v_cvt_32f_32i(is_plain(kind) ? v : v_add_32f(v, v_set_32f(b->result.zero)));
 }
 
-/* The bytes of a block's integers, within limits. */
+/* The bytes of a block's integers, within limits, and looked up in the table. */
 SN_INLINE v8u limited(const struct block * b, const v32i result[VECTORS], enum kind kind)
 {
     const v8u bytes = joined_bytes(result);
-    return is_plain(kind) ? bytes : v_min_8u(v_max_8u(bytes, v_load_8u(b->low)), v_load_8u(b->high));
+    if (is_plain(kind))
+        return bytes;
+    const v8u within = v_min_8u(v_max_8u(bytes, v_load_8u(b->low)), v_load_8u(b->high));
+    return b->result.table ? result_of_table(b->result.table, within) : within;
 }
 
 /* Converts the sums of an output in the order of channels, in the same way as the tile. */
@@ -191,7 +199,7 @@ static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
 static enum kind kind_of(const struct block * b)
 {
     const bool plain = result_is_plain(&b->result, b->channels);
-    return !result_is_bounded(&b->result) ? ANY_RESULT
+    return !result_is_quick(&b->result) ? ANY_RESULT
            : b->channels == V8U_N      ? (plain ? PLAIN : BOUNDED)
            : b->channels == HALF       ? (plain ? PLAIN_HALF : BOUNDED_HALF)
                                        : FEW_CHANNELS;

@@ -175,7 +175,6 @@ static void flat_run(const struct sn_flat_run_8i * d)
 {
     const size_t phases = d->plane ? 1 : flat_phases(d->channels), first = d->plane ? d->channel : 0;
     const uint8_t * weight = (const uint8_t *)d->weight + first * flat_weights(d->taps, d->plane);
-    const bool bounded = result_is_bounded(d->result);
     struct flat_constants constants;
     struct block b;
     memset(&b, 0, offsetof(struct block, partial));
@@ -187,9 +186,9 @@ static void flat_run(const struct sn_flat_run_8i * d)
         else
             flat_set(&b, &constants, &r, v * V8U_N % d->channels, d->channels);
         if (d->plane)
-            (bounded ? flat_planes : flat_planes_any)(&b, d, weight, 0, V8U_N);
+            (result_is_quick(&b.result) ? flat_planes : flat_planes_any)(&b, d, weight, 0, V8U_N);
         else
-            (bounded ? flat_pixels : flat_pixels_any)(&b, d, weight, v * V8U_N, phases * V8U_N);
+            (result_is_quick(&b.result) ? flat_pixels : flat_pixels_any)(&b, d, weight, v * V8U_N, phases * V8U_N);
     }
 }
 

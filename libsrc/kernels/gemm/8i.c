@@ -20,7 +20,7 @@ TILE_BYTES_SHAPES(TILE_BYTES_INSTANCES)
 
 static bool run_bytes(const struct sn_dot * g)
 {
-    if (g->columns != V8U_N || !result_is_bounded(g->result))
+    if (g->columns != V8U_N || !result_is_quick(g->result))
         return false;
     tile_column_bytes(g, tiles_bytes, sizeof(tiles_bytes) / sizeof(tiles_bytes[0]));
     return true;

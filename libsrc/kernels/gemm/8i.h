@@ -19,7 +19,10 @@
 enum { TILE_ROWS = 14, TILE_VECTORS = 4 };
 
 typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, int32_t * sums);
-typedef void (*tile_bytes_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, bool plain);
+/* How tiles convert sums to bytes. */
+enum tile_results { TILE_BOUNDED, TILE_PLAIN, TILE_REQUANTISED };
+
+typedef void (*tile_bytes_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, enum tile_results results);
 
 /* One segment. One base pointer for three rows of A: see kernels/gemm/32f.h. */
 SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
@@ -92,28 +95,53 @@ SN_INLINE void tile_results(const struct sn_result_8i * r, v32i sum[TILE_ROWS][T
     }
 }
 
-SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * c, int rows, bool plain)
+/* The same as result_bounded_requantised() does. */
+SN_INLINE void tile_requantised(const struct sn_result_8i * r, v32i sum[TILE_ROWS][TILE_VECTORS], uint8_t * c, size_t step,
+                                int rows)
+{
+    const v32i offset = v_set_32i(r->offset);
+    SN_UNROLL for (int j = 0; j < TILE_VECTORS; ++j)
+    {
+        const v32f norm = v_load_32f(r->norm + j * (int)V32F_N);
+        const v32i first = v_load_32i(r->first + j * (int)V32F_N);
+        SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = result_requantised(sum[i][j], first, norm, offset);
+    }
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+    {
+        const v8u bytes = v_pack_32i_8u(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
+        v_store_8u(c + (size_t)i * step, v_min_8u(v_max_8u(bytes, v_load_8u(r->low)), v_load_8u(r->high)));
+    }
+    for (int i = 0; r->table && i < rows; ++i)
+        result_look_up(r->table, c + (size_t)i * step, V8U_N);
+}
+
+SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * c, int rows, enum tile_results results)
 {
     v32i sum[TILE_ROWS][TILE_VECTORS];
     tile_sums(g, a, sum, rows, TILE_VECTORS);
-    if (plain)
+    if (results == TILE_REQUANTISED)
+        tile_requantised(g->result, sum, c, g->cStepX, rows);
+    else if (results == TILE_PLAIN)
         tile_results(g->result, sum, c, g->cStepX, rows, true);
     else
         tile_results(g->result, sum, c, g->cStepX, rows, false);
 }
 
-/* An instance of four vectors with results that are bounded bytes. */
+/* An instance of four vectors with results that are result_is_quick(). */
 #define TILE_BYTES(rows, vectors)                                                                                           \
     static __attribute__((noinline, unused)) void tile_bytes_##rows(const struct sn_dot * g, const uint8_t * a,         \
-                                                                    uint8_t * c, bool plain)                                \
+                                                                    uint8_t * c, enum tile_results results)                 \
     {                                                                                                                       \
-        tile_bytes(g, a, c, rows, plain);                                                                                   \
+        tile_bytes(g, a, c, rows, results);                                                                                 \
     }
 
-/* Splits rows like tile_column(), for a whole panel of four vectors whose results are bounded bytes. */
+/* Splits rows like tile_column(), for a whole panel of four vectors whose results are result_is_quick(). */
 SN_INLINE void tile_column_bytes(const struct sn_dot * g, const tile_bytes_fn * tiles, size_t rows)
 {
-    const bool plain = result_is_plain(g->result, V8U_N);
+    const struct sn_result_8i * r = g->result;
+    const enum tile_results results = r->requantised                ? TILE_REQUANTISED
+                                      : result_is_plain(r, V8U_N) ? TILE_PLAIN
+                                                                    : TILE_BOUNDED;
     const size_t count = sn_ceil_div(g->width, rows);
     const size_t height = g->width / count, taller = g->width % count;
     for (size_t y = 0; y < g->height; ++y) {
@@ -121,7 +149,7 @@ SN_INLINE void tile_column_bytes(const struct sn_dot * g, const tile_bytes_fn * 
         uint8_t * c = g->c + y * g->cStepY;
         for (size_t i = 0; i < count; ++i) {
             const size_t h = height + (i < taller);
-            tiles[h - 1](g, a, c, plain);
+            tiles[h - 1](g, a, c, results);
             a += h * g->aStepX;
             c += h * g->cStepX;
         }
