@@ -57,6 +57,6 @@ void SimdSynetUnaryOperation32fLayerForward(const sn_32f * src, size_t size, Sim
 void SimdSynetUnaryOperation32f(const sn_32f * src, size_t size, SimdnetSimdUnaryType type, sn_32f * dst)
 {
     SN_CALL(size, type);
-    SN_CHECK((size_t)type < OPERATIONS, SN_VOID, "type is %d, expected a SimdnetSimdUnaryType, Abs to Zero", (int)type);
+    SN_CHECK((size_t)type < sizeof(later), SN_VOID, "type is %d, expected a SimdnetSimdUnaryType, Abs to Zero", (int)type);
     run(__func__, &operations[later[type]], src, size, dst);
 }

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "ops/cast.h"
 
 struct sn_operand sn_operand_of(const void * at, size_t bytes, size_t count, const size_t * shape, const size_t * result)
 {

@@ -1,4 +1,4 @@
-/* Basic macros and functions for every file: attributes, loop pragmas, minima of sizes. Includes no other header of ours. */
+/* Basic macros and functions for every file: attributes, loops, minima of sizes. Includes no other header of ours. */
 #ifndef SN_RUNTIME_COMMON_H
 #define SN_RUNTIME_COMMON_H
 
@@ -74,6 +74,18 @@ typedef uint64_t sn_64u __attribute__((aligned(1)));
 #define SN_JOIN3(a, b, c) SN_JOIN2(SN_JOIN2(a, b), c)
 #define SN_STRING_(a) #a
 #define SN_STRING(a) SN_STRING_(a)
+
+/* A statement for each i < n, in chunks of a constant size, which compilers make vectors of. */
+#define SN_FOR_EACH(n, statement)                                                                                           \
+    do {                                                                                                                    \
+        enum { SN_CHUNK = 32 };                                                                                             \
+        size_t i = 0;                                                                                                       \
+        for (size_t end = SN_CHUNK; end <= (n); end += SN_CHUNK)                                                            \
+            for (size_t k = 0; k < SN_CHUNK; ++k, ++i)                                                                      \
+                statement;                                                                                                  \
+        for (; i < (n); ++i)                                                                                                \
+            statement;                                                                                                      \
+    } while (0)
 
 static inline size_t sn_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t sn_max(size_t a, size_t b) { return a > b ? a : b; }

@@ -42,6 +42,14 @@ def test_unknown_operators_are_none() -> None:
         assert evaluate(node, [np.ones(1), np.ones(1)], 17) is None
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("dtype", "mean"), [("float32", np.nan), ("float64", np.nan), ("int64", 0)])
+def test_mean_of_no_elements(dtype: str, mean: float) -> None:
+    np.testing.assert_array_equal(
+        folded("ReduceMean", np.ones((2, 0), dtype), axes=[1], keepdims=0), np.array([mean] * 2, dtype)
+    )
+
+
 # ---- the cases of the ONNX backend
 
 

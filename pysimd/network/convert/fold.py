@@ -584,6 +584,13 @@ def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
+def _mean_of_elements(x: Array, **kept: Any) -> Any:
+    """The mean; of no elements NaN or, of integers, 0, without the warnings of NumPy."""
+    if x.size:
+        return np.mean(x, **kept)
+    return np.full_like(x.sum(**kept), np.nan if x.dtype.kind == "f" else 0, dtype=x.dtype)
+
+
 def _extreme(function: Callable[..., Any], sign: int) -> Callable[..., Any]:
     """The largest or the smallest element; of none, what is below or above all others."""
 
@@ -734,7 +741,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "ReduceLogSum": _reduction(lambda x, **k: np.log(x.sum(**k))),
     "ReduceLogSumExp": _reduction(_log_sum_exp),
     "ReduceMax": _reduction(_extreme(np.max, -1)),
-    "ReduceMean": _reduction(np.mean),
+    "ReduceMean": _reduction(_mean_of_elements),
     "ReduceMin": _reduction(_extreme(np.min, 1)),
     "ReduceProd": _reduction(np.prod),
     "ReduceSum": _reduction(np.sum),
