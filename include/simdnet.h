@@ -2315,6 +2315,25 @@ typedef struct SimdnetQuantizeLinearParameters {
 void SimdnetQuantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
 void SimdnetDequantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
 
+/* The arguments of SimdnetTable8(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetTable8Parameters {
+    size_t size;                /* sizeof(SimdnetTable8Parameters)                                           */
+    const uint8_t * table;      /* 256 bytes                                                                 */
+    const uint8_t * src;        /* the source                                                                */
+    uint8_t * dst;              /* the result                                                                */
+    size_t srcPixel, dstPixel;  /* the distance between pixels, in bytes; 0 means dense                      */
+    size_t channels, pixels;    /* the bytes of a pixel, and the number of pixels                            */
+} SimdnetTable8Parameters;
+
+/*
+ * dst = table[src] for each byte of `pixels` pixels, which may be strided: any function of one quantised byte, computed once
+ * for its 256 values. Signed bytes are pointers that were cast; byte b is at index b & 255 of the table.
+ *
+ * Distances are as in SimdnetForward(): bytes between pixels are neither read nor written. dst may be src, with the same
+ * distance; otherwise they must have no byte in common, nor dst and table.
+ */
+void SimdnetTable8(const SimdnetTable8Parameters * parameters);
+
 /* ----------------------------------------------------------------------------------------- arithmetic on two arrays */
 
 /* What SimdnetBinary() computes. */

@@ -107,6 +107,7 @@ from pysimd.scatter import cumulative_sum, gather_nd, scatter_elements, scatter_
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax, softmax_16b
+from pysimd.table8 import table8
 from pysimd.threadpools import register_if_imported as _register_if_imported
 from pysimd.threadpools import register_threadpoolctl
 from pysimd.tiled_scale import tiled_scale
@@ -284,6 +285,7 @@ __all__ = [
     "subtract",
     "sum",
     "swish",
+    "table8",
     "tanh",
     "tensor_alignment",
     "tiled_scale",

@@ -194,6 +194,8 @@ def binary(rng: np.random.Generator) -> Iterator[Case]:
     yield "binary power", pysimd.power(np.abs(x), c), np.abs(x).astype(np.float64) ** c, _ROUNDED
     q = np.clip(np.rint(x / np.float32(0.02)) + 128, 0, 255)
     yield "quantize_linear", pysimd.quantize_linear(x, 0.02, 128), q, 0
+    half = np.arange(256, dtype=np.uint8) // 2
+    yield "table8", pysimd.table8(q.astype(np.uint8), half), q // 2, 0
     yield (
         "dequantize_linear",
         pysimd.dequantize_linear(q.astype(np.uint8), 0.02, 128),

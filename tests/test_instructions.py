@@ -42,9 +42,11 @@ _X86 = {
 _ARM = {"SN_CPU_NEON": "simd", "SN_CPU_DOTPROD": "dotprod"}
 
 # By the number of the machine in ELF files: tools for it, the features of every machine, names of features, and what an
-# object may contain besides. cpu.c calls xgetbv after CPUID has told that the system allows it.
+# object may contain besides. cpu.c calls xgetbv after CPUID has told that the system allows it. table8.c installs its kernel
+# if the processor has VBMI, which some with the level lack.
+_BESIDES = {"runtime/cpu.o": "+xsave", "avx512vnni/kernels/table8.o": "+avx512vbmi"}
 _MACHINES = {
-    62: (("", "x86_64-linux-gnu-"), "generic64", _X86, {"runtime/cpu.o": "+xsave"}),
+    62: (("", "x86_64-linux-gnu-"), "generic64", _X86, _BESIDES),
     183: (("aarch64-linux-gnu-", ""), "armv8-a", _ARM, {}),
 }
 

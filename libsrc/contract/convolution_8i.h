@@ -50,16 +50,14 @@ typedef uint8_t (*sn_activated_8i_fn)(const struct sn_requantised_8i * q, enum s
  *
  * For bytes Relu and RestrictRange are Identity with other limits, since rounding is monotonic.
  *
- * Or, with `requantised`, byte = nearest((float)(sum + first) * norm) + offset, limited to low .. high; and then, with a
- * table, table[channel * tableStep + byte]. bias, scale, zero and activation are not used.
+ * Or, with `requantised`, byte = nearest((float)(sum + first) * norm) + offset, limited to low .. high. bias, scale, zero and
+ * activation are not used.
  */
 struct sn_result_8i {
     bool bytes;
     bool requantised;
     const int32_t * first;
     int32_t offset;
-    const uint8_t * table;
-    size_t tableStep; /* 0: one for all channels */
     bool bounded; /* of bytes: they are in the range of int32 for every sum before they are limited */
     const sn_32f * norm, * bias;
     const sn_32f * scale;

@@ -37,6 +37,7 @@
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
+#include "contract/table8.h"
 #include "contract/tiled_scale.h"
 #include "contract/winograd.h"
 
@@ -71,6 +72,7 @@ struct sn_table {
     struct sn_reduce_slots reduce;
     struct sn_recurrent_slots recurrent;
     struct sn_resize_slots resize;
+    struct sn_table8_slots table8;
 };
 
 #endif

@@ -32,44 +32,6 @@ SN_INLINE v32i result_requantised(v32i sum, v32i first, v32f norm, v32i offset)
     return v_add_32i(v_cvt_32f_32i(v_mul_32f(v_cvt_32i_32f(v_add_32i(sum, first)), norm)), offset);
 }
 
-/* Replaces bytes by those of a table. */
-static inline void result_look_up(const uint8_t * table, uint8_t * bytes, size_t n)
-{
-    for (size_t i = 0; i < n; ++i)
-        bytes[i] = table[bytes[i]];
-}
-
-static __attribute__((noinline, unused)) v8u result_of_table(const uint8_t * table, v8u v)
-{
-    SN_ALIGNED uint8_t bytes[V8U_N];
-    v_store_8u(bytes, v);
-    result_look_up(table, bytes, V8U_N);
-    return v_load_8u(bytes);
-}
-
-/* Requantised sums of up to a vector of bytes of one row, limited first if they may exceed 32 bits, and looked up in the table. */
-static __attribute__((noinline, unused)) void result_looked_up(const int32_t * sums, const struct sn_result_8i * r, size_t at,
-                                                               size_t n, uint8_t * dst)
-{
-    const v32f low = v_set_32f((float)-r->offset), high = v_set_32f((float)(255 - r->offset));
-    SN_ALIGNED uint8_t bytes[V8U_N];
-    v32i x[4];
-    SN_UNROLL for (size_t i = 0; i < 4; ++i)
-    {
-        const size_t first = i * V32F_N;
-        x[i] = v_set_32i(0);
-        if (first >= n)
-            continue;
-        const v32i sum = v_add_32i(v_load_32i(sums + first), v_load_32i(r->first + at + first));
-        const v32f v = v_mul_32f(v_cvt_32i_32f(sum), v_load_32f(r->norm + at + first));
-        x[i] = v_add_32i(v_cvt_32f_32i(v_min_32f(v_max_32f(v, low), high)), v_set_32i(r->offset));
-    }
-    const v8u packed = v_pack_32i_8u(x[0], x[1], x[2], x[3]);
-    v_store_8u(bytes, v_min_8u(v_max_8u(packed, v_load_8u(r->low + at)), v_load_8u(r->high + at)));
-    for (size_t i = 0; i < n; ++i)
-        dst[i] = r->table ? r->table[(at + i) * r->tableStep + bytes[i]] : bytes[i];
-}
-
 /* Stores n of these bytes. */
 SN_INLINE void result_store(const v32i x[4], const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst)
 {
@@ -91,6 +53,25 @@ SN_INLINE void result_bytes(const int32_t * sums, const struct sn_result_8i * r,
         const size_t first = i * V32F_N;
         x[i] = first < n ? result_integer(result_value(v_load_32i(sums + first), r, at + first, type), r, at + first)
                          : v_set_32i(0);
+    }
+    result_store(x, r, at, n, dst);
+}
+
+/* The same of requantised sums, limited before they become integers, since they may exceed these. */
+static __attribute__((noinline, unused)) void result_unbounded(const int32_t * sums, const struct sn_result_8i * r, size_t at,
+                                                               size_t n, uint8_t * dst)
+{
+    const v32f low = v_set_32f((float)-r->offset), high = v_set_32f((float)(255 - r->offset));
+    v32i x[4];
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+    {
+        const size_t first = i * V32F_N;
+        x[i] = v_set_32i(0);
+        if (first >= n)
+            continue;
+        const v32i sum = v_add_32i(v_load_32i(sums + first), v_load_32i(r->first + at + first));
+        const v32f v = v_mul_32f(v_cvt_32i_32f(sum), v_load_32f(r->norm + at + first));
+        x[i] = v_add_32i(v_cvt_32f_32i(v_min_32f(v_max_32f(v, low), high)), v_set_32i(r->offset));
     }
     result_store(x, r, at, n, dst);
 }
@@ -177,8 +158,6 @@ SN_INLINE void result_bounded_requantised(const int32_t * sums, size_t step, con
             v_store_8u(dst, bytes);
         else
             v_store_tail_8u(dst, bytes, n);
-        if (r->table)
-            result_look_up(r->table, dst, n);
     }
 }
 
@@ -188,7 +167,7 @@ SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, s
     for (size_t at = 0; at < channels; at += V8U_N) {
         const size_t n = sn_min(channels - at, V8U_N);
         if (r->requantised)
-            result_looked_up(sums + at, r, at, n, dst + at);
+            result_unbounded(sums + at, r, at, n, dst + at);
         else if (activates_rows(r->activation))
             result_activated(sums + at, r, at, n, dst + at * (r->bytes ? 1 : sizeof(float)));
         else if (!r->bytes)
@@ -205,7 +184,6 @@ static inline struct sn_result_8i result_from(const struct sn_result_8i * all, s
     r.norm += first, r.bias += first, r.scale += first, r.low += first, r.high += first;
     r.slope = r.slope ? r.slope + first : NULL;
     r.first = r.first ? r.first + first : NULL;
-    r.table = r.table ? r.table + first * r.tableStep : NULL;
     return r;
 }
 
@@ -215,10 +193,10 @@ SN_INLINE bool result_is_bounded(const struct sn_result_8i * r)
     return r->bytes && r->bounded && r->activation == SN_ACTIVATION_IDENTITY && !r->requantised;
 }
 
-/* Whether the fast loops make the results: bounded bytes, or bounded requantised sums with at most one table. */
+/* Whether the fast loops make the results: bounded bytes, or bounded requantised sums. */
 SN_INLINE bool result_is_quick(const struct sn_result_8i * r)
 {
-    return r->requantised ? r->bounded && !(r->table && r->tableStep) : result_is_bounded(r);
+    return r->requantised ? r->bounded : result_is_bounded(r);
 }
 
 /* Whether bounded bytes of n channels, V8U_N or V32F_N, take even fewer: the zero point is 0, and the limits are those of a byte. */

@@ -81,6 +81,8 @@
  *   v_max_16i(a, b)  v_min_16i(a, b)  v_min_16u(a, b)   of signed numbers; u: the same bits as unsigned numbers
  *   v_even_16i(a, b)  v_odd_16i(a, b)
  *   v_max_8u(a, b)   v_min_8u(a, b)   v_even_8u(a, b)   v_odd_8u(a, b)
+ *   v_subs_8i(a, b)         a - b of the v8u as signed bytes, limited to -128 .. 127
+ *   v_pick_8u(p, i)         byte i % 16 of the 16 bytes at p, for each byte i of the v8u below 128; 0 for the others
  *
  * Slides: lanes n .. of a, then lanes 0 .. n - 1 of b; n is a constant, 1 to 4.
  *   v_slide_32f(a, b, n)  v_slide_16i(a, b, n)  v_slide_8u(a, b, n)

@@ -21,7 +21,8 @@ enum {
     SN_CPU_AVX512BF16 = 1 << 15,
     SN_CPU_AVXVNNI = 1 << 16,
     SN_CPU_NEON = 1 << 17,
-    SN_CPU_DOTPROD = 1 << 18
+    SN_CPU_DOTPROD = 1 << 18,
+    SN_CPU_AVX512VBMI = 1 << 19
 };
 
 #endif

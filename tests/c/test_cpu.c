@@ -281,6 +281,8 @@ static void levels_of_machines(void)
                      [SN_LEAF_7_1] = {[SN_EAX] = m->eax_7_1}},
             .xcr0 = m->xcr0};
         chosen(m->name, sn_cpu_features(&cpuid), m->levels);
+        const bool vbmi = (m->ecx_7 & AVX512VBMI) && (m->xcr0 & SAVES_ZMM) == SAVES_ZMM;
+        TEST(vbmi == ((sn_cpu_features(&cpuid) & SN_CPU_AVX512VBMI) != 0));
         for (size_t k = 0; k < sizeof(processors) / sizeof(processors[0]); ++k)
             if (strcmp(processors[k].name, m->name) == 0) {
                 level_of_processor(&processors[k], sn_cpu_features(&cpuid));

@@ -125,6 +125,7 @@ RUN_CAST(v_cast_32f_32i, 32f, 32i) RUN_CAST(v_cast_32i_32f, 32i, 32f) RUN_CAST(v
 RUN_CAST(v_cast_32i_16i, 32i, 16i) RUN_CAST(v_cast_8u_32i, 8u, 32i) RUN_CAST(v_cast_32i_8u, 32i, 8u)
 RUN_CAST(v_cvt_32i_32f, 32i, 32f)
 RUN_2(v_max_16i, 16i) RUN_2(v_min_16i, 16i) RUN_2(v_min_16u, 16i) RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u)
+RUN_2(v_subs_8i, 8u)
 
 static void run_v_select_32f(const union block *in, union block *out)
 {
@@ -193,6 +194,11 @@ ONE(min_16i, larger_16i(a, b) == a ? b : a)
 ONE(min_16u, a < b ? a : b)
 ONE(max_8u, a > b ? a : b)
 ONE(min_8u, a < b ? a : b)
+LANE(subs_8i)
+{
+    const int difference = (int8_t)a - (int8_t)b;
+    return (void)c, (uint8_t)(difference < -128 ? -128 : difference > 127 ? 127 : difference);
+}
 
 static const struct lane_word lane_words[] = {
     {"v_add_32f", run_v_add_32f, one_add, FLOATS, 2, true, 0},
@@ -244,6 +250,7 @@ static const struct lane_word lane_words[] = {
     {"v_min_16u", run_v_min_16u, one_min_16u, HALVES, 2, false, 0},
     {"v_max_8u", run_v_max_8u, one_max_8u, BYTES, 2, false, 0},
     {"v_min_8u", run_v_min_8u, one_min_8u, BYTES, 2, false, 0},
+    {"v_subs_8i", run_v_subs_8i, one_subs_8i, BYTES, 2, false, 0},
 };
 
 /* Words that move lanes: the result is every second element of a, then of b; or a vector of consecutive
@@ -328,6 +335,24 @@ static void check_lookup(void)
         put_32f(&out, v_lookup_32f(get_32f(&table), get_32i(&index)));
         for (size_t i = 0; i < V32F_N; i++)
             expect(out.u32[i] == table.u32[index.u32[i] % V32F_N], "not the lane asked for");
+    }
+    end();
+}
+
+static void check_pick(void)
+{
+    begin("v_pick_8u");
+    for (int round = 0; round < 1000; round++)
+    {
+        union block bytes, index, out;
+        random_block(&bytes);
+        random_block(&index);
+        put_8u(&out, v_pick_8u((const char *)&bytes + (sizeof(bytes) > 16 ? round % 2 : 0), get_8u(&index)));
+        for (size_t i = 0; i < V8U_N; i++)
+        {
+            const uint32_t at = lane(&index, 8, i), from = at % 16 + (sizeof(bytes) > 16 ? (uint32_t)round % 2 : 0);
+            expect(lane(&out, 8, i) == (at < 128 ? lane(&bytes, 8, from) : 0), "not the byte asked for");
+        }
     }
     end();
 }
@@ -760,6 +785,7 @@ static __attribute__((noinline)) void check_words(void)
     check_rsqrt();
     check_exponent();
     check_lookup();
+    check_pick();
     check_reductions();
     check_any();
     check_round_modes();

@@ -114,6 +114,18 @@ static void quantize_linear(void)
         CALL(SimdnetQuantizeLinear, &p);
 }
 
+static void table8(void)
+{
+    SimdnetTable8Parameters p = {.size = sizeof(p)};
+    p.channels = fuzz_size(90), p.pixels = fuzz_size(20);
+    const size_t from = fuzz_chance() ? p.channels + fuzz_size(9) : 0, to = fuzz_chance() ? p.channels + fuzz_size(9) : 0;
+    p.srcPixel = from, p.dstPixel = to;
+    p.table = fuzz_in(U8, 256);
+    p.src = fuzz_in(U8, CELLS(p.pixels, from ? from : p.channels));
+    p.dst = fuzz_out(U8, CELLS(p.pixels, to ? to : p.channels));
+    CALL(SimdnetTable8, &p);
+}
+
 /* ---- layouts */
 
 static size_t multiple(int format)
@@ -444,7 +456,7 @@ static void gemm_batch(void)
 
 const struct fuzz_target fuzz_functions[] = {
     {"vectors", vectors}, {"activation", activation}, {"unary", unary}, {"eltwise", eltwise}, {"quantize", quantize},
-    {"quantize_linear", quantize_linear}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
+    {"quantize_linear", quantize_linear}, {"table8", table8}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
     {"gemm_batch", gemm_batch}, {"narrow", narrow},

@@ -766,6 +766,18 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetDequantizeLinear(struct("SimdnetQuantizeLinearParameters", src=s[0], dst=d[0], **sizes))
 
 
+@case("table8", [A(1, "u1")], [A(1, "u1")], quick=True, name="dense")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    table = ffi.new("uint8_t[]", bytes(reversed(range(256))))
+    lib.SimdnetTable8(struct("SimdnetTable8Parameters", table=table, src=s[0], dst=d[0], channels=n, pixels=1))
+
+
+@case("table8", [A(4096, "u1")], [A(16, "u1")], name="pixels")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    table, sizes = ffi.new("uint8_t[]", bytes(reversed(range(256)))), {"srcPixel": 4096, "channels": 16, "pixels": n}
+    lib.SimdnetTable8(struct("SimdnetTable8Parameters", table=table, src=s[0], dst=d[0], **sizes))
+
+
 # ---- Winograd's transforms
 
 

@@ -176,6 +176,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "sqrt": ((np.abs(x),), {}),
         "sum": ((x,), {"axis": -1}),
         "transpose": ((matrix,), {}),
+        "table8": ((pixels, _bytes(rng, 256)), {}),
         "tiled_scale": ((x, floats(rng, 2, 5, 8), floats(rng, 2, 6, 1, 8)), {}),
         "tiled_scale nchw": ((planes, floats(rng, 3, 8, 1, 5), floats(rng, 3, 8, 6)), nchw),
         "top_k": ((x, 3), {"axis": 1}),

@@ -350,6 +350,11 @@ SN_INLINE v16i v_odd_16i(v16i a, v16i b)
 
 SN_INLINE v8u v_max_8u(v8u a, v8u b) { return _mm256_max_epu8(a, b); }
 SN_INLINE v8u v_min_8u(v8u a, v8u b) { return _mm256_min_epu8(a, b); }
+SN_INLINE v8u v_subs_8i(v8u a, v8u b) { return _mm256_subs_epi8(a, b); }
+SN_INLINE v8u v_pick_8u(const void * p, v8u i)
+{
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(p)), i);
+}
 SN_INLINE v8u v_even_8u(v8u a, v8u b)
 {
     __m256i low = _mm256_set1_epi16(0x00FF);

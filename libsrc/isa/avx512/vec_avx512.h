@@ -343,6 +343,12 @@ SN_INLINE v16i v_odd_16i(v16i a, v16i b)
 SN_INLINE v8u v_max_8u(v8u a, v8u b) { return _mm512_max_epu8(a, b); }
 SN_INLINE v8u v_min_8u(v8u a, v8u b) { return _mm512_min_epu8(a, b); }
 
+SN_INLINE v8u v_subs_8i(v8u a, v8u b) { return _mm512_subs_epi8(a, b); }
+SN_INLINE v8u v_pick_8u(const void * p, v8u i)
+{
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128(p)), i);
+}
+
 /* a and b hold 16-bit numbers below 256: their low bytes, those of a first. */
 SN_INLINE v8u vx_low_bytes(__m512i a, __m512i b)
 {

@@ -94,8 +94,6 @@ SN_INLINE void store(const struct pixels * b, const struct quad * sum, uint8_t *
     }
     v8u bytes = joined_bytes(x);
     bytes = v_min_8u(v_max_8u(bytes, b->low), b->high);
-    if (b->result.table)
-        bytes = result_of_table(b->result.table, bytes);
     if (kind & FULL)
         v_store_8u(dst, bytes);
     else

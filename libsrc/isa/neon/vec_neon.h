@@ -350,6 +350,11 @@ SN_INLINE v16i v_odd_16i(v16i a, v16i b) { return vuzp2q_s16(a, b); }
 
 SN_INLINE v8u v_max_8u(v8u a, v8u b) { return vmaxq_u8(a, b); }
 SN_INLINE v8u v_min_8u(v8u a, v8u b) { return vminq_u8(a, b); }
+SN_INLINE v8u v_subs_8i(v8u a, v8u b)
+{
+    return vreinterpretq_u8_s8(vqsubq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)));
+}
+SN_INLINE v8u v_pick_8u(const void * p, v8u i) { return vqtbl1q_u8(vld1q_u8(p), vandq_u8(i, vdupq_n_u8(0x8F))); }
 SN_INLINE v8u v_even_8u(v8u a, v8u b) { return vuzp1q_u8(a, b); }
 SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return vuzp2q_u8(a, b); }
 

@@ -298,6 +298,8 @@ SN_INLINE v16i v_odd_16i(v16i a, v16i b) { return _mm_packus_epi32(_mm_srli_epi3
 
 SN_INLINE v8u v_max_8u(v8u a, v8u b) { return _mm_max_epu8(a, b); }
 SN_INLINE v8u v_min_8u(v8u a, v8u b) { return _mm_min_epu8(a, b); }
+SN_INLINE v8u v_subs_8i(v8u a, v8u b) { return _mm_subs_epi8(a, b); }
+SN_INLINE v8u v_pick_8u(const void * p, v8u i) { return _mm_shuffle_epi8(_mm_loadu_si128(p), i); }
 SN_INLINE v8u v_even_8u(v8u a, v8u b)
 {
     __m128i low = _mm_set1_epi16(0x00FF);

@@ -142,14 +142,11 @@ SN_INLINE v32i converted(const struct block * b, v32i sum, int k, enum kind kind
     return v_cvt_32f_32i(is_plain(kind) ? v : v_add_32f(v, v_set_32f(b->result.zero)));
 }
 
-/* The bytes of a block's integers, within limits, and looked up in the table. */
+/* The bytes of a block's integers, within limits. */
 SN_INLINE v8u limited(const struct block * b, const v32i result[VECTORS], enum kind kind)
 {
     const v8u bytes = joined_bytes(result);
-    if (is_plain(kind))
-        return bytes;
-    const v8u within = v_min_8u(v_max_8u(bytes, v_load_8u(b->low)), v_load_8u(b->high));
-    return b->result.table ? result_of_table(b->result.table, within) : within;
+    return is_plain(kind) ? bytes : v_min_8u(v_max_8u(bytes, v_load_8u(b->low)), v_load_8u(b->high));
 }
 
 /* Converts the sums of an output in the order of channels, in the same way as the tile. */

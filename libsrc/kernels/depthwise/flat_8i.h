@@ -118,7 +118,6 @@ static void flat_set(struct block * b, struct flat_constants * f, const struct s
     b->result.slope = r->slope ? f->slope : NULL;
     b->result.low = f->low, b->result.high = f->high;
     b->result.first = r->first ? f->first : NULL;
-    b->result.tableStep = 0; /* a table of each channel is for planes only */
     set_constants(b);
 }
 

@@ -111,8 +111,6 @@ SN_INLINE void tile_requantised(const struct sn_result_8i * r, v32i sum[TILE_ROW
         const v8u bytes = v_pack_32i_8u(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
         v_store_8u(c + (size_t)i * step, v_min_8u(v_max_8u(bytes, v_load_8u(r->low)), v_load_8u(r->high)));
     }
-    for (int i = 0; r->table && i < rows; ++i)
-        result_look_up(r->table, c + (size_t)i * step, V8U_N);
 }
 
 SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * c, int rows, enum tile_results results)

@@ -39,10 +39,8 @@ static bool supports(const struct sn_convolution * c)
     const struct sn_convolution_parameters * p = &c->p;
     const size_t vector = vector_of(c);
     const bool half = 2 * p->srcC == vector && p->kernelY * p->kernelX > MANY_TAPS;
-    const bool tables = c->family == &sn_convolution_quantized && p->activation == SN_ACTIVATION_PRELU; /* of each channel */
     const bool few = p->srcC < vector && !half && (!is_nchw(c) || p->dstW >= vector);
-    return c->table->convolution_8i.flat.run && sn_is_depthwise(c) && p->strideX == 1 && few &&
-           (is_nchw(c) || !tables);
+    return c->table->convolution_8i.flat.run && sn_is_depthwise(c) && p->strideX == 1 && few;
 }
 
 static bool plan(struct sn_convolution * c)
@@ -128,6 +126,15 @@ static void store(const struct sn_convolution * c, const uint8_t * from, size_t 
     }
 }
 
+static void finish(const struct sn_convolution * c, size_t channel, size_t row, size_t rows, const struct sn_arrays * a)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t element = sn_element(p->dstT), step = (is_nchw(c) ? 1 : a->at->dstPixel) * element;
+    uint8_t * results = (uint8_t *)a->dst + (channel * p->dstH + row) * p->dstW * step;
+    if (sn_dot_of(c)->finish)
+        sn_dot_of(c)->finish(c, channel, data_of(c)->band.pixel, results, step, rows * p->dstW);
+}
+
 /* Computes rows of the image, or of the plane of a channel. */
 static void compute_lines(const struct sn_convolution * c, size_t channel, size_t row, size_t rows, const struct sn_arrays * a)
 {
@@ -154,6 +161,7 @@ static void compute_lines(const struct sn_convolution * c, size_t channel, size_
     c->table->convolution_8i.flat.run(&d);
     if (d.dst == results)
         store(c, results, d.dstStepY, channel, row, rows, a);
+    finish(c, channel, row, rows, a);
 }
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)

@@ -26,6 +26,10 @@ struct sn_dot_family {
     /* Sets *result for the channels from index `first` of the spread arrays on. */
     void (*result)(const struct sn_convolution * c, size_t first, union sn_dot_result * result);
 
+    /* NULL, or changes results: pixels of `channels` channels from output `first` on, `step` bytes apart. */
+    void (*finish)(const struct sn_convolution * c, size_t first, size_t channels, uint8_t * results, size_t step,
+                   size_t pixels);
+
     sn_32f * srcScale; /* for bytes: srcC scales, in `packed` */
     float srcZero;     /* the number that represents 0 */
 };
@@ -87,11 +91,11 @@ struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struc
 
 /*
  * The address for results of output rows from `row` on, `channels` channels from `first` on, and the bytes between their
- * pixels: in the image or, for NCHW, in `work`, from where sn_dot_result_store() copies them to planes.
+ * pixels: in the image or, for NCHW, in `work`, from where sn_dot_result_store() copies them to planes. It also finishes them.
  */
 uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
                            const struct sn_arrays * a, size_t * step);
-void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
+void sn_dot_result_store(const struct sn_convolution * c, uint8_t * work, size_t first, size_t channels, size_t row,
                          size_t rows, const struct sn_arrays * a);
 
 #endif

@@ -117,11 +117,16 @@ uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t
     return is_nchw(c) ? work : (uint8_t *)a->dst + (row * c->p.dstW * a->at->dstPixel + first) * element;
 }
 
-void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
+void sn_dot_result_store(const struct sn_convolution * c, uint8_t * work, size_t first, size_t channels, size_t row,
                          size_t rows, const struct sn_arrays * a)
 {
     const size_t plane = c->p.dstH * c->p.dstW, begin = row * c->p.dstW, pixels = rows * c->p.dstW;
     const size_t element = sn_element(c->p.dstT);
+    if (sn_dot_of(c)->finish) {
+        size_t step;
+        uint8_t * results = sn_dot_result_at(c, first, channels, row, work, a, &step);
+        sn_dot_of(c)->finish(c, first, channels, results, step, pixels);
+    }
     if (!is_nchw(c))
         return;
     uint8_t * dst = (uint8_t *)a->dst + first * plane * element;

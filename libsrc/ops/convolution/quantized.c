@@ -8,19 +8,19 @@
 
 #include "ops/convolution/8i.h"
 
-enum { BYTES = 256 };
+enum { BYTES = SN_TABLE8 };
 
 struct requantised {
     struct sn_dot_family dot;
     sn_32f * norm;         /* in `packed`, like the following arrays */
     int32_t * first;       /* bias - zero point of the source * sum of the weights */
     uint8_t * low, * high;
-    uint8_t * table;       /* NULL with Identity */
+    uint8_t * table;       /* of each activation other than Identity; of the only one, prepared for the level */
     sn_32f * given;        /* the caller's parameters of the activation, */
     int32_t * bias;        /* and bias: for `base` */
     float scale, inverse;
     int32_t zero[3];
-    bool bounded, looksUp; /* see struct sn_result_8i; whether bytes are looked up */
+    bool bounded;          /* see struct sn_result_8i */
 };
 SN_FITS_FAMILY_DATA(struct requantised);
 
@@ -28,11 +28,11 @@ static const struct requantised * data_of(const struct sn_convolution * c) { ret
 
 static bool is_identity(const struct sn_convolution * c) { return c->p.activation == SN_ACTIVATION_IDENTITY; }
 
+/* Whether each channel has a table. */
+static bool has_slopes(const struct sn_convolution * c) { return c->p.activation == SN_ACTIVATION_PRELU; }
+
 /* The number of tables. */
-static size_t tables(const struct sn_convolution * c)
-{
-    return is_identity(c) ? 0 : c->p.activation == SN_ACTIVATION_PRELU ? c->channels : 1;
-}
+static size_t tables(const struct sn_convolution * c) { return is_identity(c) ? 0 : has_slopes(c) ? c->p.dstC : 1; }
 
 /* ---- `base`: the loops of the formula, with all arrays in the caller's layout */
 
@@ -71,11 +71,22 @@ static const struct sn_convolution_algorithm base = {.name = "base", .supports =
 static void result(const struct sn_convolution * c, size_t first, union sn_dot_result * to)
 {
     const struct requantised * q = data_of(c);
-    const size_t step = c->p.activation == SN_ACTIVATION_PRELU ? BYTES : 0;
     to->as_8i = (struct sn_result_8i){.bytes = true, .requantised = true, .first = q->first + first,
-        .offset = q->zero[is_identity(c) ? 2 : 1], .table = q->looksUp ? q->table + first * step : NULL, .tableStep = step,
-        .bounded = q->bounded, .norm = q->norm + first, .bias = q->norm + first, .scale = q->norm + first,
-        .low = q->low + first, .high = q->high + first};
+        .offset = q->zero[is_identity(c) ? 2 : 1], .bounded = q->bounded, .norm = q->norm + first, .bias = q->norm + first,
+        .scale = q->norm + first, .low = q->low + first, .high = q->high + first};
+}
+
+/* Replaces bytes by those of the tables. */
+static void finish(const struct sn_convolution * c, size_t first, size_t channels, uint8_t * results, size_t step,
+                   size_t pixels)
+{
+    const uint8_t * table = data_of(c)->table;
+    if (!has_slopes(c))
+        c->table->table8.run(&(struct sn_table8){table, results, results, step, step, channels, pixels});
+    else
+        for (; pixels; --pixels, results += step)
+            for (size_t i = 0; i < channels; ++i)
+                results[i] = table[(first + i) * BYTES + results[i]];
 }
 
 /* ---- SetParams */
@@ -104,20 +115,24 @@ static void set_channel(const struct sn_convolution * c, const struct sn_set_qua
     ((int32_t *)(void *)c->bias)[to] = (int32_t)(uint32_t)(biased + given->zero[0] * padded);
 }
 
-/* Fills the tables of bytes; whether they are more than limits. */
+/* The tables of bytes, and whether they are more than limits. */
 static bool set_tables(const struct sn_convolution * c)
 {
     const struct requantised * q = data_of(c);
     const struct sn_requantised_8i f = formula(c);
-    const bool each = c->p.activation == SN_ACTIVATION_PRELU;
-    bool limits = !each;
-    for (size_t o = 0; o < (each ? c->p.dstC : 1); ++o)
+    uint8_t table[BYTES];
+    bool limits = !has_slopes(c);
+    for (size_t o = 0; o < tables(c); ++o) {
         for (size_t i = 0; i < BYTES; ++i)
-            q->table[(each ? sn_channel_index(c, o) : 0) * BYTES + i] =
-                c->table->convolution_8i.activated(&f, c->p.activation, (uint8_t)i, o);
-    const uint8_t * t = q->table, low = t[0], high = t[BYTES - 1];
+            table[i] = c->table->convolution_8i.activated(&f, c->p.activation, (uint8_t)i, o);
+        if (has_slopes(c))
+            memcpy(q->table + o * BYTES, table, BYTES);
+        else
+            c->table->table8.prepare(table, q->table);
+    }
+    const uint8_t low = table[0], high = table[BYTES - 1];
     for (size_t i = 0; i < BYTES; ++i)
-        limits &= t[i] == (i < low ? low : i > high ? high : i);
+        limits &= table[i] == (i < low ? low : i > high ? high : i);
     memset(q->low, limits ? low : 0, c->channels);
     memset(q->high, limits ? high : BYTES - 1, c->channels);
     return !limits;
@@ -160,7 +175,7 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
     if (fault->name)
         return NULL;
     memset(q->high, BYTES - 1, c->channels);
-    q->looksUp = !is_identity(c) && set_tables(c);
+    q->dot.finish = tables(c) && set_tables(c) ? finish : NULL;
     if (!c->crop.kernelY)
         return given->weight;
     sn_convolution_copy_cropped(c, given->weight, 1, scratch);
@@ -199,7 +214,8 @@ static void share(struct sn_convolution * c, const struct sn_convolution * from)
     memcpy(q->zero, other->zero, sizeof(q->zero));
     q->dot.srcZero = other->dot.srcZero;
     q->scale = other->scale, q->inverse = other->inverse;
-    q->bounded = other->bounded, q->looksUp = other->looksUp;
+    q->bounded = other->bounded;
+    q->dot.finish = other->dot.finish;
 }
 
 static const struct sn_candidate candidates[] = {

@@ -358,6 +358,17 @@ def quantize_linear(shape: tuple[int, ...], axis: int | None = None) -> Case:
     return Case("quantize_linear", f"quantize {_text(*shape)}{_on(axis)}", "-", prepare)
 
 
+def table8(shape: tuple[int, ...]) -> Case:
+    """Bytes replaced by those of a table."""
+
+    def prepare() -> Prepared:
+        x, table = some_bytes(*shape), some_bytes(256)
+        operator = Operator("i = Cast <to = 6> (x) y = Gather (a, i)", "a[x.int()]", {"x": x}, {"a": table})
+        return prepared(operator, pysimd.table8, x, table)
+
+    return Case("table8", _text(*shape), "-", prepare)
+
+
 def dequantize_linear(shape: tuple[int, ...], axis: int | None = None) -> Case:
     def prepare() -> Prepared:
         x, (scale, zero), where = some_bytes(*shape), _steps(shape, axis), f" <axis = {axis or 0}>"
@@ -521,6 +532,7 @@ def _lookups() -> list[Case]:
         *[quantize_linear(shape) for shape in ((1, 64, 56, 56), (1, 3, 640, 640), (64, 320, 320))],
         *[dequantize_linear(shape) for shape in ((1, 64, 56, 56), (1, 3, 640, 640), (64, 320, 320))],
         quantize_linear((1, 56, 56, 64), 3),
+        *[table8(shape) for shape in ((1, 56, 56, 64), (1, 320, 320, 64))],
         dequantize_linear((1, 64, 56, 56), 1),
     ]
 
