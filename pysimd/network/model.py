@@ -313,7 +313,9 @@ class Model(KeepsRunners):
         with released(self.source.weights.values()), explained(self.inputs, given):
             graph = graph_of(self.source, given, self._fallback)
             try:
-                runner = Runner(simplified(graph), layout, self._contexts, progress, self.outputs)
+                program = Program(simplified(graph), layout, self._contexts, self.outputs)
+                del graph  # the program has its weights, until they are packed
+                runner = Runner.packing(program, progress)
             except ValueError as error:
                 raise (self._no_plan(shapes) or error) from error
         runner.operators = tuple(node.op for node in self.source.nodes)

@@ -57,7 +57,7 @@ class OpenPlan:
         self._roots, self._together = tuple(lives), together(lives)
         self._places: Places | None = None  # those that were found last
         self._bytes = sizes.resolver([types[name].nbytes for name in lives])
-        self._described = _Described(sizes, without_packed(graph), without_packed(program.stored), program.arrangement)
+        self._described = _Described(sizes, program.graph, without_packed(program.stored), program.arrangement)
         self._hold = sizes.conditions_hold()  # last: what is above adds conditions
         release((*sizes.computed, *constants.values(), *self._arrays.values()))
 

@@ -30,6 +30,7 @@ class Program:
     contexts : of other programs of the same weights, to share them.
     outputs : the names of the outputs, in the order of the graph, where a model gives an input back under the same name.
 
+    graph : the graph without the weights that contexts pack.
     stored : the graph of stored tensors.
     arrangement : the places of its tensors.
     numbers, nodes : those of its nodes that are computed.
@@ -44,6 +45,7 @@ class Program:
         refuse_computed_weights(graph)
         self.name, self.layout, self._contexts = graph.name, layout, contexts
         self.stored = stored = placed(graph, layout)
+        self.graph = without_packed(graph)
         self.arrangement = arrangement = arranged(stored)
         self.numbers = [i for i, node in enumerate(stored.nodes) if node not in arrangement.idle]
         self.nodes = [stored.nodes[i] for i in self.numbers]
@@ -66,19 +68,28 @@ class Program:
         """The bytes that steps share; sizes as of :meth:`contexts`."""
         return max(int(sizes.get(id(n), n)) for n in self._scratch)
 
-    def contexts(self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None) -> Iterator[Context | None]:
+    def contexts(
+        self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None, *, last: bool = False
+    ) -> Iterator[Context | None]:
         """Creates the contexts of all steps, None for those without one.
 
         sizes : what is in place of open sizes, and of arrays that depend on them, by the identity of these.
         progress : is called with the part of the weights that is packed, from 0 to 1.
+        last : whether none are made later. Then the program forgets how they are made, and each array with the last context
+            that packs it: what passes have computed and the packed weights are not all in memory at the same time.
 
         Raises ValueError, with the node, for what the library refuses.
         """
-        done, total = 0, 0 if progress is None else max(sum(map(self._weight, self.nodes)), 1)
-        for i, node in enumerate(self.nodes):
+        weights = [0 if progress is None else self._weight(node) for node in self.nodes]
+        done, total = 0, max(sum(weights), 1)
+        if last:
+            self.stored = without_packed(self.stored)
+        for i, weight in enumerate(weights):
             yield self._context(i, sizes)
+            if last:
+                self.steps[i], self._keys[i] = self.steps[i]._replace(made=None), None
             if progress is not None:
-                done += self._weight(node)
+                done += weight
                 progress(done / total)
 
     def contexts_again(self, sizes: Mapping[int, Any], last: Sequence[Context | None]) -> Iterator[tuple[int, Any]]:
@@ -109,12 +120,6 @@ class Program:
             with named(node):
                 if step.made is not None:
                     created(step.made, Binding(None, {}))
-
-    def forget_weights(self) -> None:
-        """Forgets how contexts are made, and with it the arrays that they have packed."""
-        self.stored = without_packed(self.stored)
-        self.steps = [step._replace(made=None) for step in self.steps]
-        self._keys = [None] * len(self.steps)
 
 
 def without_packed(graph: Graph) -> Graph:

@@ -19,7 +19,7 @@ from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
 from pysimd.network.graph import Graph, Node
 from pysimd.network.in_place import InPlace, are_large
 from pysimd.network.memory import Places, Plan, packed
-from pysimd.network.program import Program, without_packed
+from pysimd.network.program import Program
 
 _PAGE = 4096
 _MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
@@ -68,13 +68,24 @@ class Runner:
         progress: Callable[[float], Any] | None = None,
         outputs: Iterable[str] | None = None,
     ) -> None:
-        program = Program(graph, layout, Contexts() if contexts is None else contexts, outputs)
-        stored, plan = program.stored, packed(program.arrangement)
-        self._start(program, BoundSizes(), Places((), 0, plan.offsets, plan.size), progress)
-        light = without_packed(graph), without_packed(stored), plan
+        self._pack(Program(graph, layout, Contexts() if contexts is None else contexts, outputs), progress)
+
+    @classmethod
+    def packing(cls: type[Self], program: Program, progress: Callable[[float], Any] | None = None) -> Self:
+        """A runner of a program without open sizes, which nobody uses any more.
+
+        If nobody has its graph either, each array of weights is released as soon as it is packed.
+        """
+        runner = object.__new__(cls)
+        runner._pack(program, progress)
+        return runner
+
+    def _pack(self, program: Program, progress: Callable[[float], Any] | None) -> None:
+        plan = packed(program.arrangement)
+        self._start(program, BoundSizes(), Places((), 0, plan.offsets, plan.size), progress, last=True)
+        light = program.graph, program.stored, plan
         self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
         self.clear()
-        program.forget_weights()
 
     @classmethod
     def of_program(
@@ -107,12 +118,13 @@ class Runner:
         places: Places,
         progress: Callable[[float], Any] | None = None,
         block: Array | None = None,
+        last: bool = False,
     ) -> None:
         self._program, self._sizes, self._places = program, sizes, places
         self.layout = program.layout
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.file = ""  # the path of the model, if it has one, for reports
-        self._contexts = list(program.contexts(sizes.numbers, progress))
+        self._contexts = list(program.contexts(sizes.numbers, progress, last=last))
         self._bind(block)
 
     def is_of(self, program: Program) -> bool:

@@ -186,6 +186,54 @@ def test_runners_keep_packed_weights_alone(image: bool) -> None:
         np.testing.assert_allclose(runner({"x": x})["y"], expected, rtol=1e-4, atol=1e-4)
 
 
+def _file(folder: Path, nodes: list[Any], weights: dict[str, Array], size: int) -> Path:
+    onnx.save(_model(nodes, weights, {"x": (1, size)}), folder / "net.onnx")
+    return folder / "net.onnx"
+
+
+def test_weights_are_released_as_they_are_packed(tmp_path: Path) -> None:
+    """What a pass has computed and what is packed are together hardly more than the weights, at any time."""
+    size, count = 512, 8
+    nodes: list[Any] = []
+    weights: dict[str, Array] = {}
+    for i in range(count):
+        weights |= {f"w{i}": _random(size, size, seed=i), f"s{i}": _random(size, seed=i)}
+        nodes += [node("MatMul", [f"x{i}" if i else "x", f"w{i}"], [f"m{i}"]), node("Mul", [f"m{i}", f"s{i}"], [f"n{i}"])]
+        nodes.append(node("Tanh", [f"n{i}"], [f"x{i + 1}" if i + 1 < count else "y"]))
+    model, total, found = pysimd.load(_file(tmp_path, nodes, weights, size)), count * size * size * 4, []
+    tracemalloc.start()
+    try:
+        runner = model.prepare(progress=lambda part: found.append(tracemalloc.get_traced_memory()[0] + part * total))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(found) >= count and runner.weight_bytes >= total
+    assert max(found) <= 1.3 * total and peak <= 1.3 * total
+
+
+def test_layers_with_their_own_biases_share_weights(tmp_path: Path) -> None:
+    """To add a bias copies no weights: they are packed once, for all layers, from the pages of the file."""
+    size, count = 512, 8
+    nodes: list[Any] = []
+    weights = {"w": _random(size, size) * np.float32(0.03)}  # sums of about 1: rounding errors do not grow
+    for i in range(count):
+        weights[f"b{i}"] = _random(size, seed=i)
+        nodes += [node("MatMul", [f"x{i}" if i else "x", "w"], [f"m{i}"]), node("Add", [f"m{i}", f"b{i}"], [f"n{i}"])]
+        nodes.append(node("Tanh", [f"n{i}"], [f"x{i + 1}" if i + 1 < count else "y"]))
+    model, x = pysimd.load(_file(tmp_path, nodes, weights, size)), _random(1, size, seed=99)
+    tracemalloc.start()
+    try:
+        runner = model.prepare()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < size * size * 4
+    expected = x
+    for i in range(count):
+        expected = np.tanh(expected @ weights["w"] + weights[f"b{i}"])
+    np.testing.assert_allclose(runner({"x": x})["y"], expected, rtol=1e-3, atol=1e-4)
+
+
 # ---- programs in C
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node
-from pysimd.network.open_arrays import full, later
+from pysimd.network.mapped import release
+from pysimd.network.open_arrays import full, is_array, later
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes.patterns import (
     Parameters,
@@ -138,14 +139,29 @@ def _into_former(graph: Graph, steps: list[Node], x: str, line: Line) -> Change 
 def _with(graph: Graph, removed: list[Node], node: Node, x: str, arrays: dict[int, Array]) -> Change | None:
     """A node with other weights, by their places."""
     with np.errstate(over="ignore"):
-        rounded = {place: array.astype(np.float32) for place, array in arrays.items()}
+        rounded = {place: array.astype(np.float32, copy=False) for place, array in arrays.items()}
     if not all(np.isfinite(array).all() for array in rounded.values()):
         return None
     parameters = Parameters(graph, removed[0].output)
     inputs = [x, *(input_at(node, place) for place in range(1, max(len(node.inputs), 1 + max(arrays))))]
     for place, array in rounded.items():
+        if array is graph.constants.get(inputs[place]):  # as large weights to which only a bias is added: no copy
+            continue
         inputs[place] = parameters.add("xSB"[place] if node.operator.endswith("Norm") else "xWB"[place], array)
     return replacement(removed, node.operator, inputs, node.attributes, parameters)
+
+
+def _scaled(weight: Array, scale: Array) -> Array:
+    """The products, computed in float64 and rounded once, without a copy of the weights in float64; the weights themselves
+    if all factors are 1."""
+    if is_array(weight) or is_array(scale) or weight.dtype != np.float32:
+        return weight * scale
+    if (scale == 1).all():
+        return weight
+    with np.errstate(over="ignore"):
+        found = np.multiply(weight, scale, out=np.empty_like(weight), casting="same_kind")
+    release(weight)
+    return found
 
 
 def _bias(graph: Graph, node: Node, count: int) -> Array:
@@ -158,7 +174,7 @@ def _conv(graph: Graph, node: Node, line: Line) -> dict[int, Array] | None:
     if weight is None or line.axis not in (None, 1):
         return None
     scale, bias = line.along(len(weight))
-    return {1: weight * scale[:, None, None, None], 2: _bias(graph, node, len(weight)) * scale + bias}
+    return {1: _scaled(weight, scale[:, None, None, None]), 2: _bias(graph, node, len(weight)) * scale + bias}
 
 
 def _conv_transpose(graph: Graph, node: Node, line: Line) -> dict[int, Array] | None:
@@ -167,7 +183,7 @@ def _conv_transpose(graph: Graph, node: Node, line: Line) -> dict[int, Array] | 
         return None
     c, part, *kernel = weight.shape
     scale, bias = line.along(part * group)
-    by_group = weight.reshape(group, c // group, part, *kernel) * scale.reshape(group, 1, part, 1, 1)
+    by_group = _scaled(weight.reshape(group, c // group, part, *kernel), scale.reshape(group, 1, part, 1, 1))
     return {1: by_group.reshape(weight.shape), 2: _bias(graph, node, part * group) * scale + bias}
 
 
@@ -176,7 +192,7 @@ def _linear(graph: Graph, node: Node, line: Line) -> dict[int, Array] | None:
     if weight is None or line.axis not in (None, len(graph.shape(node.output)) - 1):
         return None
     scale, bias = line.along(weight.shape[-1])
-    return {1: weight * scale, 2: _bias(graph, node, weight.shape[-1]) * scale + bias}
+    return {1: _scaled(weight, scale), 2: _bias(graph, node, weight.shape[-1]) * scale + bias}
 
 
 def _norm(graph: Graph, node: Node, line: Line) -> dict[int, Array] | None:
@@ -220,7 +236,7 @@ def _conv_after(graph: Graph, node: Node, weight: Array, line: Line) -> dict[int
     o, part, *_ = weight.shape
     group = node.attributes["group"]
     scale, bias = (np.repeat(each.reshape(group, part), o // group, 0)[..., None, None] for each in line.along(part * group))
-    return {1: weight * scale, 2: _bias(graph, node, o) + (weight * bias).sum((1, 2, 3))}
+    return {1: _scaled(weight, scale), 2: _bias(graph, node, o) + (weight * bias).sum((1, 2, 3))}
 
 
 def _linear_after(graph: Graph, node: Node, weight: Array, line: Line) -> dict[int, Array] | None:
@@ -231,7 +247,7 @@ def _linear_after(graph: Graph, node: Node, weight: Array, line: Line) -> dict[i
     shape = [-1 if i == place else 1 for i in range(weight.ndim)]
     scale, bias = line.scale.reshape(shape), line.bias.reshape(shape)
     total = _bias(graph, node, weight.shape[-1]) + (weight * bias).sum(tuple(range(count)))
-    return {1: weight * scale, 2: total}
+    return {1: _scaled(weight, scale), 2: total}
 
 
 # ---- as a node of its own
