@@ -42,10 +42,12 @@ def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None 
     """
     from pysimd.network import saved
     from pysimd.network.model import Model
-
-    if isinstance(model, (str, os.PathLike)) and saved.is_saved(model):
-        return Model(saved.read(model), fallback, os.path.basename(model))
-    from pysimd.network import onnx_reader
+    from pysimd.network.planning import uncollected
 
     file = os.path.basename(model) if isinstance(model, (str, os.PathLike)) else ""
-    return Model(onnx_reader.read(model), fallback, file)
+    with uncollected():
+        if isinstance(model, (str, os.PathLike)) and saved.is_saved(model):
+            return Model(saved.read(model), fallback, file)
+        from pysimd.network import onnx_reader
+
+        return Model(onnx_reader.read(model), fallback, file)

@@ -33,11 +33,11 @@ from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.host_operators import HOST_OPERATORS
-from pysimd.network.mapped import released
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import OpenRunner
 from pysimd.network.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of, without_copies
 from pysimd.network.passes import simplified
+from pysimd.network.planning import planning
 from pysimd.network.runner import Runner
 from pysimd.network.sizes import Sizes
 from pysimd.network.source import Source, SourceNode, Value, with_values
@@ -324,7 +324,7 @@ class Segment:
             known[name] = elements.reshape(array.shape), array.dtype.name
         operators = tuple(node.op for node in source.nodes)
         outputs = [value.name for value in source.outputs]
-        with released(source.weights.values()):
+        with planning(source.weights.values()):
             graph = simplified(graph_of(source, shapes, self.course.scope.fallback, known))
             return OpenPlan(sizes, graph, "nchw", self.course.shared.contexts, outputs, operators, "")
 

@@ -16,10 +16,10 @@ from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, explained, refuse_others, sum_of
-from pysimd.network.mapped import released
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
 from pysimd.network.passes import simplified
+from pysimd.network.planning import planning
 from pysimd.network.program import Program
 from pysimd.network.runner import Runner
 from pysimd.network.runners import KeepsRunners, Runners
@@ -310,7 +310,7 @@ class Model(KeepsRunners):
 
     def _fixed(self, shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None) -> Runner:
         given = self.shapes(shapes)
-        with released(self.source.weights.values()), explained(self.inputs, given):
+        with planning(self.source.weights.values()), explained(self.inputs, given):
             graph = graph_of(self.source, given, self._fallback)
             try:
                 program = Program(simplified(graph), layout, self._contexts, self.outputs)
@@ -333,7 +333,7 @@ class Model(KeepsRunners):
             shapes: dict[str, Any] = {
                 name: tuple(size_of(n) if isinstance(n, str) else n for n in each) for name, each in dims.items()
             }
-            with released(self.source.weights.values()):
+            with planning(self.source.weights.values()):
                 graph = simplified(graph_of(self.source, shapes, self._fallback))
                 operators = tuple(node.op for node in self.source.nodes)
                 return OpenPlan(sizes, graph, layout, self._contexts, self.outputs, operators, self.source.file)
@@ -358,7 +358,7 @@ class Model(KeepsRunners):
     def _no_plan(self, shapes: Shapes | None = None) -> UnsupportedModel | None:
         """Why it is no plan for these shapes; None if it is one."""
         try:
-            with released(self.source.weights.values()):
+            with planning(self.source.weights.values()):
                 graph = graph_of(self.source, self.shapes(shapes), self._fallback)
         except UnsupportedModel as error:
             return error
@@ -425,7 +425,7 @@ class Model(KeepsRunners):
         title, contexts = c_names.title(self.name, self._file), Contexts(_preferred(prefer))
         given = {} if several[0] is None else by_name(several[0], self.inputs, "the shape")
         dims = open_dims(self.inputs, given) if len(several) == 1 and given else None
-        with released(self.source.weights.values()):
+        with planning(self.source.weights.values()):
             if dims is not None:
                 plans = self._open_plans(dims, {} if sizes is None else sizes, layout, contexts)
                 return c_program.write(c_open.Open(plans, contexts, name, title=title, embed=way), folder)
