@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
@@ -84,6 +85,12 @@ def not_sampled(items: list[pytest.Item]) -> set[pytest.Item]:
             if len(numbers) >= every and (numbers[case] + shift) % every:
                 left_out.add(item)
     return left_out
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Modules and tests stay: collections of garbage, also those that tests ask for, then leave them out."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -320,12 +320,12 @@ def resident_bytes() -> int:
 
 
 def test_contexts_are_released() -> None:
-    """Packed weights of 9 MB each, 18 times; released by close, by reference counting, or by the collector."""
-    weight = np.ones((3, 3, 512, 512), np.float32)
+    """Packed weights of 4 MB each, 18 times; released by close, by reference counting, or by the collector."""
+    weight = np.ones((1, 1, 512, 2048), np.float32)
 
     def use(times: int) -> None:
         for turn in range(times):
-            context = pysimd.Convolution32f((3, 3, 512), 512, kernel=3)
+            context = pysimd.Convolution32f((1, 1, 512), 2048, kernel=1)
             context.set_params(weight)
             if turn % 3 == 0:
                 context.close()

@@ -117,7 +117,13 @@ def remarks(path: Path) -> Iterator[str]:
     yield from re.findall(r"^ *# .*", text, flags=re.MULTILINE)
     if path.suffix == ".py":
         documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        yield from (ast.get_docstring(node) or "" for node in ast.walk(ast.parse(text)) if isinstance(node, documented))
+        nodes: list[ast.AST] = [ast.parse(text)]
+        while nodes:  # statements alone: a walk over all nodes takes three times as long
+            node = nodes.pop()
+            if isinstance(node, documented):
+                yield ast.get_docstring(node) or ""
+            for part in ("body", "orelse", "handlers", "finalbody"):
+                nodes += getattr(node, part, [])
 
 
 def test_files_named_in_comments_exist() -> None:
