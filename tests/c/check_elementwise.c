@@ -346,6 +346,7 @@ static void select_refusals(void)
     check_in("b", CHECK_32F, 6, CHECK_RANDOM);
     check_out("dst", CHECK_32F, 6);
     check_refused_null(selection, &good);
+    check_refused_overlap(true, selection, &good);
     check_refused(CHECK_VALUE, "dataType", selection, (p = good, p.dataType = SimdTensorDataUnknown, &p));
     check_refused(CHECK_VALUE, "count is 9", selection, (p = good, p.count = 9, &p));
     check_refused(CHECK_VALUE, "conditionShape[0] is 5", selection, (p = good, p.conditionShape[0] = 5, &p));

@@ -194,6 +194,7 @@ static void elements_refusals(void)
     check_in("updates", CHECK_32F, 8, CHECK_RANDOM);
     check_out("dst", CHECK_32F, 12);
     check_refused_null(scatter_elements, &good);
+    check_refused_overlap(true, scatter_elements, &good);
     elements_refused("reduction is 5", (p = good, p.reduction = (SimdnetScatterReduction)5, p));
     elements_refused("dataType is SimdTensorData16b", (p = good, p.dataType = SimdTensorData16b, p));
     elements_refused("dataType", (p = good, p.dataType = SimdTensorDataUnknown, p));
@@ -322,6 +323,7 @@ static void nd_refusals(void)
     check_in("updates", CHECK_32F, 8, CHECK_RANDOM);
     check_out("dst", CHECK_32F, 12);
     check_refused_null(scatter_nd, &good);
+    check_refused_overlap(true, scatter_nd, &good);
     nd_refused("reduction is -1", (p = good, p.reduction = (SimdnetScatterReduction)-1, p));
     nd_refused("dataType is SimdTensorData16f", (p = good, p.dataType = SimdTensorData16f, p));
     nd_refused("depth is 9", (p = good, p.depth = 9, p));
