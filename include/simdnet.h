@@ -1582,6 +1582,67 @@ void SimdSynetInnerProduct16bSetParams(void * context, const float * weight, con
  * SimdSynetInnerProduct32fForward(). */
 void SimdSynetInnerProduct16bForward(void * context, const uint8_t * A, const uint8_t * B, uint8_t * buf, uint8_t * C);
 
+/* ------------------------------------------------------------------------------------------ inner products of bytes */
+
+/*
+ * Inner products of M rows of quantised bytes, as QLinearMatMul of ONNX: C of M x N bytes is the product of A, M x K bytes, and
+ * B, K x N signed bytes with a scale for each column. With f() for a rounding to float, and nearest to even,
+ *
+ *   sum(i, j) = bias[j] + sum over k of (A[i * K + k] - aZero) * B(k, j)                          an exact integer
+ *   norm[j]   = f(f(aScale * bScale[j]) / cScale)
+ *   C         = min(max(nearest(f(f(sum) * norm[j])) + cZero, 0), 255)
+ *
+ * All instruction sets give the same bytes. Sums are 32 bits wide and wrap around. With K 0 a sum is the bias.
+ *
+ *   typeA, typeB, typeC   SimdTensorData8u, SimdTensorData8i, SimdTensorData8u
+ *   transB                B(k, j) is b[k * N + j], or b[j * K + k] if it is SimdTrue
+ *   constB                SimdTrue: B is an argument of SetParams()
+ *   bias                  has no effect: whether there is a bias depends on the argument of SetParams()
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetQuantizedInnerProductInit(size_t M, size_t N, size_t K, SimdTensorDataType typeA, SimdTensorDataType typeB,
+                                          SimdTensorDataType typeC, SimdBool transB, SimdBool constB, SimdBool bias);
+
+/* The number of bytes that the context holds: packed weights and all else given to SetParams(); 0 before SetParams(). */
+size_t SimdSynetQuantizedInnerProductInternalBufferSize(const void * context);
+
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetQuantizedInnerProductExternalBufferSize(const void * context);
+
+/*
+ * Sets the weights, scales and zero points, which are copied. It may be called again, but not while Forward() runs.
+ *
+ *   aScale, cScale   one number each, finite and above 0
+ *   aZero, cZero     one byte each, or NULL for 0
+ *   b                N * K numbers; NULL only if there are none
+ *   bScale           N floats, finite and above 0; all norm are finite
+ *   bias             N integers in units of aScale * bScale[j], or NULL for zeros
+ *
+ * On error the context is unchanged.
+ */
+void SimdSynetQuantizedInnerProductSetParams(void * context, const float * aScale, const uint8_t * aZero, const int8_t * b,
+                                             const float * bScale, const int32_t * bias, const float * cScale,
+                                             const uint8_t * cZero);
+
+/* Computes M rows. B is ignored, and may be NULL; buf is NULL or ExternalBufferSize() bytes, see
+ * SimdSynetInnerProduct32fForward(). C must not overlap A. */
+void SimdSynetQuantizedInnerProductForward(void * context, const uint8_t * A, const uint8_t * B, uint8_t * buf, uint8_t * C);
+
+/*
+ * The sums of an inner product of bytes: dst of M x N integers, for any M, N and K.
+ *
+ *   dst[i * N + j] = sum over k of src[i * K + k] * weight[j * K + k]           exact; wraps around at 32 bits; 0 for K 0
+ *
+ *   src             M rows of K bytes
+ *   weight          N rows of K signed bytes, packed in each call: a context of SimdSynetQuantizedInnerProductInit() packs once
+ *   compatibility   a SimdSynetCompatibilityType; sums are exact for every one
+ *
+ * dst must overlap neither src nor weight. Arrays without elements may be NULL.
+ */
+void SimdSynetInnerProduct8i(size_t M, size_t N, size_t K, const uint8_t * src, const int8_t * weight, int32_t * dst,
+                             SimdSynetCompatibilityType compatibility);
+
 /* --------------------------------------------------------------------------------------------------- winograd */
 /*
  * The transforms of Winograd's convolution (arXiv:1509.09308) with stride 1. SimdWinogradKernel<Y>x<X>Block<y>x<x>... has a
@@ -1753,6 +1814,7 @@ const char * SimdSynetDeconvolution16bInfo(const void * context);
 const char * SimdSynetInnerProduct16bInfo(const void * context);
 const char * SimdSynetMergedConvolution16bInfo(const void * context);
 const char * SimdSynetQuantizedConvolutionInfo(const void * context);
+const char * SimdSynetQuantizedInnerProductInfo(const void * context);
 const char * SimdSynetDeconvolution32fInfo(const void * context);
 const char * SimdSynetMergedConvolution32fInfo(const void * context);
 

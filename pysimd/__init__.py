@@ -83,7 +83,14 @@ from pysimd.infrastructure import (
     version,
     version_number,
 )
-from pysimd.inner_product import InnerProduct16b, InnerProduct32f, inner_product, linear
+from pysimd.inner_product import (
+    InnerProduct16b,
+    InnerProduct32f,
+    QuantizedInnerProduct,
+    inner_product,
+    inner_product_8i,
+    linear,
+)
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution16b, MergedConvolution32f
@@ -145,6 +152,7 @@ __all__ = [
     "Prepared",
     "QuantizedAdd",
     "QuantizedConvolution",
+    "QuantizedInnerProduct",
     "Resize",
     "Resizer",
     "Scale8i",
@@ -212,6 +220,7 @@ __all__ = [
     "hardswish",
     "hswish",
     "inner_product",
+    "inner_product_8i",
     "instance_norm",
     "isa_levels",
     "l2_normalize",

@@ -10,12 +10,29 @@ import _cffi_backend
 
 from pysimd import calls
 from pysimd._activation_params import kind_of, params_of
-from pysimd._arrays import BFLOAT16, FLOAT32, NULL, UINT8, coefficients_or_null, element_of_dtype, floats, output
+from pysimd._arrays import (
+    BFLOAT16,
+    FLOAT32,
+    INT8,
+    INT32,
+    NULL,
+    UINT8,
+    coefficients,
+    coefficients_or_null,
+    element_of,
+    element_of_dtype,
+    floats,
+    output,
+    plain,
+    pointer,
+    tensor,
+)
 from pysimd._convolution import ConvolutionContext, Functions
 from pysimd._geometry import number, shape_of
-from pysimd._library import lib
-from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Params, Shape, Tensor
+from pysimd._library import ffi, lib
+from pysimd.annotations import ActivationLike, Array, Coefficients, FloatArray, Floats, Params, Shape, Tensor
 from pysimd.calls import call, create
+from pysimd.quantized import Linear, linear_of
 
 _gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
@@ -68,9 +85,9 @@ class _InnerProduct(ConvolutionContext):
         """The arguments of Init after M, N and K."""
         return transpose, True, True, activation
 
-    def _types(self) -> dict[str, str]:
-        """The arguments of the constructor besides those below."""
-        return {}
+    def _others(self) -> dict[str, str]:
+        """The arguments of the constructor besides those that all have."""
+        return {"activation": self._kind.name}
 
     def _create(self, src_shape: Shape, dst_c: int, activation: ActivationLike, transpose: bool) -> None:
         self._src_shape = shape_of(src_shape, "src_shape")
@@ -84,9 +101,8 @@ class _InnerProduct(ConvolutionContext):
         arguments = {
             "src_shape": self._src_shape,
             "dst_c": count,
-            "activation": self._kind.name,
             "transpose": bool(transpose),
-            **self._types(),
+            **self._others(),
         }
         options = self._options(bool(transpose), self._kind.activation)
         super().__init__(create(self._functions.init, self._images, count, size, *options), arguments)
@@ -225,8 +241,100 @@ class InnerProduct16b(_InnerProduct):
         )
         return (*types, *super()._options(transpose, activation))
 
-    def _types(self) -> dict[str, str]:
-        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}
+    def _others(self) -> dict[str, str]:
+        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name, **super()._others()}
+
+
+class QuantizedInnerProduct(_InnerProduct):
+    """Inner products of rows of quantised bytes with constant weights: QLinearMatMul of ONNX, with a bias.
+
+    src_shape, dst_c, transpose : as of :class:`InnerProduct32f`, which has the same attributes.
+
+    Inputs and results are uint8, weights int8.
+
+    >>> x, weight = np.array([[12, 14]], np.uint8), np.array([[1, 1], [0, -2]], np.int8)
+    >>> with pysimd.QuantizedInnerProduct(x.shape, 2) as context:
+    ...     context.set_params(weight, 0.5, src=(1.0, 10), dst=(1.0, 128))
+    ...     context(x)
+    array([[131, 124]], dtype=uint8)
+
+    Results are bit-identical on every instruction set. Raises ValueError for sizes that do not fit. Formula:
+    SimdSynetQuantizedInnerProductInit.
+    """
+
+    _src = _dst = _unit = UINT8
+    _functions = Functions(
+        lib.SimdSynetQuantizedInnerProductInit,
+        lib.SimdSynetQuantizedInnerProductExternalBufferSize,
+        lib.SimdSynetQuantizedInnerProductInternalBufferSize,
+        lib.SimdSynetQuantizedInnerProductSetParams,
+        lib.SimdSynetQuantizedInnerProductForward,
+    )
+
+    def __init__(self, src_shape: Shape, dst_c: int, *, transpose: bool = True) -> None:
+        self._create(src_shape, dst_c, "identity", transpose)
+
+    def _others(self) -> dict[str, str]:
+        return {}
+
+    def _options(self, transpose: bool, activation: int) -> tuple[Any, ...]:
+        return UINT8.tensor, INT8.tensor, UINT8.tensor, transpose, True, True
+
+    def set_params(  # type: ignore[override]
+        self, weight: Array, weight_scale: Coefficients, src: Linear, dst: Linear, bias: Array | None = None
+    ) -> None:
+        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : int8 of ``weight_shape``.
+        weight_scale : float32 (dst_c,), or one number; finite and above 0.
+        src, dst : the scale and the zero of inputs and of results.
+        bias : int32 (dst_c,), in units of the scale of `src` times `weight_scale`; None for zeros.
+
+        The context copies the numbers. References to the arrays are kept only for pickle and copy. Raises TypeError for
+        another dtype, ValueError for another shape, scale or zero.
+        """
+        handle = self._open()
+        linears = [linear_of(src, "src"), linear_of(dst, "dst")]
+        for (_, zero), name in zip(linears, ("src", "dst")):
+            if not 0 <= zero <= 255:
+                raise ValueError(f"{name}[1] is {zero}, expected a byte, 0 to 255")
+        weights = tensor(weight, "weight", self._weight_shape, INT8, INT8.ctype)
+        scales, terms = coefficients(weight_scale, "weight_scale", self._dst_c), NULL
+        if bias is not None:
+            terms = tensor(bias, "bias", (self._dst_c,), INT32, INT32.ctype)
+        (scale, zero), (to_scale, to_zero) = linears
+        source = ffi.new("float *", scale), ffi.new("uint8_t *", zero)
+        result = ffi.new("float *", to_scale), ffi.new("uint8_t *", to_zero)
+        calls.set_params(self._functions.set_params, handle, *source, weights, scales, terms, *result)
+        self._given = weight, weight_scale, src, dst, bias
+
+
+def inner_product_8i(x: Array, weight: Array, *, out: Array | None = None) -> Array:
+    """``x @ weight.T`` of bytes, as exact sums.
+
+    x : uint8, contiguous: (..., C).
+    weight : int8, contiguous: (count, C), packed in every call; a :class:`QuantizedInnerProduct` packs once.
+    out : int32 (..., count).
+
+    Sums wrap around at 32 bits. Raises TypeError for another dtype, ValueError for shapes that do not fit.
+
+    >>> x, weight = np.array([255, 255], np.uint8), np.array([[127, 127], [1, -128]], np.int8)
+    >>> pysimd.inner_product_8i(x, weight)
+    array([ 64770, -32385], dtype=int32)
+
+    Formula: SimdSynetInnerProduct8i.
+    """
+    array, weights = plain(x, "x", UINT8), plain(weight, "weight", INT8)
+    element_of(array, "x", (UINT8,)), element_of(weights, "weight", (INT8,))
+    if array.ndim == 0 or weights.ndim != 2 or weights.shape[1] != array.shape[-1]:
+        size = array.shape[-1] if array.ndim else "C"
+        raise ValueError(f"weight has shape {weights.shape}, expected (count, {size}) for x of shape {array.shape}")
+    *rows, size = array.shape
+    src, matrix = pointer(array, "x", UINT8), pointer(weights, "weight", INT8)
+    shape = (*rows, weights.shape[0])
+    out, dst = output(out, shape, (x, weight), ("x", "weight"), element=INT32, ctype=INT32.ctype, like=INT32)
+    call(lib.SimdSynetInnerProduct8i, prod(rows), weights.shape[0], size, src, matrix, dst, 0)
+    return out
 
 
 def linear(

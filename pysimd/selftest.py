@@ -415,6 +415,12 @@ def _of_bytes(rng: np.random.Generator) -> Iterator[Case]:
         context.set_params(weight, 1.0, src=(1.0, 100), dst=(4096.0, 128))
         sums = _convolved(x.astype(np.float64) - 100, weight.astype(np.float64))
         yield "QuantizedConvolution", context(x), np.clip(np.rint(sums / 4096) + 128, 0, 255), 0
+    rows, turned = x.reshape(-1, x.shape[-1]), rng.integers(-128, 128, (29, x.shape[-1]), np.int8)
+    exact = rows.astype(np.int32) @ turned.T.astype(np.int32)
+    yield "inner_product_8i", pysimd.inner_product_8i(rows, turned), exact, 0
+    with pysimd.QuantizedInnerProduct(rows.shape, 29) as product:
+        product.set_params(turned, 1 / 1024, (1.0, 0), (1.0, 128))
+        yield "QuantizedInnerProduct", product(rows), np.clip(np.rint(exact / 1024) + 128, 0, 255), 0
 
 
 def _rounded(x: Array, weight: Array, bias: Array, **options: Any) -> Array:

@@ -124,6 +124,12 @@ const char * SimdSynetInnerProduct16bInfo(const void * context)
     return info_of(__func__, context, "InnerProduct16b");
 }
 
+const char * SimdSynetQuantizedInnerProductInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "QuantizedInnerProduct");
+}
+
 const char * SimdSynetQuantizedConvolutionInfo(const void * context)
 {
     SN_BEGIN();

@@ -51,10 +51,10 @@ void * SimdSynetInnerProduct16bInit(size_t M, size_t N, size_t K, SimdTensorData
     if (!c)
         return NULL;
     struct sn_inner_product_16b * data = (void *)c->plan.familyData;
-    data->transposed = transB == SimdTrue;
+    data->dot.transposed = transB == SimdTrue;
     data->bias = bias == SimdTrue;
     data->floats = typeB == SimdTensorData32f;
-    snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu%s%s,%s*%s->%s", M, N, K, data->transposed ? ",transB" : "",
+    snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu%s%s,%s*%s->%s", M, N, K, data->dot.transposed ? ",transB" : "",
              packed ? ",constB" : "", typeA == SimdTensorData32f ? "32f" : "16b", data->floats ? "32f" : "16b",
              typeC == SimdTensorData32f ? "32f" : "16b");
     return c;

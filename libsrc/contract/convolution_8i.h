@@ -54,6 +54,7 @@ typedef uint8_t (*sn_activated_8i_fn)(const struct sn_requantised_8i * q, enum s
  * activation are not used.
  */
 struct sn_result_8i {
+    bool sums; /* results are the sums, as integers of 32 bits; nothing else is used */
     bool bytes;
     bool requantised;
     const int32_t * first;
@@ -133,8 +134,12 @@ struct sn_flat_8i {
     void (*pack)(bool planes, size_t taps, size_t channels, const int8_t * weight, void * packed);
 };
 
-/* The kernels of a level; `base` has only the first three. */
+/* dst[i * N + j] = sum of a[i * K + k] * b[k * N + j], which wraps. Only `base` has it. */
+typedef void (*sn_product_8i_fn)(size_t M, size_t N, size_t K, const uint8_t * a, const int8_t * b, sn_32i * dst);
+
+/* The kernels of a level; `base` has only the first four. */
 struct sn_convolution_8i_slots {
+    sn_product_8i_fn product;
     sn_convolution_8i_fn plain;
     sn_requantised_8i_fn requantised;
     sn_activated_8i_fn activated;

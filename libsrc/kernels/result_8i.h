@@ -166,7 +166,9 @@ SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, s
 {
     for (size_t at = 0; at < channels; at += V8U_N) {
         const size_t n = sn_min(channels - at, V8U_N);
-        if (r->requantised)
+        if (r->sums)
+            memcpy(dst + at * sizeof(*sums), sums + at, n * sizeof(*sums));
+        else if (r->requantised)
             result_unbounded(sums + at, r, at, n, dst + at);
         else if (activates_rows(r->activation))
             result_activated(sums + at, r, at, n, dst + at * (r->bytes ? 1 : sizeof(float)));

@@ -23,7 +23,7 @@ static bool any(const struct sn_convolution * c)
 static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
 {
     const struct sn_inner_product_16b * a = sn_inner_product_16b_of(c), * b = sn_inner_product_16b_of(from);
-    return a->transposed == b->transposed && a->bias == b->bias;
+    return a->dot.transposed == b->dot.transposed && a->bias == b->bias;
 }
 
 /* ---- `base` */
@@ -34,7 +34,7 @@ static void unpack(const struct sn_convolution * c, const void * B, bool floats,
     const size_t N = c->p.dstC, K = c->p.srcC;
     for (size_t k = 0; k < K; ++k)
         for (size_t j = 0; j < N; ++j) {
-            const size_t from = sn_inner_product_16b_of(c)->transposed ? j * K + k : k * N + j;
+            const size_t from = sn_dot_of(c)->transposed ? j * K + k : k * N + j;
             const uint16_t number = floats ? sn_32f_to_16b(((const sn_32f *)B)[from]) : ((const sn_16b *)B)[from];
             to[k * N + j] = sn_16b_to_32f(number);
         }
@@ -62,7 +62,7 @@ static void pack_panels(const void * argument, void * work, size_t begin, size_t
     const struct job * job = argument;
     const struct sn_convolution * c = job->c;
     const struct sn_dot_tile * tile = sn_dot_of(c)->tile;
-    const bool transposed = sn_inner_product_16b_of(c)->transposed;
+    const bool transposed = sn_dot_of(c)->transposed;
     const size_t N = c->p.dstC, K = c->p.srcC, number = job->floats ? sizeof(sn_32f) : sizeof(sn_16b);
     (void)work;
     for (size_t i = begin; i < end; ++i) {

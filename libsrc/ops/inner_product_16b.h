@@ -7,11 +7,10 @@
 /* The families: B is constant, floats that SetParams packs; or it is an argument of each call. */
 extern const struct sn_convolution_family sn_inner_product_16b_packed, sn_inner_product_16b_given;
 
-/* What p does not say: the three flags are set after the plan is made. */
+/* What p does not say: the flags, and dot.transposed, are set after the plan is made. */
 struct sn_inner_product_16b {
     struct sn_dot_family dot;
     size_t packed;   /* bytes of the B of each call, packed, with which the workspace begins */
-    bool transposed; /* B is N rows of K numbers */
     bool bias;       /* that of SetParams is used */
     bool floats;     /* B of each call has floats */
 };

@@ -204,6 +204,22 @@ static void forward_product_16b(void * context, float * dst)
 static const struct kind inner_product_16b = {"SimdSynetInnerProduct16b", init_product_16b, set_product_16b,
                                               forward_product_16b, NULL};
 
+static void * init_product_quantized(const struct layer * l)
+{
+    return SimdSynetQuantizedInnerProductInit(l->p->srcH, l->p->dstC, l->p->srcC, SimdTensorData8u, SimdTensorData8i,
+                                              SimdTensorData8u, SimdTrue, SimdTrue, SimdTrue);
+}
+static void set_product_quantized(void * context)
+{
+    SimdSynetQuantizedInnerProductSetParams(context, ones, byte_ones, signed_ones, ones, NULL, ones, byte_ones);
+}
+static void forward_product_quantized(void * context, float * dst)
+{
+    SimdSynetQuantizedInnerProductForward(context, byte_ones, NULL, NULL, (uint8_t *)dst);
+}
+static const struct kind inner_product_quantized = {"SimdSynetQuantizedInnerProduct", init_product_quantized,
+                                                    set_product_quantized, forward_product_quantized, NULL};
+
 static void * init_permute(const struct layer * l)
 {
     return SimdSynetPermuteInit((size_t[]){l->p->srcC, l->p->srcH, l->p->srcW}, (size_t[]){2, 0, 1}, 3, SimdTensorData32f);
@@ -265,6 +281,7 @@ static void other_contexts(void)
         every_allocation(of_floats(&inner_product_32f, p));
         every_allocation(of_floats(&product_of_two, p));
         every_allocation(of_floats(&inner_product_16b, p));
+        every_allocation(of_floats(&inner_product_quantized, p));
         every_allocation(of_floats(&permute, p));
         every_allocation(of_floats(&grid_sample, p));
         every_allocation(of_floats(&gather_elements, p));

@@ -281,6 +281,7 @@ static void twins(void)
                  {"InnerProduct16b", SimdSynetInnerProduct16bInfo},
                  {"Deconvolution16b", SimdSynetDeconvolution16bInfo},
                  {"MergedConvolution16b", SimdSynetMergedConvolution16bInfo},
+                 {"QuantizedInnerProduct", SimdSynetQuantizedInnerProductInfo},
                  {"QuantizedConvolution", SimdSynetQuantizedConvolutionInfo}};
     SimdConvolutionParameters p[2];
     for (size_t i = 0; i < 2; ++i)
@@ -295,7 +296,10 @@ static void twins(void)
                          SimdSynetInnerProduct16bInit(1, 1, 1, SimdTensorData16b, SimdTensorData16b, SimdTensorData16b, SimdTrue,
                                                       SimdTrue, SimdTrue, SimdConvolutionActivationIdentity),
                          SimdSynetDeconvolution16bInit(1, p, SimdSynetCompatibilityDefault),
-                         SimdSynetMergedConvolution16bInit(1, p, 2, SimdFalse), NULL};
+                         SimdSynetMergedConvolution16bInit(1, p, 2, SimdFalse),
+                         SimdSynetQuantizedInnerProductInit(1, 1, 1, SimdTensorData8u, SimdTensorData8i, SimdTensorData8u,
+                                                            SimdTrue, SimdTrue, SimdTrue),
+                         NULL};
     p[0].srcT = p[0].dstT = SimdTensorData8u;
     contexts[sizeof(contexts) / sizeof(*contexts) - 1] = SimdSynetQuantizedConvolutionInit(1, p);
     enum { KINDS = sizeof(infos) / sizeof(*infos) };

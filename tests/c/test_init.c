@@ -107,6 +107,12 @@ static void * inner_product_16b(void)
                                         (SimdBool)below(2), (SimdBool)below(2), SimdTrue, shape->activation);
 }
 
+static void * quantized_inner_product(void)
+{
+    return SimdSynetQuantizedInnerProductInit(shape->srcH, shape->dstC, shape->srcC, SimdTensorData8u, SimdTensorData8i,
+                                              SimdTensorData8u, (SimdBool)below(2), SimdTrue, SimdTrue);
+}
+
 static void * add_16b(void)
 {
     const size_t dimensions[] = {batch, shape->srcC, shape->srcH, shape->srcW};
@@ -221,6 +227,8 @@ static const struct family {
      SimdSynetInnerProduct32fInternalBufferSize, 4, SimdTensorData32f},
     {"InnerProduct16b", inner_product_16b, SimdSynetInnerProduct16bExternalBufferSize,
      SimdSynetInnerProduct16bInternalBufferSize, 1, SimdTensorData32f},
+    {"QuantizedInnerProduct", quantized_inner_product, SimdSynetQuantizedInnerProductExternalBufferSize,
+     SimdSynetQuantizedInnerProductInternalBufferSize, 1, SimdTensorData8u},
     {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
     {"QuantizedAdd", quantized_add, nothing, nothing, 1, SimdTensorData32f},
     {"Scale16b", scale_16b, nothing, nothing, 1, SimdTensorData32f},
@@ -276,7 +284,7 @@ static bool is_absurd(const struct family * f)
                            f->init == convolution_16b || f->init == merged_convolution_32f ||
                            f->init == quantized_convolution;
     const double images = (f->init == scale_16b ? 1 : (double)batch) * (double)p->srcC;
-    if (f->init == inner_product_32f || f->init == inner_product_16b)
+    if (f->init == inner_product_32f || f->init == inner_product_16b || f->init == quantized_inner_product)
         return (double)p->srcH * (double)p->srcC >= 0x1p60 || (double)p->srcH * (double)p->dstC >= 0x1p60;
     if (f->init == recurrent)
         return (double)p->srcH * images >= 0x1p60 || (double)p->srcH * (double)batch * (double)p->dstC >= 0x1p60;

@@ -429,6 +429,40 @@ static void inner_product_16b(void)
     SimdRelease(context);
 }
 
+static void quantized_inner_product(void)
+{
+    const size_t M = fuzz_size(9), N = fuzz_size(40), K = fuzz_size(60);
+    const SimdTensorDataType typeA = fuzz_byte() >= 252 ? SimdTensorData32f : SimdTensorData8u;
+    const SimdBool transB = (SimdBool)fuzz_enum(2), constB = fuzz_byte() >= 252 ? SimdFalse : SimdTrue;
+    void * context;
+    OPEN(context, SimdSynetQuantizedInnerProductInit, M, N, K, typeA, SimdTensorData8i, SimdTensorData8u, transB, constB,
+         SimdFalse);
+    if (!context)
+        return;
+    const float * aScale = fuzz_in(F32, 1), * bScale = fuzz_in(F32, N), * cScale = fuzz_in(F32, 1);
+    const uint8_t * aZero = fuzz_chance() ? fuzz_in(U8, 1) : NULL, * cZero = fuzz_chance() ? fuzz_in(U8, 1) : NULL;
+    const int8_t * b = fuzz_in(I8, CELLS(N, K));
+    const int32_t * bias = fuzz_chance() ? fuzz_in(I32, N) : NULL;
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdSynetQuantizedInnerProductSetParams, context, aScale, aZero, b, bScale, bias, cScale, cZero);
+    const uint8_t * A = fuzz_in(U8, CELLS(M, K));
+    uint8_t * C = fuzz_out(U8, CELLS(M, N));
+    uint8_t * buf = fuzz_chance() ? fuzz_scratch(SimdSynetQuantizedInnerProductExternalBufferSize(context)) : NULL;
+    if (fuzz_possible())
+        CALL(SimdSynetQuantizedInnerProductForward, context, A, NULL, buf, C);
+    SimdRelease(context);
+}
+
+static void inner_product_8i(void)
+{
+    const size_t M = fuzz_size(9), N = fuzz_size(40), K = fuzz_size(60);
+    const uint8_t * src = fuzz_in(U8, CELLS(M, K));
+    const int8_t * weight = fuzz_in(I8, CELLS(N, K));
+    int32_t * dst = fuzz_out(I32, CELLS(M, N));
+    if (fuzz_possible())
+        CALL(SimdSynetInnerProduct8i, M, N, K, src, weight, dst, SimdSynetCompatibilityDefault);
+}
+
 /* ---- other contexts */
 
 static void add_16b(void)
@@ -742,6 +776,7 @@ static void infrastructure(void)
 const struct fuzz_target fuzz_contexts[] = {
     {"convolution_32f", convolution_32f}, {"convolution_16b", convolution_16b}, {"convolution_8i", convolution_8i},
     {"quantized_convolution", quantized_convolution}, {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f},
+    {"quantized_inner_product", quantized_inner_product}, {"inner_product_8i", inner_product_8i},
     {"inner_product_16b", inner_product_16b}, {"deconvolution_16b", deconvolution_16b},
     {"merged_convolution_16b", merged_convolution_16b},
     {"add_16b", add_16b},

@@ -176,6 +176,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "sqrt": ((np.abs(x),), {}),
         "sum": ((x,), {"axis": -1}),
         "transpose": ((matrix,), {}),
+        "inner_product_8i": ((pixels, rng.integers(-128, 128, (9, pixels.shape[-1]), np.int8)), {}),
         "table8": ((pixels, _bytes(rng, 256)), {}),
         "tiled_scale": ((x, floats(rng, 2, 5, 8), floats(rng, 2, 6, 1, 8)), {}),
         "tiled_scale nchw": ((planes, floats(rng, 3, 8, 1, 5), floats(rng, 3, 8, 6)), nchw),
@@ -228,6 +229,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
     small_product = pysimd.InnerProduct16b(x.shape, 16, src_dtype="float32", activation="prelu")
     small_product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
+    whole_product = pysimd.QuantizedInnerProduct(x.shape, 64)
+    whole_product.set_params(rng.integers(-128, 128, (64, 8), np.int8), np.full(64, 0.01, np.float32), (0.5, 7), (1.0, 120))
     wide = floats(rng, 2, 3, 96)
     many = pysimd.Statistics(np.full(96, -4, np.float32), np.full(96, 4, np.float32))
     scaled = pysimd.Scale8i(wide.shape, src_dtype="float32")
@@ -251,6 +254,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
         "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),
         "QuantizedConvolution": (whole, (_bytes(rng, *x.shape),)),
+        "QuantizedInnerProduct": (whole_product, (_bytes(rng, *x.shape),)),
         "QuantizedAdd": (pysimd.QuantizedAdd(x.shape, b=(0.5, 9), dst=(0.125, 3), relu=True), (x, _bytes(rng, *x.shape))),
         "Scale16b": (pysimd.Scale16b(x.shape, src_dtype="float32"), (x, floats(rng, 8), floats(rng, 8))),
         "Scale8i": (scaled, (wide,)),

@@ -4,9 +4,10 @@
 
 #include "ops/convolution/dot.h"
 
-extern const struct sn_convolution_family sn_convolution_8i, sn_convolution_quantized;
+/* The last is of inner products of quantised bytes: convolutions in NHWC of M pixels, K channels to N, by one pixel. */
+extern const struct sn_convolution_family sn_convolution_8i, sn_convolution_quantized, sn_inner_product_quantized;
 
-/* Functions of the first family for the second. */
+/* Functions of the first family for the others. */
 struct sn_tile_shape sn_tile_8i(const struct sn_table * table);
 void sn_convolution_8i_simplify(struct sn_convolution * c);
 

@@ -22,6 +22,7 @@ struct sn_dot_family {
     sn_planes_fn planes;
     bool exact;        /* a depthwise convolution of bfloat16 numbers rounds neither a float source nor its weights */
     bool spaced;       /* groups of numbers must not extend into other pixels: 0 times such a number may be NaN */
+    bool transposed;   /* of inner products: weights are N rows of K numbers; set after the plan is made */
 
     /* Sets *result for the channels from index `first` of the spread arrays on. */
     void (*result)(const struct sn_convolution * c, size_t first, union sn_dot_result * result);

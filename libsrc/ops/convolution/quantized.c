@@ -2,6 +2,8 @@
  * Convolution of bytes with scales and zero points (SimdSynetQuantizedConvolution*): the algorithms of Convolution8i, whose
  * exact sums become bytes in another way. What a byte becomes by an activation is a table: of one byte, or, with a slope for
  * each channel, of a byte of each channel. A table that only limits bytes is a pair of limits.
+ *
+ * Inner products of quantised bytes (SimdSynetQuantizedInnerProduct*) are such convolutions of M pixels.
  */
 #include <math.h>
 #include <string.h>
@@ -91,6 +93,12 @@ static void finish(const struct sn_convolution * c, size_t first, size_t channel
 
 /* ---- SetParams */
 
+/* The place of a weight of output channel o in the caller's array. */
+static size_t place_of(const struct sn_convolution * c, const struct sn_convolution_parameters * p, size_t o, size_t i, size_t t)
+{
+    return sn_dot_of(c)->transposed ? o * p->srcC + i : sn_weight_at(p, o, i, 0, t);
+}
+
 /* Sets norm and first of output channel o; reports a norm that is not finite. */
 static void set_channel(const struct sn_convolution * c, const struct sn_set_quantized * given, size_t o,
                         struct sn_fault * fault)
@@ -101,7 +109,7 @@ static void set_channel(const struct sn_convolution * c, const struct sn_set_qua
     int64_t sum = 0, padded = 0;
     for (size_t i = 0; i < p.srcC / p.group; ++i)
         for (size_t t = 0; t < taps; ++t) {
-            const int8_t w = given->weight[sn_weight_at(&p, o, i, 0, t)];
+            const int8_t w = given->weight[place_of(c, &p, o, i, t)];
             sum += w;
             padded += sn_is_used(c, t) ? 0 : w;
         }
@@ -141,19 +149,31 @@ static bool set_tables(const struct sn_convolution * c)
 static struct sn_fault fault_of_scales(const struct sn_convolution * c, const struct sn_set_quantized * given)
 {
     static const char * const expected = "a finite number above 0";
+    const bool product = c->family == &sn_inner_product_quantized; /* whose API has checked the first ones */
     for (size_t i = 0; i < 3; ++i)
         if (!(given->scale[i] > 0 && isfinite(given->scale[i])) && (i != 1 || !is_identity(c)))
             return (struct sn_fault){"ioScale", i, given->scale[i], expected, false};
     for (size_t o = 0; o < c->p.dstC; ++o)
         if (!(given->weightScale[o] > 0 && isfinite(given->weightScale[o])))
-            return (struct sn_fault){"weightScale of output channel", o, given->weightScale[o], expected, false};
+            return (struct sn_fault){product ? "bScale of column" : "weightScale of output channel", o, given->weightScale[o],
+                expected, false};
     if (!isfinite(1 / given->scale[2]) && !is_identity(c))
         return (struct sn_fault){"ioScale", 2, given->scale[2], "a number whose inverse is finite", false};
     return (struct sn_fault){NULL, 0, 0, NULL, false};
 }
 
-/* The weights that are used, if not all are. */
-static size_t scratch_size(const struct sn_convolution * c) { return c->crop.kernelY ? sn_weight_count(c) : 0; }
+/* The weights that are used, if not all are; or those of an inner product in the order of a convolution's. */
+static size_t scratch_size(const struct sn_convolution * c)
+{
+    return c->crop.kernelY || sn_dot_of(c)->transposed ? sn_weight_count(c) : 0;
+}
+
+static void transpose(const struct sn_convolution * c, const int8_t * weight, int8_t * to)
+{
+    for (size_t i = 0; i < c->p.srcC; ++i)
+        for (size_t o = 0; o < c->p.dstC; ++o)
+            *to++ = weight[o * c->p.srcC + i];
+}
 
 static const void * set_params(struct sn_convolution * c, const struct sn_set_params * all, void * scratch,
                                struct sn_fault * fault)
@@ -176,9 +196,12 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
         return NULL;
     memset(q->high, BYTES - 1, c->channels);
     q->dot.finish = tables(c) && set_tables(c) ? finish : NULL;
-    if (!c->crop.kernelY)
+    if (q->dot.transposed)
+        transpose(c, given->weight, scratch);
+    else if (c->crop.kernelY)
+        sn_convolution_copy_cropped(c, given->weight, 1, scratch);
+    else
         return given->weight;
-    sn_convolution_copy_cropped(c, given->weight, 1, scratch);
     return scratch;
 }
 
@@ -226,7 +249,10 @@ static const struct sn_candidate candidates[] = {
     {NULL, NULL},
 };
 
-const struct sn_convolution_family sn_convolution_quantized = {.candidates = candidates, .smallType = SN_DATA_8U,
-    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = sn_tile_8i,
-    .simplify = sn_convolution_8i_simplify, .crops = true, .prepare = prepare, .scratch = scratch_size,
-    .set_params = set_params, .layout_arrays = layout_arrays, .share = share};
+#define FAMILY                                                                                                              \
+    .candidates = candidates, .smallType = SN_DATA_8U, .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "",        \
+    .tile = sn_tile_8i, .simplify = sn_convolution_8i_simplify, .crops = true, .prepare = prepare, .scratch = scratch_size, \
+    .set_params = set_params, .layout_arrays = layout_arrays, .share = share
+
+const struct sn_convolution_family sn_convolution_quantized = {FAMILY};
+const struct sn_convolution_family sn_inner_product_quantized = {FAMILY, .inputs = "K", .outputs = "N"};
