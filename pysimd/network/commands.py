@@ -254,7 +254,7 @@ def _run(given: argparse.Namespace) -> int:
     print(f"{milliseconds:.3f} ms ({MEDIAN_OF_RUNS}), {given.threads} threads, {pysimd.active_isa()}")
     status = _checked(given, model, inputs, outputs) if given.check else 0
     if given.report is not None and is_course:
-        print(runner.report(inputs))
+        print(runner.report(inputs, given.report or None))
     if report is not None:
         print(report)
         if isinstance(plans, OpenRunner):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -48,6 +48,8 @@ Env = dict[str, Any]
 _MOST_PLANS = 16  # of a segment, for inputs of other types and other values that are no sizes
 _MOST_SIZES, _LARGEST = 64, 1 << 31  # numbers of a tensor that decides sizes, and each of them
 MOST_PASSES = 1_000_000
+_MOST_SHAPES = 64  # of a segment: a loop can see as many sizes in one call, each of which would be bound again in the next
+_MOST_BYTES = 1 << 30
 #: What is computed without a plan, of a few integers.
 _ARITHMETIC = frozenset(
     (
@@ -71,10 +73,13 @@ class Shared:
     """What all courses of a model have in common.
 
     most_passes : of a loop that has no bound of its own.
+    most_shapes, most_bytes : of the tensors that each segment keeps between runs.
     """
 
     contexts: Contexts
     most_passes: int = MOST_PASSES
+    most_shapes: int = _MOST_SHAPES
+    most_bytes: int = _MOST_BYTES
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
@@ -126,6 +131,14 @@ class Course:
                 env = dict(given)
                 continue
             return [self.value(env, name) for name in self.outputs]
+
+    def segments(self) -> Iterator[Segment]:
+        """Those of this graph, and of the graphs in it."""
+        for part in self.parts:
+            if isinstance(part, Segment):
+                yield part
+            for body in getattr(part, "bodies", {}).values():
+                yield from body.segments()
 
     def value(self, env: Env, name: str) -> Any:
         """A tensor; None if it has no name."""
@@ -201,9 +214,14 @@ class Segment:
         self._is_arithmetic = all(node.op in _ARITHMETIC and not node.domain for node in cut.nodes)
 
     @property
+    def opened(self) -> tuple[OpenRunner, ...]:
+        """One for each combination of types of inputs, and of values that are no sizes."""
+        return tuple(self._opened.values())
+
+    @property
     def plans(self) -> tuple[OpenPlan, ...]:
         """Those that were made."""
-        return tuple(plan for opened in list(self._opened.values()) for plan in opened.plans)
+        return tuple(plan for opened in self.opened for plan in opened.plans)
 
     def run(self, env: Env, times: Times | None) -> None:
         """Adds the outputs."""
@@ -281,7 +299,9 @@ class Segment:
         weights = course.scope.weights
         source = Source(course.source.name, course.scope.opset, inputs, outputs, cut.nodes, weights)
         plan = partial(self._planned, with_values(source, constants), dims, numbers)
-        return OpenRunner({value.name: value for value in inputs}, dims, plan)
+        opened = OpenRunner({value.name: value for value in inputs}, dims, plan)
+        opened.most_shapes, opened.most_bytes = course.shared.most_shapes, course.shared.most_bytes
+        return opened
 
     def _dims(self, name: str, array: Array) -> tuple[int | str, ...]:
         """The dimensions of an input: all are open but those that are numbers in the file."""

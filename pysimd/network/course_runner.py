@@ -18,7 +18,7 @@ from pysimd.network.course import Course, Env, HostPart, Part, Segment, Shared, 
 from pysimd.network.given import Inputs, array_of, by_name, fitting, refuse_others
 from pysimd.network.host_operators import HOST_OPERATORS
 from pysimd.network.in_place import copied_to
-from pysimd.network.open_runner import Dims
+from pysimd.network.open_runner import Dims, OpenRunner
 from pysimd.network.partition import LOOPS, Scope
 from pysimd.network.source import Source, Value
 
@@ -37,6 +37,9 @@ class CourseRunner:
     The model is cut into parts, which are planned when they run for the first time; other sizes, of inputs as of what is
     computed, cost a binding of a plan that exists. Several threads may call a runner at once. ``print(runner)`` shows the
     parts, with those inside of branches and loops, and :meth:`report` their times.
+
+    Each segment keeps tensors for the shapes that it used last, within the limits :attr:`most_shapes` and
+    :attr:`most_bytes`, which hold for all runners with the same plans; :meth:`trim` releases all but the last.
 
     inputs : arrays by name; none if dimensions are open.
     """
@@ -91,10 +94,60 @@ class CourseRunner:
     def most_passes(self, count: int) -> None:
         self._course.shared.most_passes = number(count, "most_passes", 1)
 
-    def report(self, inputs: Inputs | None = None) -> str:
+    @property
+    def most_shapes(self) -> int:
+        """For how many shapes each segment keeps tensors between calls, at least 1; 64 unless another number is set."""
+        return self._course.shared.most_shapes
+
+    @most_shapes.setter
+    def most_shapes(self, count: int) -> None:
+        self._limit("most_shapes", number(count, "most_shapes", 1))
+
+    @property
+    def most_bytes(self) -> int:
+        """How many bytes of tensors each segment keeps between calls; 1 GiB unless another number is set.
+
+        The tensors of the shape that a segment used last are kept in any case."""
+        return self._course.shared.most_bytes
+
+    @most_bytes.setter
+    def most_bytes(self, count: int) -> None:
+        self._limit("most_bytes", number(count, "most_bytes", 0))
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of the tensors that all segments keep, without packed weights."""
+        return sum(opened.kept_bytes for opened in self._opened())
+
+    def trim(self) -> None:
+        """Releases the memory of all shapes but the one that each segment used last."""
+        for opened in self._opened():
+            opened.trim()
+
+    def _limit(self, name: str, value: int) -> None:
+        with self._course.shared.lock:  # under which segments take the limits
+            setattr(self._course.shared, name, value)
+            for opened in self._opened():
+                setattr(opened, name, value)
+
+    def _opened(self) -> list[OpenRunner]:
+        return [opened for segment in self._course.segments() for opened in segment.opened]
+
+    def report(self, inputs: Inputs | None = None, path: Any = None) -> str:
         """Where the time goes: runs the model a few times with these inputs, or with what is in :attr:`inputs`, and
         returns a table of its parts, with those inside of branches and loops.
+
+        path : an HTML file that is written as well, with this table.
         """
+        text = self._table(inputs)
+        if path is not None:
+            from pysimd.network.report_page import course_page
+
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(course_page(self.file or self._course.source.name, text))
+        return text
+
+    def _table(self, inputs: Inputs | None) -> str:
         if inputs is None and self.dims is not None and len(self.inputs) < len(self.dims):
             return str(self)
         env = {name: array.copy() for name, array in self.inputs.items()} if inputs is None else self._given(inputs)

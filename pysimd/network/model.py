@@ -73,6 +73,8 @@ class Model(KeepsRunners):
         self._preferring: dict[str, Contexts] = {}  # those of preparations that prefer something
         self._open: OpenRunner | None = None  # of calls
         self._course: CourseRunner | None = None
+        self._is_in_parts = False  # whether some shapes, which may be all, have no plan
+        self._limits: dict[str, int] = {}  # those that were set
 
     def __call__(self, inputs: Inputs, *, outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
         """Computes the outputs for these inputs, as new arrays by name.
@@ -87,14 +89,15 @@ class Model(KeepsRunners):
         and that plan serves other sizes in a small part of the time, see :meth:`prepare`. Several threads may call a model
         at once; while they run, each has tensors of its own, and the memory for them is kept too. A runner of
         :meth:`prepare` is for other layouts, and for calls without copies. A model in which values decide what is computed
-        runs in parts, see :class:`~pysimd.network.CourseRunner`; each part keeps its own tensors.
+        runs in parts, see :class:`~pysimd.network.CourseRunner`; each part keeps its own tensors: for 64 shapes, unless
+        :attr:`most_shapes` is set here, which holds for each part then, as :attr:`most_bytes` does.
 
         Raises TypeError and ValueError for inputs that do not fit, and what :meth:`prepare` raises.
         """
-        if self._course is not None or self._has_sequences:
-            return self._as_course(None)(inputs, outputs=outputs)
         shapes = self._runners.known(inputs)
         if shapes is None:
+            if self._is_in_parts or self._has_sequences:
+                return self._as_course(None)(inputs, outputs=outputs)
             inputs = by_name(inputs, self.inputs, "the input")
             known = {**self.inputs, **{name: value for name, value in self.overridable.items() if name in inputs}}
             refuse_others(inputs, known)
@@ -104,6 +107,7 @@ class Model(KeepsRunners):
                 return runner(inputs, outputs=outputs)
         except UnsupportedModel as error:
             course = self._as_course(error)
+        self._is_in_parts = True  # for shapes without a plan: to look for one again costs far more than a call
         return course(inputs, outputs=outputs)
 
     def _prepared(self, shapes: Mapping[str, Shape], released: Runner | None) -> Runner:
@@ -130,8 +134,28 @@ class Model(KeepsRunners):
                 course = course_of(self.source, self._fallback, Shared(self._contexts))
             except UnsupportedModel as found:
                 raise (error or found) from None
-            self._course = CourseRunner(course, self.inputs, None)
+            made = CourseRunner(course, self.inputs, None)
+            for name, value in self._limits.items():
+                setattr(made, name, value)
+            self._course = made
         return self._course
+
+    def _limit(self, name: str, value: int) -> None:
+        super()._limit(name, value)
+        self._limits[name] = value
+        if self._course is not None:
+            setattr(self._course, name, value)
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of the tensors that are kept, those of the parts of a course among them, without packed weights."""
+        return super().kept_bytes + (0 if self._course is None else self._course.kept_bytes)
+
+    def trim(self) -> None:
+        """Releases the memory of all shapes but the one that was used last; in a course, that each part used last."""
+        super().trim()
+        if self._course is not None:
+            self._course.trim()
 
     @cached_property
     def _is_cut(self) -> bool:
@@ -296,12 +320,15 @@ class Model(KeepsRunners):
             return self.with_values(values).prepare(shapes, layout=layout, progress=progress)
         given = {} if shapes is None else by_name(shapes, self.inputs, "the shape")
         dims = open_dims(self.inputs, given)
-        if self._has_sequences or (self._course is not None and dims is not None):
+        if self._has_sequences or (self._is_in_parts and dims is not None):
             return self._as_course(None).of(dims, layout)
         if dims is not None:
             error = self._anyhow(self._no_plan) if self._is_cut else None
             is_plan = error is None or error.is_of_known  # or this model or these sizes are wrong
-            return self._open_runner(dims, layout) if is_plan else self._as_course(error).of(dims, layout)
+            if is_plan:
+                return self._open_runner(dims, layout)
+            course, self._is_in_parts = self._as_course(error), True
+            return course.of(dims, layout)
         try:
             return self._fixed(shapes, layout, progress)
         except UnsupportedModel as error:
@@ -503,14 +530,15 @@ class Model(KeepsRunners):
 
     def __getstate__(self) -> dict[str, Any]:
         state = {"source": self.source, "_fallback": self._fallback, "_file": self._file}
-        return {**state, "limits": (self.most_shapes, self.most_bytes)}
+        return {**state, "limits": dict(self._limits)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         limits = state.pop("limits")
         self.__dict__.update(state)
         self._contexts, self._runners = Contexts(), Runners()
-        self._preferring, self._open, self._course = {}, None, None
-        self.most_shapes, self.most_bytes = limits
+        self._preferring, self._open, self._course, self._is_in_parts, self._limits = {}, None, None, False, {}
+        for name, value in limits.items():
+            setattr(self, name, value)
 
 
 def _preferred(prefer: str | None) -> str:

@@ -31,10 +31,7 @@ svg { width: 100%; height: 12em; background: #f6f6f6; }
 
 def page(runner: Runner, report: Report) -> str:
     """The page as HTML, complete in itself."""
-    name = escape(Path(runner.file).name or runner.graph.name or "model")
-    measured = escape(f"{time.strftime('%Y-%m-%d %H:%M %Z', time.localtime())}, {_processor()}, simdnet {version()}")
     parts = [
-        f"<h1>{name}</h1><p>Measured {measured}</p>",
         f"<p>{escape(report.summary())}</p><p>{escape(report.difference())}</p>",
         "<h2>Time by step</h2>",
         _steps(report.rows()),
@@ -44,9 +41,20 @@ def page(runner: Runner, report: Report) -> str:
         "<h2>Operators before and after the passes</h2>",
         _operators(runner),
     ]
+    return _page(runner.file or runner.graph.name, "".join(parts))
+
+
+def course_page(file: str, table: str) -> str:
+    """The page of a model that runs in parts, with the table of these."""
+    return _page(file, f"<h2>Time by part</h2><pre>{escape(table)}</pre>")
+
+
+def _page(file: str, body: str) -> str:
+    name = escape(Path(file).name or "model")
+    measured = escape(f"{time.strftime('%Y-%m-%d %H:%M %Z', time.localtime())}, {_processor()}, simdnet {version()}")
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{name}, {measured}</title>"
-        f"<style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
+        f"<style>{_STYLE}</style></head><body><h1>{name}</h1><p>Measured {measured}</p>{body}</body></html>\n"
     )
 
 

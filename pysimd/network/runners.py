@@ -152,8 +152,7 @@ class KeepsRunners:
 
     @most_shapes.setter
     def most_shapes(self, count: int) -> None:
-        self._runners.most_shapes = number(count, "most_shapes", 1)
-        self._runners.shrink()
+        self._limit("most_shapes", number(count, "most_shapes", 1))
 
     @property
     def most_bytes(self) -> int:
@@ -164,7 +163,10 @@ class KeepsRunners:
 
     @most_bytes.setter
     def most_bytes(self, count: int) -> None:
-        self._runners.most_bytes = number(count, "most_bytes", 0)
+        self._limit("most_bytes", number(count, "most_bytes", 0))
+
+    def _limit(self, name: str, value: int) -> None:
+        setattr(self._runners, name, value)
         self._runners.shrink()
 
     @property

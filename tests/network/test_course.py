@@ -372,11 +372,62 @@ def test_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert inside[0].split()[0] == "7"  # passes
     file = tmp_path / "lstm.onnx"
     onnx.save(lstm(8, 5), file)
-    assert main(["run", str(file), "--shape", "x:7,2,5", "--random", "--report"]) == 0
+    assert main(["run", str(file), "--shape", "x:7,2,5", "--random", "--report", str(tmp_path / "page.html")]) == 0
     text = capsys.readouterr().out
     assert "rows: float32 (7, 2, 8)" in text and "loop: Loop 'last'" in text
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1>lstm.onnx</h1>" in page and "loop: Loop &#x27;last&#x27;" in page
     with pytest.raises(UnsupportedModel, match="Loop: loops are not supported"):
         loaded.compile(tmp_path / "c", {"x": (7, 2, 5)})
+
+
+def rows_of_nonzero() -> Any:
+    """A segment behind NonZero, whose inputs have as many columns as x has elements that are not 0."""
+    nodes = [helper.make_node("NonZero", ["x"], ["at"]), helper.make_node("Cast", ["at"], ["y"], to=1)]
+    nodes += [helper.make_node("Relu", ["y"], ["z"]), helper.make_node("Exp", ["z"], ["e"])]
+    return model(nodes, [value("x", FLOAT, ["n"])], [value("e", FLOAT, None)])
+
+
+def test_limits_reach_segments() -> None:
+    loaded = pysimd.load(rows_of_nonzero())
+    for count in range(1, 21):
+        loaded(np.ones(count, np.float32))
+    (opened,) = (opened for segment in segments(loaded._course) for opened in segment.opened)
+    assert len(opened.kept) == 20 and loaded.kept_bytes == opened.kept_bytes > 0
+    loaded.most_shapes = 3
+    assert len(opened.kept) == 3
+    loaded(np.ones(30, np.float32))
+    assert len(opened.kept) == 3
+    loaded.trim()
+    assert len(opened.kept) == 1
+    again = pickle.loads(pickle.dumps(loaded))
+    run = again.prepare()
+    assert (again.most_shapes, run.most_shapes, run.most_bytes) == (3, 3, 1 << 30)
+    run.most_bytes = 0
+    for count in range(1, 5):
+        run(np.ones(count, np.float32))
+    assert [len(each.kept) for segment in segments(run) for each in segment.opened] == [1]
+    with pytest.raises(ValueError, match="most_shapes is 0, expected at least 1"):
+        run.most_shapes = 0
+
+
+def test_shapes_with_a_plan_keep_it() -> None:
+    """Where other shapes, or a look for what is not supported, have made a course."""
+    few = helper.make_graph([helper.make_node("Neg", ["x"], ["a"])], "t", [], [value("a", FLOAT, None)])
+    more = [helper.make_node("NonZero", ["x"], ["at"]), helper.make_node("Cast", ["at"], ["b"], to=1)]
+    nodes = [
+        helper.make_node("Size", ["x"], ["size"]),
+        helper.make_node("Less", ["size", "five"], ["is_few"]),
+        helper.make_node(
+            "If", ["is_few"], ["y"], then_branch=few, else_branch=graph("e", more, [], [value("b", FLOAT, None)])
+        ),
+    ]
+    loaded = pysimd.load(model(nodes, [value("x", FLOAT, ["n", "m"])], [value("y", FLOAT, None)], five=np.int64(5)))
+    assert "all operators are supported" in str(loaded)  # of a course, for the sizes that are tried
+    for shape in ((1, 3), (2, 3), (1, 3), (1, 4), (3, 3)):
+        x = np.ones(shape, np.float32)
+        np.testing.assert_array_equal(loaded(x)["y"], -x if x.size < 5 else np.stack(np.nonzero(x)).astype(np.float32))
+        assert loaded.kept == [{"x": (1, 3)}]  # others are not tried once a call has needed the course
 
 
 def test_results_share_no_memory() -> None:
