@@ -32,6 +32,8 @@ def _graph(node: SourceNode, name: str) -> Source:
 
 def _truth(value: Any, node: SourceNode) -> bool:
     """A condition, which is a tensor of one element."""
+    if type(value) is np.ndarray and value.dtype == bool and value.size == 1:  # nearly all are such
+        return bool(value.item())
     array = np.asarray(value)
     if array.size != 1 or array.dtype == object:
         raise ValueError(f"the condition of {_name_of(node)} has {array.size} elements, expected 1")

@@ -55,7 +55,7 @@ class Runners:
 
         Nearly all calls are such, and the checks take three times as long as the rest of a call of a tiny model.
         """
-        if type(inputs) is not dict or not all(type(name) is str for name in inputs):
+        if not self._idle or type(inputs) is not dict or not all(type(name) is str for name in inputs):
             return None
         if not all(type(array) is ndarray for array in inputs.values()):
             return None
