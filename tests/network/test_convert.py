@@ -412,8 +412,33 @@ def test_grids_of_affine_transformations() -> None:
     ("lengths", "attributes"), [([1, 4], {}), ([5, 1, 1], {}), ([-1, 1, 1], {}), ([1, 1, 1], {"time_axis": 2})]
 )
 def test_sequences_that_do_not_fit(lengths: list[int], attributes: dict[str, Any]) -> None:
-    with pytest.raises(UnsupportedModel, match=r"time_axis is 2|sequence_lens are .*, expected 3 lengths of up to 4"):
+    with pytest.raises(
+        UnsupportedModel, match=r"time_axis is 2|2 lengths are|sequence_lens are .*, expected 3 lengths of up to 4"
+    ):
         made("ReverseSequence", np.array(lengths, np.int64), **attributes).graph(4, 3, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+@pytest.mark.parametrize("batch", [0, 1])
+def test_reversed_sequences(batch: int, dtype: str) -> None:
+    """By the library, with lengths that are known and with those of run time, of which those that do not fit are refused."""
+    lengths, reverse = np.array([5, 0, 3, 1]), node("ReverseSequence", "x", "n", batch_axis=batch, time_axis=1 - batch)
+    x = np.random.default_rng(batch).integers(-3, 4, (4, 5, 2)).astype(dtype)
+    expected = x.copy()
+    for i, n in enumerate(lengths):
+        expected[i, :n] = x[i, :n][::-1]
+    x, expected = (each if batch == 0 else each.swapaxes(0, 1).copy() for each in (x, expected))
+    values = [Value("x", dtype, None), Value("n", "int64", None)]
+    for inputs, weights in ((values, {}), (values[:1], {"n": lengths})):
+        source = Source("one", 17, inputs, [Value("y", dtype, None)], [reverse], weights)
+        graph = graph_of(source, {"x": x.shape, "n": lengths.shape})
+        assert "Host" not in operators(graph)
+        run = Runner(simplified(graph))
+        np.testing.assert_array_equal(run({"x": x, "n": lengths} if not weights else {"x": x})["y"], expected, strict=True)
+        for i in range(4 if not weights else 0):
+            for length in (6, -1, 100, -100):
+                with pytest.raises(ValueError, match="ind"):
+                    run({"x": x, "n": np.where(np.arange(4) == i, length, lengths)})
 
 
 def test_tensors_without_elements_are_joined() -> None:

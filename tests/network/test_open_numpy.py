@@ -1,4 +1,5 @@
-"""Operators that NumPy computes, in plans of open sizes: each shape has the result of a plan for it alone."""
+"""Operators that NumPy computes, or places that it computes for others, in plans of open sizes: each shape has the result
+of a plan for it alone."""
 
 from __future__ import annotations
 
@@ -34,6 +35,12 @@ CASES: dict[str, tuple[Any, dict[str, str], dict[str, Any]]] = {
     "DeformConv": (node("DeformConv", "x", "k", "o"), {"x": "n 2 6 w", "o": "n 8 5 v"}, {"k": ONES}),
     "BitCast": (node("BitCast", "x", to=6), {"x": "n w"}, {}),
     "CumProd": (node("CumProd", "x", "axis"), {"x": "n w"}, {"axis": 1}),
+    "MaxPool": (node("MaxPool", "x", gives="y z", kernel_shape=[3, 2], pads=[1] * 4), {"x": "n 2 h w"}, {}),
+    "MaxUnpool": (node("MaxUnpool", "x", "i", kernel_shape=[2, 2]), {"x": "n 2 h w", "i": "n 2 h w"}, {}),
+    "ReverseSequence": (node("ReverseSequence", "x", "i"), {"x": "h n 3", "i": "n"}, {}),
+    "ReverseSequence of batches": (
+        node("ReverseSequence", "x", "i", batch_axis=0, time_axis=1), {"x": "n h 3", "i": "n"}, {},
+    ),
 }  # fmt: skip
 SIZES = [{"n": 2, "h": 4, "w": 6, "v": 5}, {"n": 3, "h": 5, "w": 7, "v": 6}, {"n": 1, "h": 7, "w": 5, "v": 4}]
 

@@ -7,6 +7,7 @@ from pysimd.network.convert import (  # noqa: F401  which registers converters
     layers,
     moves,
     normalize,
+    places,
     pointwise,
     reductions,
     scatter,

@@ -15,6 +15,7 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of, replaced_at
+from pysimd.network.convert.places import largest_with_places
 from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import grid_positions, same_padding
 from pysimd.network.open_arrays import is_array, later
@@ -312,11 +313,12 @@ def _pooled(c: Conversion, operator: str, x: str, window: Window, **options: obj
 
 @converts("MaxPool", any_type=True)
 def _max_pool(c: Conversion, node: SourceNode) -> None:
-    """With places, of other types, and of bytes with dilations by NumPy."""
+    """NumPy computes float64, and with places what is padded and dilated."""
     window, ceil = _pool_window(c), c.flag("ceil_mode")
     dilated = max(window.dilations) > 1
     if any(node.outputs[1:]) or c.dtype(0) not in (("float32",) if dilated else ("float32", "uint8")):
-        return c.by_numpy()
+        found = largest_with_places(c, image(c), window, ceil)
+        return c.by_numpy() if found is None else c.give(*(like_input(c, y) for y in found))
     y = _dilated(c, image(c), window, ceil, "maximum") if dilated else _pooled(c, "MaxPool", image(c), window, ceil=ceil)
     return c.give(like_input(c, y))
 
