@@ -2013,7 +2013,16 @@ typedef enum {
     SimdnetPixelwiseRcp,
     SimdnetPixelwiseRound,
     SimdnetPixelwiseSign,
-    SimdnetPixelwiseSin
+    SimdnetPixelwiseSin,
+    SimdnetPixelwiseAcos,          /* functions of angles, hyperbolic ones and the inverses of both: the error is at  */
+    SimdnetPixelwiseAcosh,         /* most 4 units in the last place, special values are those of the C library        */
+    SimdnetPixelwiseAsin,
+    SimdnetPixelwiseAsinh,
+    SimdnetPixelwiseAtan,
+    SimdnetPixelwiseAtanh,
+    SimdnetPixelwiseCosh,
+    SimdnetPixelwiseSinh,
+    SimdnetPixelwiseTan
 } SimdnetPixelwiseFunction;
 
 /* The arguments of SimdnetPixelwise(). Set all other members to 0, then `size` and what is used. */

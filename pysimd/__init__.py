@@ -119,7 +119,32 @@ from pysimd.threadpools import register_if_imported as _register_if_imported
 from pysimd.threadpools import register_threadpoolctl
 from pysimd.tiled_scale import tiled_scale
 from pysimd.top_k import top_k
-from pysimd.unary import absolute, ceil, cos, erf, exp, floor, log, negative, reciprocal, rint, rsqrt, sign, sin, sqrt, unary
+from pysimd.unary import (
+    absolute,
+    arccos,
+    arccosh,
+    arcsin,
+    arcsinh,
+    arctan,
+    arctanh,
+    ceil,
+    cos,
+    cosh,
+    erf,
+    exp,
+    floor,
+    log,
+    negative,
+    reciprocal,
+    rint,
+    rsqrt,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    unary,
+)
 from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
 __all__ = [
@@ -172,6 +197,12 @@ __all__ = [
     "amax",
     "amin",
     "annotations",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
     "argmax",
     "argmin",
     "binary",
@@ -184,6 +215,7 @@ __all__ = [
     "convolution",
     "copy",
     "cos",
+    "cosh",
     "cpu_info",
     "cumulative_sum",
     "deconvolution",
@@ -285,6 +317,7 @@ __all__ = [
     "sign",
     "silu",
     "sin",
+    "sinh",
     "softmax",
     "softmax_16b",
     "softplus",
@@ -295,6 +328,7 @@ __all__ = [
     "sum",
     "swish",
     "table8",
+    "tan",
     "tanh",
     "tensor_alignment",
     "tiled_scale",

@@ -101,6 +101,12 @@ def unary(rng: np.random.Generator) -> Iterator[Case]:
     yield "sign", pysimd.sign(x), np.sign(x), 0
     yield "sin", pysimd.sin(x), np.sin(d), _ROUNDED
     yield "unary", pysimd.unary(x, "zero"), np.zeros_like(x), 0
+    for name in ("arcsinh", "arctan", "cosh", "sinh", "tan"):
+        yield name, getattr(pysimd, name)(x), getattr(np, name)(d), _ROUNDED
+    s = np.clip(x, -1, 1) * np.float32(0.9)
+    for name in ("arccos", "arcsin", "arctanh"):
+        yield name, getattr(pysimd, name)(s), getattr(np, name)(s.astype(np.float64)), _ROUNDED
+    yield "arccosh", pysimd.arccosh(p + 1), np.arccosh((p + 1).astype(np.float64)), _ROUNDED
 
 
 def add(rng: np.random.Generator) -> Iterator[Case]:

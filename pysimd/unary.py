@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, Literal, Union
 
 from pysimd._arrays import floats, output
-from pysimd._library import lib
+from pysimd._library import ffi, lib
 from pysimd._pixels import FUNCTIONS, has_gaps, pixelwise
 from pysimd.annotations import FloatArray, Floats
-from pysimd.calls import call
+from pysimd.calls import call, call_struct
 from pysimd.enums import UnaryOperation
 from pysimd.errors import shown
 
@@ -23,6 +23,7 @@ _OPERATIONS.update(  # as the functions are called
     reciprocal=int(UnaryOperation.RCP),
     rint=int(UnaryOperation.ROUND),
 )
+_SIZE = ffi.sizeof("SimdnetPixelwiseParameters")
 _PIXELWISE = {operation: FUNCTIONS[operation.name.capitalize()] for operation in UnaryOperation}
 
 Operation = Union[
@@ -269,3 +270,138 @@ def sin(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
     Formula: SimdSynetUnaryOperation32fLayerForward.
     """
     return _apply(lib.SimdSynetUnaryOperation32fSin, x, out)
+
+
+# ---- angles, hyperbolic functions and the inverses of both
+
+
+def _of_angles(function: str, x: Floats, out: FloatArray | None) -> FloatArray:
+    number = FUNCTIONS[function]
+    try:
+        array, src = floats(x, "x")
+        out, dst = output(out, array.shape, (x,), ("x",), 1)
+    except ValueError:
+        if not has_gaps(x, out):
+            raise
+        return pixelwise(number, (x,), ("x",), out)
+    line = {"size": _SIZE, "function": number, "src": src, "dst": dst, "channels": array.size, "pixels": 1}
+    arguments = ffi.new("SimdnetPixelwiseParameters *", line)
+    call_struct(lib.SimdnetPixelwise, arguments, held=(src, dst, out))
+    return out
+
+
+def arccos(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The angle whose cosine is ``x``, from 0 to pi; NaN beyond -1 and 1; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.arccos(np.array([-1, 0, 1], np.float32))
+    array([3.1415927, 1.5707964, 0.       ], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Acos", x, out)
+
+
+def arccosh(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The inverse hyperbolic cosine; NaN below 1; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.arccosh(np.array([1, np.inf], np.float32))
+    array([ 0., inf], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Acosh", x, out)
+
+
+def arcsin(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The angle whose sine is ``x``, from -pi / 2 to pi / 2; NaN beyond -1 and 1; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.arcsin(np.array([-1, 0, 1], np.float32))
+    array([-1.5707964,  0.       ,  1.5707964], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Asin", x, out)
+
+
+def arcsinh(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The inverse hyperbolic sine; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.arcsinh(np.array([0, np.inf], np.float32))
+    array([ 0., inf], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Asinh", x, out)
+
+
+def arctan(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The angle whose tangent is ``x``, from -pi / 2 to pi / 2; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.arctan(np.array([0, 1, np.inf], np.float32))
+    array([0.       , 0.7853982, 1.5707964], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Atan", x, out)
+
+
+def arctanh(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond them; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.arctanh(np.array([0, 1], np.float32))
+    array([ 0., inf], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Atanh", x, out)
+
+
+def cosh(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The hyperbolic cosine; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.cosh(np.array([0, np.inf], np.float32))
+    array([ 1., inf], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Cosh", x, out)
+
+
+def sinh(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The hyperbolic sine; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.sinh(np.array([0, -np.inf], np.float32))
+    array([  0., -inf], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Sinh", x, out)
+
+
+def tan(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The tangent, for angles of any size; at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.tan(np.array([0, np.inf], np.float32))
+    array([ 0., nan], dtype=float32)
+
+    Formula: SimdnetPixelwise.
+    """
+    return _of_angles("Tan", x, out)

@@ -17,9 +17,11 @@ NAMES = {
     for operation in (each.name.lower() for each in pysimd.UnaryOperation)
     if operation not in ("zero", "not")
 }
+#: Those that are no operations.
+ANGLES = ("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cosh", "sinh", "tan")
 
 
-@pytest.mark.parametrize("name", NAMES.values())
+@pytest.mark.parametrize("name", [*NAMES.values(), *ANGLES])
 def test_against_the_formula(isa: str, rng: np.random.Generator, name: str) -> None:
     for size in [*range(20), 1000, 50000]:
         for x in (wide(rng, size), np.abs(wide(rng, size))):

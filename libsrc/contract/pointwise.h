@@ -42,10 +42,23 @@
     X(SIGN, Sign, sign)                                                                                                     \
     X(SIN, Sin, sin)
 
+/* Functions that the documents lack, SimdnetPixelwise<Name> alone. */
+#define SN_ANGLES(X)                                                                                                        \
+    X(ACOS, Acos, acos)                                                                                                     \
+    X(ACOSH, Acosh, acosh)                                                                                                  \
+    X(ASIN, Asin, asin)                                                                                                     \
+    X(ASINH, Asinh, asinh)                                                                                                  \
+    X(ATAN, Atan, atan)                                                                                                     \
+    X(ATANH, Atanh, atanh)                                                                                                  \
+    X(COSH, Cosh, cosh)                                                                                                     \
+    X(SINH, Sinh, sinh)                                                                                                     \
+    X(TAN, Tan, tan)
+
 #define SN_POINTWISE_ENUMERATOR(NAME, ...) SN_##NAME,
 enum sn_pointwise {
     SN_ACTIVATIONS(SN_POINTWISE_ENUMERATOR)
     SN_UNARY_OPERATIONS(SN_POINTWISE_ENUMERATOR)
+    SN_ANGLES(SN_POINTWISE_ENUMERATOR)
     SN_FILL,           /* value; src is not read */
     SN_ADD_VALUE,      /* value */
     SN_POW,            /* exponent */

@@ -1,6 +1,7 @@
 /* Unary operations. Tanh is the activation with a slope of 1. */
 #include "contract/pointwise.h"
 #include "kernels/pointwise.h"
+#include "kernels/vec_angles.h"
 #include "kernels/vec_erf.h"
 #include "kernels/vec_math.h"
 
@@ -68,7 +69,38 @@ SN_INLINE v32f root_by_products(v32f x, const v32f * p)
 
 POINTWISE_OF(sqrt, root, root_by_products, 0, 4)
 
+/*
+ * Functions of so many instructions that the template of pointwise.h gains nothing: they are inlined once, where it has eight
+ * copies of each.
+ */
+#define ANGLE(name)                                                                                                         \
+    static void name##_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)               \
+    {                                                                                                                       \
+        (void)params;                                                                                                       \
+        (void)stream;                                                                                                       \
+        for (size_t i = 0; i < size; i += V32F_N) {                                                                         \
+            const size_t n = size - i;                                                                                      \
+            const v32f x = n < V32F_N ? v_ones_behind_32f(v_load_tail_32f(src + i, n), n) : v_load_32f(src + i);            \
+            const v32f y = v_##name##_32f(x);                                                                               \
+            if (n < V32F_N)                                                                                                 \
+                v_store_tail_32f(dst + i, y, n);                                                                            \
+            else                                                                                                            \
+                v_store_32f(dst + i, y);                                                                                    \
+        }                                                                                                                   \
+    }
+
+ANGLE(acos)
+ANGLE(acosh)
+ANGLE(asin)
+ANGLE(asinh)
+ANGLE(atan)
+ANGLE(atanh)
+ANGLE(cosh)
+ANGLE(sinh)
+ANGLE(tan)
+
 SN_INSTALL(unary, pointwise)
 {
     SN_UNARY_OPERATIONS(SN_POINTWISE_SLOT)
+    SN_ANGLES(SN_POINTWISE_SLOT)
 }

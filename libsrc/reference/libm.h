@@ -20,7 +20,14 @@
         return y;                                                                                                           \
     }
 
+SN_WITHOUT_ERRNO(acos)
+SN_WITHOUT_ERRNO(acosh)
+SN_WITHOUT_ERRNO(asin)
+SN_WITHOUT_ERRNO(asinh)
+SN_WITHOUT_ERRNO(atan)
+SN_WITHOUT_ERRNO(atanh)
 SN_WITHOUT_ERRNO(cos)
+SN_WITHOUT_ERRNO(cosh)
 SN_WITHOUT_ERRNO(erf)
 SN_WITHOUT_ERRNO(erfc)
 SN_WITHOUT_ERRNO(exp)
@@ -28,7 +35,9 @@ SN_WITHOUT_ERRNO(expm1)
 SN_WITHOUT_ERRNO(log)
 SN_WITHOUT_ERRNO(log1p)
 SN_WITHOUT_ERRNO(sin)
+SN_WITHOUT_ERRNO(sinh)
 SN_WITHOUT_ERRNO(sqrt) /* a function only if the compiler does not optimise */
+SN_WITHOUT_ERRNO(tan)
 SN_WITHOUT_ERRNO(tanh)
 
 static inline double sn_pow(double x, double exponent)

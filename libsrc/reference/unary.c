@@ -34,6 +34,15 @@ UNARY(rcp, 1 / x)
 UNARY(round, nearest(x))
 UNARY(sign, x > 0 ? 1 : x < 0 ? -1 : x)
 UNARY(sin, sn_sin(x))
+UNARY(acos, sn_acos(x))
+UNARY(acosh, sn_acosh(x))
+UNARY(asin, sn_asin(x))
+UNARY(asinh, sn_asinh(x))
+UNARY(atan, sn_atan(x))
+UNARY(atanh, fabs(x) == 1 ? copysign(INFINITY, x) : sn_atanh(x)) /* without the exception, as on other levels */
+UNARY(cosh, sn_cosh(x))
+UNARY(sinh, sn_sinh(x))
+UNARY(tan, sn_tan(x))
 
 static void not_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
 {
@@ -46,4 +55,5 @@ static void not_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_3
 SN_INSTALL(unary, pointwise)
 {
     SN_UNARY_OPERATIONS(SN_POINTWISE_SLOT)
+    SN_ANGLES(SN_POINTWISE_SLOT)
 }

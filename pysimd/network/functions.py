@@ -58,6 +58,19 @@ _OPERATIONS = {
     "sqrt": "Sqrt",
 }
 
+#: Those that only SimdnetPixelwise has.
+_ANGLES = {
+    "arccos": "Acos",
+    "arccosh": "Acosh",
+    "arcsin": "Asin",
+    "arcsinh": "Asinh",
+    "arctan": "Atan",
+    "arctanh": "Atanh",
+    "cosh": "Cosh",
+    "sinh": "Sinh",
+    "tan": "Tan",
+}
+
 
 def tensor_type(dtype: Any) -> int:
     """The enumerator of a type of elements."""
@@ -142,6 +155,10 @@ def of_struct(function: str, kind: str, members: dict[str, Any]) -> Call:
 
 def unary(function: str, params: Sequence[Any], src: View, dst: View) -> Call:
     """A function of each element, see :data:`pysimd.network.operators.UNARY`."""
+    if function in _ANGLES:
+        if src.is_dense and dst.is_dense:
+            src, dst = (view.reshape((view.size,)) for view in (src, dst))
+        return pixelwise(_ANGLES[function], src, dst)
     if function in _OPERATIONS:
         name, given = _OPERATIONS[function], None
     else:

@@ -62,6 +62,15 @@ static const struct function
     {"`UnaryOperation32fLayerForward`, Cos", SN_COS, {0}, cos},
     {"`Swish32f`, slope 1", SN_SWISH, {1}, swish},
     {"`Mish32f`", SN_MISH, {FLT_MAX}, mish},
+    {"`Pixelwise`, Acos", SN_ACOS, {0}, acos},
+    {"`Pixelwise`, Acosh", SN_ACOSH, {0}, acosh},
+    {"`Pixelwise`, Asin", SN_ASIN, {0}, asin},
+    {"`Pixelwise`, Asinh", SN_ASINH, {0}, asinh},
+    {"`Pixelwise`, Atan", SN_ATAN, {0}, atan},
+    {"`Pixelwise`, Atanh", SN_ATANH, {0}, atanh},
+    {"`Pixelwise`, Cosh", SN_COSH, {0}, cosh},
+    {"`Pixelwise`, Sinh", SN_SINH, {0}, sinh},
+    {"`Pixelwise`, Tan", SN_TAN, {0}, tan},
     {"`Gelu32f`", SN_GELU, {0}, gelu},
 };
 

@@ -116,6 +116,11 @@ static void dense_elementwise(const pixelwise * p, size_t size)
     for (size_t i = 0; i < sizeof(unary_operations) / sizeof(unary_operations[0]); ++i)
         if (unary_operations[i].pixelwise == p->function)
             SimdSynetUnaryOperation32fLayerForward(p->src, size, unary_operations[i].type, p->dst);
+    if (p->function >= SimdnetPixelwiseAcos) { /* those that have no other function */
+        const pixelwise line = {.size = sizeof(line), .function = p->function, .src = p->src, .dst = p->dst,
+            .channels = size, .pixels = 1};
+        SimdnetPixelwise(&line);
+    }
 }
 
 /* The documented function, on dense arrays. */

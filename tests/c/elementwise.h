@@ -10,7 +10,7 @@ enum {
     ACTIVATIONS = SN_ACTIVATIONS(ELEMENTWISE_ONE),
     UNARY_OPERATIONS = SN_UNARY_OPERATIONS(ELEMENTWISE_ONE) + 1, /* and Tanh */
     /* and Copy, AddBias, Scale, Prelu, Product, Sum, Max, Min */
-    PIXELWISE_FUNCTIONS = SN_ACTIVATIONS(ELEMENTWISE_ONE) SN_UNARY_OPERATIONS(ELEMENTWISE_ONE) + 8
+    PIXELWISE_FUNCTIONS = SN_ACTIVATIONS(ELEMENTWISE_ONE) SN_UNARY_OPERATIONS(ELEMENTWISE_ONE) SN_ANGLES(ELEMENTWISE_ONE) + 8
 };
 
 /* A public function, where its number of parameters is, and their names; NULL for parameters that it does not have. */

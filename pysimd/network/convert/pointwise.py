@@ -16,8 +16,15 @@ from pysimd.network.source import SourceNode
 #: Operators of one tensor: the function, and its parameters: numbers, or attributes with their defaults.
 _UNARY: dict[str, tuple[str, tuple[float | tuple[str, float], ...]]] = {
     "Abs": ("absolute", ()),
+    "Acos": ("arccos", ()),
+    "Acosh": ("arccosh", ()),
+    "Asin": ("arcsin", ()),
+    "Asinh": ("arcsinh", ()),
+    "Atan": ("arctan", ()),
+    "Atanh": ("arctanh", ()),
     "Ceil": ("ceil", ()),
     "Cos": ("cos", ()),
+    "Cosh": ("cosh", ()),
     "Elu": ("elu", (("alpha", 1.0),)),
     "Erf": ("erf", ()),
     "Exp": ("exp", ()),
@@ -34,9 +41,11 @@ _UNARY: dict[str, tuple[str, tuple[float | tuple[str, float], ...]]] = {
     "Sigmoid": ("sigmoid", (1.0,)),
     "Sign": ("sign", ()),
     "Sin": ("sin", ()),
+    "Sinh": ("sinh", ()),
     "Softplus": ("softplus", (1.0, 20.0)),
     "Sqrt": ("sqrt", ()),
     "Swish": ("swish", (("alpha", 1.0),)),
+    "Tan": ("tan", ()),
     "Tanh": ("tanh", (1.0,)),
     "com.microsoft.QuickGelu": ("swish", (("alpha", 1.702),)),
 }

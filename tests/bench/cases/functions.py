@@ -408,6 +408,9 @@ _UNARY = {
     "rsqrt": ("t = Sqrt (x) y = Reciprocal (t)", "x.rsqrt()"),
     "sign": ("y = Sign (x)", "x.sign()"),
     "sin": ("y = Sin (x)", "x.sin()"),
+    "arctan": ("y = Atan (x)", "x.atan()"),
+    "sinh": ("y = Sinh (x)", "x.sinh()"),
+    "tan": ("y = Tan (x)", "x.tan()"),
     "sqrt": ("y = Sqrt (x)", "x.sqrt()"),
 }
 _SIZES = ((197, 768), (64, 160, 160), (64, 320, 320))  # in the second cache, the last one, memory

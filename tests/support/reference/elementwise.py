@@ -166,6 +166,8 @@ def pointwise(name: str, x: Array, *params: float) -> tuple[Array, float]:
             return 1 / np.sqrt(x), 2
         if name == "reciprocal":
             return np.reciprocal(x.astype(np.float32)), 0
+        if name.startswith("arc") or name in ("cosh", "sinh", "tan"):
+            return getattr(np, name)(x), 4
         return getattr(np, name)(x), 2 if name in ("exp", "log", "sin", "cos") else 0
 
 
