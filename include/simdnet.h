@@ -2303,6 +2303,13 @@ void SimdnetCast(SimdTensorDataType srcType, const void * src, size_t count, Sim
 void SimdnetTopK(const float * src, size_t outer, size_t count, size_t inner, size_t k, SimdBool largest, SimdBool sorted,
                  float * values, int64_t * indices);
 
+/* The same of integers; values have the type of src.
+ *
+ *   dataType   SimdTensorData32i, 8i, 8u, 64i, 64u or Bool
+ */
+void SimdnetTopKIntegers(SimdTensorDataType dataType, const void * src, size_t outer, size_t count, size_t inner, size_t k,
+                         SimdBool largest, SimdBool sorted, void * values, int64_t * indices);
+
 /* The arguments of SimdnetNonMaxSuppression(). Set all other members to 0, then `size` and what is used. */
 typedef struct SimdnetNonMaxSuppressionParameters {
     size_t size;                 /* sizeof(SimdnetNonMaxSuppressionParameters)                                      */

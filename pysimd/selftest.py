@@ -338,6 +338,8 @@ def gathering(rng: np.random.Generator) -> Iterator[Case]:
         yield "GatherElements", context(x, places), taken, 0
     values, indices = pysimd.top_k(x, 5)
     yield "top_k", values, -np.sort(-x)[..., :5], 0
+    order = np.arange(35).reshape(5, 7) * 13 % 35
+    yield "top_k integers", pysimd.top_k(order, 3)[0], -np.sort(-order)[..., :3], 0
     yield "top_k indices", np.take_along_axis(x, indices, 2), values, 0
     image, corners = x[None], np.array([-1, 0, 1], np.float32)
     grid = np.stack(np.meshgrid(corners, corners), -1)[None]

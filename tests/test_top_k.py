@@ -36,6 +36,33 @@ def test_many(rng: np.random.Generator) -> None:
             assert np.array_equal(values, x[indices])
 
 
+INTEGERS = ["int8", "uint8", "int32", "int64", "uint64", "bool"]
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers(rng: np.random.Generator, dtype: str, largest: bool) -> None:
+    """Of all bits, and of few values, of which many are equal."""
+    for shape in [(1, 1, 1), (3, 7, 5), (2, 130, 3), (4, 3, 33)]:
+        few = rng.integers(0, 3, shape)
+        every = np.frombuffer(rng.bytes(few.size * np.dtype(dtype).itemsize), "uint8" if dtype == "bool" else dtype)
+        for x in (
+            (few - 1).astype(dtype),
+            (every % 2).astype(bool).reshape(shape) if dtype == "bool" else every.reshape(shape),
+        ):
+            for axis in range(3):
+                places = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(3)])
+                keys = [[int(each) for each in line] for line in np.moveaxis(x, axis, -1).reshape(-1, shape[axis])]
+                lines = [sorted(range(len(key)), key=lambda i: (-key[i] if largest else key[i], i)) for key in keys]
+                order = np.moveaxis(np.reshape(lines, np.moveaxis(x + 0 * places, axis, -1).shape), -1, axis)
+                for k in sorted({0, 1, shape[axis] // 2, shape[axis]}):
+                    values, indices = pysimd.top_k(x, k, axis=axis, largest=largest)
+                    assert_same(indices, order.take(range(k), axis))
+                    assert_same(values, np.take_along_axis(x, indices, axis))
+                    indices = np.sort(pysimd.top_k(x, k, axis=axis, largest=largest, sorted=False)[1], axis)
+                    assert_same(indices, np.sort(order.take(range(k), axis), axis))
+
+
 def test_out() -> None:
     x = np.array([[3, 1, 2]], np.float32)
     out = np.empty((1, 2), np.float32), np.empty((1, 2), np.int64)

@@ -47,7 +47,8 @@ static void lines(const void * argument, void * work, size_t begin, size_t end)
     uint64_t * ranks = work;
     for (size_t line = begin; line < end; ++line) {
         const size_t o = line / t->inner, i = line % t->inner;
-        const sn_32f * src = t->src + o * t->count * t->inner + i;
+        const sn_32f * src = (const sn_32f *)t->src + o * t->count * t->inner + i;
+        sn_32f * values = t->values;
         if (t->largest)
             select_best(t, src, ranks, true);
         else
@@ -56,7 +57,7 @@ static void lines(const void * argument, void * work, size_t begin, size_t end)
             sort(ranks, t->k);
         for (size_t j = 0; j < t->k; ++j) {
             const size_t at = (o * t->k + j) * t->inner + i, index = sn_rank_index(ranks[j]);
-            t->values[at] = src[index * t->inner];
+            values[at] = src[index * t->inner];
             t->indices[at] = (int64_t)index;
         }
     }

@@ -426,7 +426,10 @@ def _cumulative_sum(a: Attributes, x: Operands, y: Operands) -> Call:
 
 def _top_k(a: Attributes, x: Operands, y: Operands) -> Call:
     sizes = around(x[0].shape, a["axis"])
-    return Call("SimdnetTopK", (x[0], *sizes, a["k"], bool(a["largest"]), bool(a["sorted"]), y[0], y[1]))
+    given = (x[0], *sizes, a["k"], bool(a["largest"]), bool(a["sorted"]), y[0], y[1])
+    if x[0].dtype == np.float32:
+        return Call("SimdnetTopK", given)
+    return Call("SimdnetTopKIntegers", (tensor_type(x[0].dtype), *given))
 
 
 # ---- others

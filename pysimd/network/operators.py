@@ -419,7 +419,7 @@ def _top_k(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     axis = axis_within(attributes["axis"], len(shape))
     _need(0 <= k <= shape[axis], f"k is {k}, expected at most {shape[axis]}")
     found = (*shape[:axis], k, *shape[axis + 1 :])
-    return [Type(found), Type(found, "int64")]
+    return [Type(found, inputs[0].dtype), Type(found, "int64")]
 
 
 def _by_scale(x: Type, parameters: Sequence[Type], attributes: Attributes, dtype: str) -> None:

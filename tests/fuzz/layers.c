@@ -393,6 +393,21 @@ static void top_k(void)
     CALL(SimdnetTopK, src, outer, count, inner, k, largest, sorted, values, indices);
 }
 
+static void top_k_integers(void)
+{
+    static const enum fuzz_type elements[] = {I32, I8, U8, I64, I64, U8};
+    const size_t kind = fuzz_pick(0, 5), outer = fuzz_size(5), count = fuzz_size(30), inner = fuzz_size(9);
+    const size_t k = fuzz_byte() >= 240 ? fuzz_size(40) : fuzz_pick(0, least(count, 100));
+    const SimdBool largest = (SimdBool)fuzz_enum(2), sorted = (SimdBool)fuzz_enum(2);
+    const void * src = fuzz_in(elements[kind], CELLS(outer, count, inner));
+    void * values = fuzz_out(elements[kind], CELLS(outer, k, inner));
+    int64_t * indices = fuzz_out(I64, CELLS(outer, k, inner));
+    if (sorted == SimdFalse)
+        fuzz_anything();
+    CALL(SimdnetTopKIntegers, (SimdTensorDataType)(SimdTensorData32i + kind), src, outer, count, inner, k, largest, sorted,
+         values, indices);
+}
+
 static void non_max_suppression(void)
 {
     SimdnetNonMaxSuppressionParameters p = {.size = sizeof(p)};
@@ -481,7 +496,7 @@ static void winograd(void)
 
 const struct fuzz_target fuzz_layers[] = {
     {"pooling", pooling}, {"pooling_of_pixels", pooling_of_pixels}, {"pixelwise", pixelwise}, {"copy", copy}, {"pad", pad},
-    {"reduce", reduce}, {"binary", binary}, {"gather", gather}, {"cast", cast}, {"top_k", top_k},
+    {"reduce", reduce}, {"binary", binary}, {"gather", gather}, {"cast", cast}, {"top_k", top_k}, {"top_k_integers", top_k_integers},
     {"elementwise", elementwise}, {"select", selection},
     {"scatter_elements", scatter_elements}, {"parts", parts}, {"cumulative_sum", cumulative_sum},
     {"non_max_suppression", non_max_suppression}, {"winograd", winograd}, {NULL, NULL}};

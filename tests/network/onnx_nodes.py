@@ -627,7 +627,7 @@ OPERATORS = {
     "GridSample": Operator(_grid_sample),
     "Gather": _moves(lambda node, x, indices: pysimd.gather(x, indices, axis=node.get("axis", 0))),
     "GatherElements": Operator(_gather_elements, ("float32", "uint8")),
-    "TopK": Operator(_top_k),
+    "TopK": Operator(_top_k, _REDUCED),
     "NonMaxSuppression": Operator(_non_max_suppression, data=2),
     "QuantizeLinear": Operator(_quantize, (*_FLOAT, *_BYTES), data=3),
     "DequantizeLinear": Operator(_dequantize, (*_FLOAT, *_BYTES), data=3),

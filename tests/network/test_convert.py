@@ -392,6 +392,15 @@ def test_float64(op: str, known: Sequence[Any], attributes: dict[str, Any]) -> N
     np.testing.assert_allclose(computed(model.graph(1), floats(1)), expected, 2e-6, 1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "int8", "uint64", "bool"])
+def test_largest_integers(dtype: str) -> None:
+    """By the library, also those that float32 does not have."""
+    x = np.array([[3, 1 << 40, (1 << 40) + 1, 5]]).astype(dtype)
+    graph = made("TopK", [3], dtype=dtype, gives=("y", "i")).graph(1, 4)
+    assert operators(graph) == ["TopK"]
+    np.testing.assert_array_equal(computed(graph, x), np.sort(x, 1)[:, :0:-1], strict=True)
+
+
 def test_grids_of_affine_transformations() -> None:
     """A product for all pixels; that of images of one pixel is the offset."""
     theta = floats(2, 2, 3)

@@ -135,6 +135,8 @@ def _cases() -> list[Case]:
         *(case("Elementwise", ROWS, (1, 4, 1), function=name) for name in (*COMPARISONS[2:], "modulo")),
         case("Select", Integers(2, (3, 4), "bool"), (3, 4), (3, 1)),
         case("TopK", ROWS, k=2, axis=1, largest=True, sorted=True),
+        case("TopK", Integers(9, ROWS), k=2, axis=1, largest=True, sorted=True),
+        case("TopK", Integers(9, ROWS, "int32"), k=2, axis=2, largest=False, sorted=True),
         case("Quantize", ROWS, np.float32(0.01), axis=None, dtype="uint8"),
         case("Quantize", ROWS, np.array([0.01] * 4, np.float32), np.array([1, 2, 3, 4], np.int8), axis=1, dtype="int8"),
         case("Dequantize", Integers(256, ROWS, "uint8"), weights(5), np.array([1, 2, 3, 4, 5], np.uint8), axis=2),

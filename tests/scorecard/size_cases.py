@@ -456,6 +456,11 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetTopK(s[0], 1, 3, n, 1, 1, 1, d[0], d[1])
 
 
+@case("top k", [A(4096, "i8")], [A(2, "i8"), A(2, "i8")], name="lines of integers")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetTopKIntegers(lib.SimdTensorData64i, s[0], n, 4096, 1, 2, 1, 1, d[0], d[1])
+
+
 @case("non max suppression", [A(4 * 64), A(64)], [A(3 * 4096, "i8", step=0, extra=1)], joint=True, quick=True, name="images")
 def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
     sizes = {"batch": n, "classes": 1, "count": 64, "maxOutput": 3, "capacity": 4096}

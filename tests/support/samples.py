@@ -181,6 +181,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "tiled_scale": ((x, floats(rng, 2, 5, 8), floats(rng, 2, 6, 1, 8)), {}),
         "tiled_scale nchw": ((planes, floats(rng, 3, 8, 1, 5), floats(rng, 3, 8, 6)), nchw),
         "top_k": ((x, 3), {"axis": 1}),
+        "top_k integers": ((_bytes(rng, 2, 6, 5), 3), {"axis": 1}),
         "subtract": ((a, x), {}),
         "unary": ((x, "neg"), {}),
         "winograd_filter": ((weight,), {}),

@@ -88,15 +88,17 @@ def _softmax(c: Conversion, node: SourceNode) -> None:
     return c.give(c.reshape(y, shape))
 
 
-@converts("TopK")
+@converts("TopK", any_type=True)
 def _top_k(c: Conversion, node: SourceNode) -> None:
     """Before opset 10, k is an attribute."""
+    if c.dtype(0) not in CAST_TYPES:
+        return c.by_numpy()
     axis = axis_within(int(c.attribute("axis", -1)), len(c.shape(0)))
     numbers = c.numbers(1, "k") if c.has(1) else [c.attribute("k")]
     if len(numbers) != 1:
         raise Unsupported(f"k has {len(numbers)} elements, expected 1")
     k, largest, ordered = whole(numbers[0]), c.flag("largest", 1), c.flag("sorted", 1)
-    c.give(*c.add_all("TopK", c.tensor(0), k=k, axis=axis, largest=largest, sorted=ordered))
+    return c.give(*c.add_all("TopK", c.typed(0), k=k, axis=axis, largest=largest, sorted=ordered))
 
 
 # ---- quantization
