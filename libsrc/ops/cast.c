@@ -62,7 +62,7 @@ void sn_narrow_integers(enum sn_data to, const sn_64i * wide, size_t n, uint8_t 
     switch (to) {
     case SN_DATA_8I:
     case SN_DATA_8U: SN_FOR_EACH(n, dst[i] = (uint8_t)wide[i]); break;
-    case SN_DATA_BOOL: SN_FOR_EACH(n, dst[i] = wide[i] != 0); break;
+    case SN_DATA_BOOL: SN_FOR_EACH(n, dst[i] = sn_is_not_0((uint64_t)wide[i])); break;
     case SN_DATA_32I: SN_FOR_EACH(n, ((sn_32i *)dst)[i] = (int32_t)wide[i]); break;
     default: memcpy(dst, wide, n * sizeof(*wide));
     }

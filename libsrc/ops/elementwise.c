@@ -68,26 +68,31 @@ SN_INLINE float modulo_32f(float a, float b)
 #define BLOCK_FN block_8i
 #define BLOCK_NUMBER int8_t
 #define BLOCK_BITS uint32_t
+#define BLOCK_DIFFER(a, b) ((a) != (b))
 #include "ops/elementwise_block.h"
 
 #define BLOCK_FN block_8u
 #define BLOCK_NUMBER uint8_t
 #define BLOCK_BITS uint32_t
+#define BLOCK_DIFFER(a, b) ((a) != (b))
 #include "ops/elementwise_block.h"
 
 #define BLOCK_FN block_32i
 #define BLOCK_NUMBER sn_32i
 #define BLOCK_BITS uint32_t
+#define BLOCK_DIFFER(a, b) ((a) != (b))
 #include "ops/elementwise_block.h"
 
 #define BLOCK_FN block_64i
 #define BLOCK_NUMBER sn_64i
 #define BLOCK_BITS uint64_t
+#define BLOCK_DIFFER(a, b) sn_is_not_0((uint64_t)((a) ^ (b)))
 #include "ops/elementwise_block.h"
 
 #define BLOCK_FN block_64u
 #define BLOCK_NUMBER sn_64u
 #define BLOCK_BITS uint64_t
+#define BLOCK_DIFFER(a, b) sn_is_not_0((uint64_t)((a) ^ (b)))
 #include "ops/elementwise_block.h"
 
 /* Of numbers without sign, what differs. */
@@ -165,6 +170,20 @@ static void by_wide(const struct sn_elementwise * job, const void * x, const voi
     }
 }
 
+/* Logic of Bool; false for other operations. */
+static bool block_bool(enum sn_elementwise_operation operation, const uint8_t * x, const uint8_t * y, size_t n,
+                       uint8_t * restrict r)
+{
+    switch (operation) {
+    case SN_ELEMENTWISE_AND: EACH(r[i], (x[i] != 0) & (y[i] != 0));
+    case SN_ELEMENTWISE_OR: EACH(r[i], (x[i] | y[i]) != 0);
+    case SN_ELEMENTWISE_NOT_EQUAL:
+    case SN_ELEMENTWISE_XOR: EACH(r[i], (x[i] != 0) ^ (y[i] != 0));
+    default: return false;
+    }
+    return true;
+}
+
 /* Bool as 0 or 1. */
 static const void * truths(const uint8_t * x, size_t n, uint8_t * restrict to)
 {
@@ -184,6 +203,8 @@ static bool block_of(const struct sn_elementwise * job, const void * x, const vo
     case SN_DATA_64U: return block_64u(job->operation, x, y, n, dst);
     default: break;
     }
+    if (block_bool(job->operation, x, y, n, dst))
+        return true;
     if (!block_8u(job->operation, truths(x, n, a), truths(y, n, b), n, r))
         return false;
     truths(r, n, dst);

@@ -1,7 +1,7 @@
 /*
  * Arithmetic on a block of one type, included once for each: BLOCK_NUMBER, and BLOCK_BITS, the unsigned type in which its
- * sums and products do not overflow; BLOCK_FN, the function, which is false for operations that it does not have. A chunk
- * has a constant size, so that compilers make vectors of it.
+ * sums and products do not overflow; BLOCK_DIFFER, whether two of them differ; BLOCK_FN, the function, which is false for
+ * operations that it does not have. A chunk has a constant size, so that compilers make vectors of it.
  */
 static bool BLOCK_FN(enum sn_elementwise_operation operation, const void * a, const void * b, size_t n, void * restrict dst)
 {
@@ -17,8 +17,8 @@ static bool BLOCK_FN(enum sn_elementwise_operation operation, const void * a, co
     case SN_ELEMENTWISE_AND: EACH(r[i], x[i] & y[i]);
     case SN_ELEMENTWISE_OR: EACH(r[i], x[i] | y[i]);
     case SN_ELEMENTWISE_XOR: EACH(r[i], x[i] ^ y[i]);
-    case SN_ELEMENTWISE_EQUAL: EACH(truth[i], x[i] == y[i]);
-    case SN_ELEMENTWISE_NOT_EQUAL: EACH(truth[i], x[i] != y[i]);
+    case SN_ELEMENTWISE_EQUAL: EACH(truth[i], !BLOCK_DIFFER(x[i], y[i]));
+    case SN_ELEMENTWISE_NOT_EQUAL: EACH(truth[i], BLOCK_DIFFER(x[i], y[i]));
     case SN_ELEMENTWISE_LESS: EACH(truth[i], x[i] < y[i]);
     case SN_ELEMENTWISE_LESS_OR_EQUAL: EACH(truth[i], x[i] <= y[i]);
     default: return false;
@@ -28,3 +28,4 @@ static bool BLOCK_FN(enum sn_elementwise_operation operation, const void * a, co
 #undef BLOCK_FN
 #undef BLOCK_NUMBER
 #undef BLOCK_BITS
+#undef BLOCK_DIFFER
