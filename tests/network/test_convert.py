@@ -427,6 +427,25 @@ def test_sequences_that_do_not_fit(lengths: list[int], attributes: dict[str, Any
         made("ReverseSequence", np.array(lengths, np.int64), **attributes).graph(4, 3, 2)
 
 
+def test_blocks_of_images_are_added() -> None:
+    """By the library, as by NumPy."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rank = int(rng.integers(1, 4))
+        kernel, strides, dilations = (rng.integers(1, 4, rank).tolist() for _ in range(3))
+        pads, size = rng.integers(0, 3, 2 * rank).tolist(), rng.integers(7, 10, rank).tolist()
+        counts = [
+            (n + pads[i] + pads[i + rank] - (k - 1) * d - 1) // s + 1
+            for i, (n, k, d, s) in enumerate(zip(size, kernel, dilations, strides))
+        ]
+        x = rng.standard_normal((2, 3 * int(np.prod(kernel)), int(np.prod(counts)))).astype(np.float32)
+        model = made("Col2Im", size, kernel, strides=strides, dilations=dilations, pads=pads)
+        graph = model.graph(*x.shape)
+        assert "Host" not in operators(graph)
+        (expected,) = fold.evaluate(model.nodes[0], [x, np.array(size), np.array(kernel)], 18) or ()
+        np.testing.assert_array_equal(computed(graph, x), expected, strict=True)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
 @pytest.mark.parametrize("batch", [0, 1])
 def test_reversed_sequences(batch: int, dtype: str) -> None:

@@ -1,4 +1,4 @@
-"""Converters of pooling with the places of the largest elements, of the way back, and of reversed sequences."""
+"""Converters of pooling with the places of the largest elements, of the way back, of blocks and of reversed sequences."""
 
 from __future__ import annotations
 
@@ -104,6 +104,63 @@ def _max_unpool(c: Conversion, node: SourceNode) -> None:
     places = c.reshape(c.indices(1), (count,))
     y = c.add("ScatterElements", zeros, places, c.reshape(c.typed(0), (count,)), axis=0, reduction="none")
     return c.give(c.reshape(y, shape))
+
+
+# ---- blocks
+
+
+@converts("Col2Im")
+def _col2im(c: Conversion, node: SourceNode) -> None:
+    """The sum of an image of each element of a block, which is at its places between zeros."""
+    sides, kernel = c.numbers(1, "the size"), [whole(n) for n in c.numbers(2, "the block")]
+    rank, shape = len(sides), c.shape(0)
+    strides, dilations = (tuple(c.attribute(name, None) or (1,) * rank) for name in ("strides", "dilations"))
+    pads = tuple(c.attribute("pads", None) or (0,) * 2 * rank)
+    if (len(kernel), len(strides), len(dilations), len(pads)) != (rank, rank, rank, 2 * rank) or len(shape) != 3:
+        raise Unsupported(f"blocks of {kernel} of an image of {sides} do not fit the shape {shape}")
+    padded = [n + pads[i] + pads[i + rank] for i, n in enumerate(sides)]
+    counts = [(n - (k - 1) * d - 1) // s + 1 for n, k, d, s in zip(padded, kernel, dilations, strides)]
+    taps, blocks = prod(kernel), prod(counts)
+    if min(*kernel, *strides, *dilations, *counts) < 1 or shape[2] != blocks or shape[1] % taps:
+        raise Unsupported(f"blocks of {kernel} of an image of {sides} do not fit the shape {shape}")
+    if max(taps, prod(strides)) > _MOST_TAPS:
+        return c.by_numpy()
+    n, channels = shape[0], shape[1] // taps
+    x = c.reshape(c.tensor(0), (n * channels, taps, *counts))
+    y = _added_taps(c, x, kernel, strides, dilations)
+    for i, side in enumerate(sides):
+        more = pads[i] + side - c.builder.shape(y)[1 + i]
+        if more > 0:
+            width = tuple((0, more) if axis == 1 + i else (0, 0) for axis in range(1 + rank))
+            y = c.add("Pad", y, pads=width, mode="constant", value=0.0)
+        y = c.slice(y, 1 + i, pads[i], whole(side))
+    return c.give(c.reshape(y, (n, channels, *sides)))
+
+
+def _added_taps(c: Conversion, x: str, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> str:
+    """From (images, taps, blocks ...) to images: the sums of the places with the same remainders of strides are neighbours,
+    so taps are added to one of these, and the remainders become places at last."""
+    images, _, *counts = c.builder.shape(x)
+    most = [(k - 1) * d // s for k, s, d in zip(kernel, strides, dilations)]
+    sizes = [count + shift for count, shift in zip(counts, most)]
+    lanes: dict[tuple[int, ...], str] = {}
+    for i, tap in enumerate(np.ndindex(*kernel)):
+        shifts, lane = zip(*(divmod(t * d, s) for t, d, s in zip(tap, dilations, strides)))
+        part, pads = c.slice(x, 1, i, 1), [(shift, end - shift) for shift, end in zip(shifts, most)]
+        if any(map(any, pads)):
+            part = c.add("Pad", part, pads=((0, 0), (0, 0), *pads), mode="constant", value=0.0)
+        lanes[lane] = c.binary("add", lanes[lane], part) if lane in lanes else part
+    every = list(np.ndindex(*strides))
+    missing = [lane for lane in every if lane not in lanes]
+    if missing:
+        zeros = c.add("Expand", c.constant(np.zeros((1,) * (2 + len(sizes)))), shape=(images, 1, *map(whole, sizes)))
+        lanes.update(dict.fromkeys(missing, zeros))
+    parts = [lanes[lane] for lane in every]
+    y = parts[0] if len(parts) == 1 else c.add("Concat", *parts, axis=1)
+    rank = len(sizes)
+    order = [0, *(axis for i in range(rank) for axis in (1 + rank + i, 1 + i))]
+    y = c.transpose(c.reshape(y, (images, *strides, *sizes)), order)
+    return c.reshape(y, (images, *(size * s for size, s in zip(sizes, strides))))
 
 
 # ---- sequences
