@@ -14,18 +14,6 @@ struct sn_cast {
 };
 void sn_cast(const struct sn_cast * c);
 
-/* A statement for each i < n, in chunks of a constant size, which compilers make vectors of. */
-#define SN_FOR_EACH(n, statement)                                                                                           \
-    do {                                                                                                                    \
-        enum { SN_CHUNK = 32 };                                                                                             \
-        size_t i = 0;                                                                                                       \
-        for (size_t end = SN_CHUNK; end <= (n); end += SN_CHUNK)                                                            \
-            for (size_t k = 0; k < SN_CHUNK; ++k, ++i)                                                                      \
-                statement;                                                                                                  \
-        for (; i < (n); ++i)                                                                                                \
-            statement;                                                                                                      \
-    } while (0)
-
 /* Whether a bit is set, of the halves together: the instructions of x86-64 that every level has compare no 64 bits. */
 SN_INLINE bool sn_is_not_0(uint64_t x) { return ((uint32_t)x | (uint32_t)(x >> 32)) != 0; }
 
