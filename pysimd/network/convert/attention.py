@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array, Shape
-from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
+from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of
+from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.layers import product
 from pysimd.network.open_arrays import later
 from pysimd.network.source import SourceNode

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array, Shape
-from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of, replaced_at
+from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of, replaced_at
+from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.places import largest_with_places
 from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import grid_positions, same_padding

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
+from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of
+from pysimd.network.convert.errors import Unsupported
 from pysimd.network.open_arrays import later
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode

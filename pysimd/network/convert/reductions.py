@@ -6,15 +6,8 @@ from math import prod
 
 import numpy as np
 
-from pysimd.network.convert.conversion import (
-    CAST_TYPES,
-    Conversion,
-    NotHere,
-    Unsupported,
-    converts,
-    converts_others,
-    float32_of,
-)
+from pysimd.network.convert.conversion import CAST_TYPES, Conversion, converts, converts_others, float32_of
+from pysimd.network.convert.errors import NotHere, Unsupported
 from pysimd.network.operators import axis_within
 from pysimd.network.sizes import whole
 from pysimd.network.source import SourceNode

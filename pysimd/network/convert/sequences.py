@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pysimd.network.convert.conversion import Conversion, Item, Listed, Unsupported, Value, converts
+from pysimd.network.convert.conversion import Conversion, Item, Listed, Value, converts
+from pysimd.network.convert.errors import Unsupported
 from pysimd.network.operators import axis_within
 from pysimd.network.source import Source, SourceNode
 
