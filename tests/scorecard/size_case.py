@@ -1,4 +1,4 @@
-"""What a case of `size_cases.py` is, and helpers for its calls."""
+"""What a case of `size_cases.py` or `size_product_cases.py` is, and helpers for its calls."""
 
 from __future__ import annotations
 
@@ -108,3 +108,19 @@ def pattern(count: int, seed: int = 1) -> Any:
 
 def struct(name: str, **fields: Any) -> Any:
     return ffi.new(f"{name} *", {"size": ffi.sizeof(name), **fields})
+
+
+# ---- contexts are released by the caller of a case
+
+contexts: list[Any] = []
+
+
+def made(context: Any) -> Any:
+    assert context != ffi.NULL, ffi.string(lib.SimdnetLastError()).decode()
+    contexts.append(context)
+    return context
+
+
+def release() -> None:
+    while contexts:
+        lib.SimdRelease(contexts.pop())

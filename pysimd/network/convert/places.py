@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array, Shape
-from pysimd.network.convert.conversion import CAST_TYPES, Conversion, Unsupported, converts
+from pysimd.network.convert.conversion import CAST_TYPES, Conversion, converts
+from pysimd.network.convert.errors import Unsupported
 from pysimd.network.open_arrays import later
 from pysimd.network.operators import windows_along
 from pysimd.network.sizes import whole
