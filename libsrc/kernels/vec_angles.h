@@ -85,7 +85,8 @@ SN_INLINE v32f v_atanh_32f(v32f x)
 {
     const v32f one = v_set_32f(1), two = v_set_32f(2), a = v_min_32f(two, v_abs_32f(x));
     const v32m last = v_eq_32f(a, one); /* also in lanes behind the end of an array */
-    const v32f y = vx_log1p(v_div_32f(v_mul_32f(two, a), v_select_32f(last, one, v_sub_32f(one, a))));
+    const v32f left = v_keep_32f(v_select_32f(last, one, v_sub_32f(one, a))); /* clang would divide by both, and select then */
+    const v32f y = vx_log1p(v_div_32f(v_mul_32f(two, a), left));
     return vx_with_sign(v_select_32f(last, v_set_32f(INFINITY), v_mul_32f(v_set_32f(0.5f), y)), x);
 }
 
