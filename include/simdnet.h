@@ -1446,6 +1446,50 @@ void SimdSynetQuantizedConvolutionSetParams(void * context, const float * ioScal
 /* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdSynetQuantizedConvolutionForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
+/*
+ * Two or three convolutions of quantised bytes in sequence, as in SimdSynetMergedConvolution32fInit(): an expansion, a depthwise
+ * convolution and a projection, or the first or the last two of these. Each computes what SimdSynetQuantizedConvolutionInit()
+ * states with Identity, with ioScale[i] and ioZero[i] of its source, ioScale[i + 1] and ioZero[i + 1] of its result.
+ *
+ * With add and three convolutions the source is added to the result. With a the result and b the source if add is 1, the
+ * source and the result if it is 2, scales sa, sb and zero points za, zb of these, f() for a rounding to float and fma() for a
+ * product and a sum that are rounded once,
+ *
+ *   na  = f(sa / ioScale[4])         nb = f(sb / ioScale[4])         t = f(ioZero[4] - fma(na, za, f(nb * zb)))
+ *   dst = min(max(nearest(fma(a, na, fma(b, nb, t))), 0), 255)
+ *
+ *   conv    `count` shapes, NHWC, all types SimdTensorData8u, all activations Identity: other limits, as of Relu, are those of
+ *           the bytes. Strides may differ; the projection has no padding
+ *   add     0, 1 or 2; 0 for two convolutions. Otherwise source and result have the same shape
+ *
+ * All instruction sets give the same bytes. Returns NULL on error. Then SetParams(), then Forward() any number of times, then
+ * SimdRelease().
+ */
+void * SimdSynetQuantizedMergedConvolutionInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, int add);
+
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetQuantizedMergedConvolutionExternalBufferSize(const void * context);
+
+/* The number of bytes that the context holds: packed weights and all else given to SetParams(); 0 before SetParams(). */
+size_t SimdSynetQuantizedMergedConvolutionInternalBufferSize(const void * context);
+
+/*
+ * Sets the weights, scales and zero points, which are copied. It may be called again, but not while Forward() runs.
+ *
+ *   ioScale, ioZero       of the source and of the result of each convolution, count + 1 numbers, and with add of the sum, at
+ *                         index 4; scales are finite and above 0
+ *   weight, weightScale   `count` arrays each, as in SimdSynetQuantizedConvolutionSetParams()
+ *   bias                  likewise; an element, or bias itself, may be NULL for zeros
+ *
+ * On error the context is unchanged.
+ */
+void SimdSynetQuantizedMergedConvolutionSetParams(void * context, const float * ioScale, const uint8_t * ioZero,
+                                                  const int8_t * const * weight, const float * const * weightScale,
+                                                  const int32_t * const * bias);
+
+/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes; dst must not overlap src, not even with add. */
+void SimdSynetQuantizedMergedConvolutionForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
+
 /* --------------------------------------------------------------------------------------------- bfloat16 convolution */
 
 /*
@@ -1815,6 +1859,7 @@ const char * SimdSynetInnerProduct16bInfo(const void * context);
 const char * SimdSynetMergedConvolution16bInfo(const void * context);
 const char * SimdSynetQuantizedConvolutionInfo(const void * context);
 const char * SimdSynetQuantizedInnerProductInfo(const void * context);
+const char * SimdSynetQuantizedMergedConvolutionInfo(const void * context);
 const char * SimdSynetDeconvolution32fInfo(const void * context);
 const char * SimdSynetMergedConvolution32fInfo(const void * context);
 

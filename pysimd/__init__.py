@@ -93,7 +93,12 @@ from pysimd.inner_product import (
 )
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
-from pysimd.merged_convolution import ConvolutionStage, MergedConvolution16b, MergedConvolution32f
+from pysimd.merged_convolution import (
+    ConvolutionStage,
+    MergedConvolution16b,
+    MergedConvolution32f,
+    QuantizedMergedConvolution,
+)
 from pysimd.models import load
 from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm, layer_norm_16b
@@ -178,6 +183,7 @@ __all__ = [
     "QuantizedAdd",
     "QuantizedConvolution",
     "QuantizedInnerProduct",
+    "QuantizedMergedConvolution",
     "Resize",
     "Resizer",
     "Scale8i",

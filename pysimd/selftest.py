@@ -428,6 +428,16 @@ def _of_bytes(rng: np.random.Generator) -> Iterator[Case]:
         context.set_params(weight, 1.0, src=(1.0, 100), dst=(4096.0, 128))
         sums = _convolved(x.astype(np.float64) - 100, weight.astype(np.float64))
         yield "QuantizedConvolution", context(x), np.clip(np.rint(sums / 4096) + 128, 0, 255), 0
+    stages = [pysimd.ConvolutionStage(1, 24), pysimd.ConvolutionStage(3, padding=1)]
+    with pysimd.QuantizedMergedConvolution(x.shape, stages) as merged:
+        numbers = [rng.integers(-128, 128, shape, np.int8) for shape in merged.weight_shapes]
+        merged.set_params(numbers, [1 / 256, 1 / 256], [(1.0, 0), (1.0, 90), (1.0, 128)])
+        with pysimd.QuantizedConvolution(x.shape, 24, kernel=1) as one:
+            one.set_params(numbers[0], 1 / 256, (1.0, 0), (1.0, 90))
+            between = one(x)
+        with pysimd.QuantizedConvolution(between.shape, 24, kernel=3, padding=1, group=24) as other:
+            other.set_params(numbers[1], 1 / 256, (1.0, 90), (1.0, 128))
+            yield "QuantizedMergedConvolution", merged(x), other(between), 0
     rows, turned = x.reshape(-1, x.shape[-1]), rng.integers(-128, 128, (29, x.shape[-1]), np.int8)
     exact = rows.astype(np.int32) @ turned.T.astype(np.int32)
     yield "inner_product_8i", pysimd.inner_product_8i(rows, turned), exact, 0

@@ -139,7 +139,7 @@ class Arguments:
         if "ConvertFilter" in self._function:
             usual = [6, 7]  # SimdTensorFormatOiyx and Yxio
         if "Quantized" in self._function and kind == "SimdTensorDataType":
-            usual = [0, 3]
+            usual = ([2] if name == "typeB" else [3]) if "InnerProduct" in self._function else [0, 3]
         if "Linear" in self._function:
             usual = [2, 3]  # SimdTensorData8i and 8u
         return self._random.choice(usual * 6 + values)
@@ -151,6 +151,9 @@ class Arguments:
         if kind in ("int", "int32_t") and name != "type":
             zero = random.choice((-1, 256, -256, 2**31 - 1)) if bad else random.choice((0, 3, 128, 255))
             return -zero if name.startswith("bias") else zero
+        if name == "weightScale" and kind.count("*") == 2:
+            each = self._keep(ffi.new("float[]", [0.5] * POINTERS))
+            return self._keep(ffi.new("float *[]", [each] * POINTERS))
         if kind == "const int32_t *":
             return self._keep(ffi.new("int32_t[]", [1 if bad else -3] * POINTERS))
         if kind == "const float *" and (name.endswith("Scale") or name.startswith("norm") or "Layer" not in self._function):
@@ -345,6 +348,8 @@ class Arguments:
             p.update(dict.fromkeys(("padY", "padX", "padH", "padW"), taps // 2), group=group, srcT=0, dstT=0)
             p.update(kernelY=taps, kernelX=taps, dilationY=1, dilationX=1, strideY=step, strideX=step)
             p["activation"] = self._random.randint(0, 6)
+            if "Quantized" in self._function:
+                p.update(srcT=3, dstT=3, activation=0)
             self._set_output(p)
             made.append(p)
         return made

@@ -68,7 +68,7 @@ def test_contexts_take_arrays_at_any_byte_address(isa: str, name: str) -> None:
         out = laid(np.zeros_like(expected), begin)
         options = {}
         if hasattr(context, "external_buffer_size"):
-            unit = np.uint8 if name.endswith(("8i", "16b", "QuantizedConvolution", "QuantizedInnerProduct")) else np.float32
+            unit = np.uint8 if samples.counts_bytes(name) else np.float32
             options = {"buf": laid(np.zeros(context.external_buffer_size, unit), begin)}
         context.forward(*all_laid(arrays, begin), **options, out=out)
         assert out.tobytes() == expected.tobytes()

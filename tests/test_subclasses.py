@@ -128,7 +128,7 @@ def test_claims_about_arrays_of_contexts(name: str, rng: np.random.Generator) ->
     expected = bits(context.forward(*arrays))
     options: dict[str, Any] = {"out": np.zeros_like(context.forward(*arrays))}
     if hasattr(context, "external_buffer_size"):
-        small = name.endswith(("8i", "16b", "QuantizedConvolution", "QuantizedInnerProduct"))
+        small = samples.counts_bytes(name)
         options["buf"] = np.zeros(context.external_buffer_size, np.uint8 if small else np.float32)
     for lies in LIES:
         for i in range(len(arrays)):

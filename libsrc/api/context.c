@@ -130,6 +130,12 @@ const char * SimdSynetQuantizedInnerProductInfo(const void * context)
     return info_of(__func__, context, "QuantizedInnerProduct");
 }
 
+const char * SimdSynetQuantizedMergedConvolutionInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "QuantizedMergedConvolution");
+}
+
 const char * SimdSynetQuantizedConvolutionInfo(const void * context)
 {
     SN_BEGIN();

@@ -65,6 +65,25 @@ static void forward_quantized(void * context, float * dst)
 static const struct kind quantized_convolution = {"SimdSynetQuantizedConvolution", init_quantized, set_quantized,
                                                   forward_quantized, NULL};
 
+static void * init_quantized_merged(const struct layer * l)
+{
+    SimdConvolutionParameters p[3] = {l->p[0], l->p[1], l->p[2]};
+    for (size_t i = 0; i < l->count; ++i)
+        p[i].activation = SimdConvolutionActivationIdentity;
+    return SimdSynetQuantizedMergedConvolutionInit(1, p, l->count, 0);
+}
+static void set_quantized_merged(void * context)
+{
+    static const int8_t * const weight[] = {signed_ones, signed_ones, signed_ones};
+    SimdSynetQuantizedMergedConvolutionSetParams(context, ones, byte_ones, weight, weights, NULL);
+}
+static void forward_quantized_merged(void * context, float * dst)
+{
+    SimdSynetQuantizedMergedConvolutionForward(context, byte_ones, NULL, (uint8_t *)dst);
+}
+static const struct kind quantized_merged = {"SimdSynetQuantizedMergedConvolution", init_quantized_merged, set_quantized_merged,
+                                             forward_quantized_merged, NULL};
+
 static void * init_16b(const struct layer * l) { return SimdSynetConvolution16bInit(1, l->p, SimdSynetCompatibilityDefault); }
 static void set_16b(void * context) { SimdSynetConvolution16bSetParams(context, ones, NULL, NULL); }
 static void forward_16b(void * context, float * dst)
@@ -184,7 +203,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 40 };
+enum { LAYERS = 41 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -220,6 +239,10 @@ static size_t all_layers(struct layer * all)
     all[n].p[0].srcT = all[n].p[2].dstT = SimdTensorData16b;
     ++n;
     all[n++] = (struct layer){&merged_16b, {wide, depthwise}, 2};
+    all[n] = (struct layer){&quantized_merged, {wide, depthwise, narrow}, 3};
+    for (size_t i = 0; i < 3; ++i)
+        all[n].p[i].srcT = all[n].p[i].dstT = SimdTensorData8u;
+    ++n;
     all[n++] = of_floats(&lstm, shape(SimdTensorFormatNhwc, 5, 5, 1, 1));
     all[n++] = of_floats(&gru, shape(SimdTensorFormatNhwc, 5, 5, 1, 1));
     return n;

@@ -282,6 +282,7 @@ static void twins(void)
                  {"Deconvolution16b", SimdSynetDeconvolution16bInfo},
                  {"MergedConvolution16b", SimdSynetMergedConvolution16bInfo},
                  {"QuantizedInnerProduct", SimdSynetQuantizedInnerProductInfo},
+                 {"QuantizedMergedConvolution", SimdSynetQuantizedMergedConvolutionInfo},
                  {"QuantizedConvolution", SimdSynetQuantizedConvolutionInfo}};
     SimdConvolutionParameters p[2];
     for (size_t i = 0; i < 2; ++i)
@@ -299,8 +300,10 @@ static void twins(void)
                          SimdSynetMergedConvolution16bInit(1, p, 2, SimdFalse),
                          SimdSynetQuantizedInnerProductInit(1, 1, 1, SimdTensorData8u, SimdTensorData8i, SimdTensorData8u,
                                                             SimdTrue, SimdTrue, SimdTrue),
-                         NULL};
-    p[0].srcT = p[0].dstT = SimdTensorData8u;
+                         NULL, NULL};
+    for (size_t i = 0; i < 2; ++i)
+        p[i].srcT = p[i].dstT = SimdTensorData8u;
+    contexts[sizeof(contexts) / sizeof(*contexts) - 2] = SimdSynetQuantizedMergedConvolutionInit(1, p, 2, 0);
     contexts[sizeof(contexts) / sizeof(*contexts) - 1] = SimdSynetQuantizedConvolutionInit(1, p);
     enum { KINDS = sizeof(infos) / sizeof(*infos) };
     for (size_t i = 0; i < KINDS; ++i) {

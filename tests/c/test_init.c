@@ -93,6 +93,13 @@ static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32
 
 static void * merged_convolution_16b(void) { return SimdSynetMergedConvolution16bInit(batch, shape, 3, SimdFalse); }
 
+static void * quantized_merged_convolution(void)
+{
+    for (size_t i = 0; i < 3; ++i)
+        shape[i].srcT = shape[i].dstT = SimdTensorData8u, shape[i].activation = SimdConvolutionActivationIdentity;
+    return SimdSynetQuantizedMergedConvolutionInit(batch, shape, 3, 0);
+}
+
 static void * inner_product_32f(void)
 {
     return SimdSynetInnerProduct32fInit(shape->srcH, shape->dstC, shape->srcC, (SimdBool)below(2), (SimdBool)below(2),
@@ -223,6 +230,8 @@ static const struct family {
      SimdSynetMergedConvolution32fInternalBufferSize, 4, SimdTensorData32f},
     {"MergedConvolution16b", merged_convolution_16b, SimdSynetMergedConvolution16bExternalBufferSize,
      SimdSynetMergedConvolution16bInternalBufferSize, 1, SimdTensorData32f},
+    {"QuantizedMergedConvolution", quantized_merged_convolution, SimdSynetQuantizedMergedConvolutionExternalBufferSize,
+     SimdSynetQuantizedMergedConvolutionInternalBufferSize, 1, SimdTensorData8u},
     {"InnerProduct32f", inner_product_32f, SimdSynetInnerProduct32fExternalBufferSize,
      SimdSynetInnerProduct32fInternalBufferSize, 4, SimdTensorData32f},
     {"InnerProduct16b", inner_product_16b, SimdSynetInnerProduct16bExternalBufferSize,
@@ -282,7 +291,7 @@ static bool is_absurd(const struct family * f)
     const bool convolves = f->init == convolution_32f || f->init == deconvolution_32f || f->init == convolution_8i ||
                            f->init == deconvolution_16b || f->init == merged_convolution_16b ||
                            f->init == convolution_16b || f->init == merged_convolution_32f ||
-                           f->init == quantized_convolution;
+                           f->init == quantized_convolution || f->init == quantized_merged_convolution;
     const double images = (f->init == scale_16b ? 1 : (double)batch) * (double)p->srcC;
     if (f->init == inner_product_32f || f->init == inner_product_16b || f->init == quantized_inner_product)
         return (double)p->srcH * (double)p->srcC >= 0x1p60 || (double)p->srcH * (double)p->dstC >= 0x1p60;
@@ -334,7 +343,7 @@ static void draw(const struct family * f)
     *shape = random_shape(f->init == deconvolution_32f || f->init == deconvolution_16b);
     shape->srcT = shape->dstT = f->type;
     batch = any();
-    if (f->init == merged_convolution_32f || f->init == merged_convolution_16b)
+    if (f->init == merged_convolution_32f || f->init == merged_convolution_16b || f->init == quantized_merged_convolution)
         make_merged();
 }
 

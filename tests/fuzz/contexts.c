@@ -296,15 +296,11 @@ static void quantized_convolution(void)
     SimdRelease(context);
 }
 
-static void some_merged(bool small)
+/* The shapes of expansion, depthwise and projection, `used` of them from one on. */
+static void some_stages(SimdConvolutionParameters * p, size_t from, size_t used)
 {
-    const size_t count = fuzz_byte() >= 250 ? fuzz_size(5) : fuzz_pick(2, 3), batch = fuzz_byte() % 4 == 1 ? fuzz_size(2) : 1;
-    const SimdBool add = (SimdBool)fuzz_enum(2);
-    const size_t from = count == 2 ? fuzz_pick(0, 1) : 0, used = count > 3 ? 3 : count;
     const size_t c = fuzz_size(20), wide = fuzz_size(40), height = fuzz_size(9), width = fuzz_size(12);
     const size_t outputs = fuzz_chance() ? c : fuzz_size(20), stride = fuzz_chance() ? 1 : fuzz_size(3);
-    SimdConvolutionParameters p[3];
-    const float * weight[3] = {NULL, NULL, NULL}, * bias[3] = {NULL, NULL, NULL}, * params[3] = {NULL, NULL, NULL};
     for (size_t i = 0; i < used; ++i) {
         const size_t stage = from + i, taps = stage == 0 ? (fuzz_chance() ? 3 : 1) : stage == 1 ? 3 + 2 * fuzz_pick(0, 2) : 1;
         const SimdConvolutionParameters * before = i ? &p[i - 1] : NULL;
@@ -320,6 +316,16 @@ static void some_merged(bool small)
             p[i].padH = fuzz_size(3), p[i].group = fuzz_size(4);
         set_output(&p[i], false);
     }
+}
+
+static void some_merged(bool small)
+{
+    const size_t count = fuzz_byte() >= 250 ? fuzz_size(5) : fuzz_pick(2, 3), batch = fuzz_byte() % 4 == 1 ? fuzz_size(2) : 1;
+    const SimdBool add = (SimdBool)fuzz_enum(2);
+    const size_t from = count == 2 ? fuzz_pick(0, 1) : 0, used = count > 3 ? 3 : count;
+    SimdConvolutionParameters p[3];
+    const float * weight[3] = {NULL, NULL, NULL}, * bias[3] = {NULL, NULL, NULL}, * params[3] = {NULL, NULL, NULL};
+    some_stages(p, from, used);
     void * context;
     const SimdTensorDataType types[] = {SimdTensorData32f, SimdTensorData16b};
     for (size_t i = 0; small && i < used; ++i)
@@ -367,6 +373,43 @@ static void some_merged(bool small)
 
 static void merged_convolution(void) { some_merged(false); }
 static void merged_convolution_16b(void) { some_merged(true); }
+
+static void quantized_merged_convolution(void)
+{
+    const size_t count = fuzz_pick(2, 3), batch = fuzz_byte() % 4 == 1 ? fuzz_size(2) : 1;
+    const size_t from = count == 2 ? fuzz_pick(0, 1) : 0;
+    const int add = count == 3 ? (int)fuzz_pick(0, 2) : 0;
+    SimdConvolutionParameters p[3];
+    const int8_t * weight[3] = {NULL, NULL, NULL};
+    const float * scale[3] = {NULL, NULL, NULL};
+    const int32_t * bias[3] = {NULL, NULL, NULL};
+    some_stages(p, from, count);
+    for (size_t i = 0; i < count; ++i) {
+        p[i].srcT = p[i].dstT = SimdTensorData8u;
+        p[i].activation = fuzz_byte() >= 252 ? SimdConvolutionActivationRelu : SimdConvolutionActivationIdentity;
+    }
+    void * context;
+    OPEN(context, SimdSynetQuantizedMergedConvolutionInit, batch, p, count, add);
+    if (!context)
+        return;
+    fuzz_padded();
+    for (size_t i = 0; i < count; ++i) {
+        weight[i] = fuzz_in(I8, weights_of(&p[i]));
+        scale[i] = fuzz_in(F32, p[i].dstC);
+        bias[i] = fuzz_chance() ? fuzz_in(I32, p[i].dstC) : NULL;
+    }
+    const float * ioScale = fuzz_in(F32, count + 1 + (add != 0));
+    const uint8_t * ioZero = fuzz_in(U8, count + 1 + (add != 0));
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdSynetQuantizedMergedConvolutionSetParams, context, ioScale, ioZero, weight, scale, bias);
+    const SimdConvolutionParameters * end = &p[count - 1];
+    const uint8_t * src = fuzz_in(U8, CELLS(batch, p->srcC, p->srcH, p->srcW));
+    uint8_t * dst = fuzz_out(U8, CELLS(batch, end->dstC, end->dstH, end->dstW));
+    uint8_t * buf = fuzz_chance() ? fuzz_scratch(SimdSynetQuantizedMergedConvolutionExternalBufferSize(context)) : NULL;
+    if (fuzz_possible())
+        CALL(SimdSynetQuantizedMergedConvolutionForward, context, src, buf, dst);
+    SimdRelease(context);
+}
 
 static void inner_product_32f(void)
 {
@@ -776,7 +819,8 @@ static void infrastructure(void)
 const struct fuzz_target fuzz_contexts[] = {
     {"convolution_32f", convolution_32f}, {"convolution_16b", convolution_16b}, {"convolution_8i", convolution_8i},
     {"quantized_convolution", quantized_convolution}, {"merged_convolution", merged_convolution}, {"inner_product_32f", inner_product_32f},
-    {"quantized_inner_product", quantized_inner_product}, {"inner_product_8i", inner_product_8i},
+    {"quantized_merged_convolution", quantized_merged_convolution}, {"quantized_inner_product", quantized_inner_product},
+    {"inner_product_8i", inner_product_8i},
     {"inner_product_16b", inner_product_16b}, {"deconvolution_16b", deconvolution_16b},
     {"merged_convolution_16b", merged_convolution_16b},
     {"add_16b", add_16b},

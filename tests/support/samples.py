@@ -22,6 +22,12 @@ STAGES = (
     pysimd.ConvolutionStage(3, padding=1, activation="prelu"),
     pysimd.ConvolutionStage(1, 8),
 )
+PLAIN_STAGES = (pysimd.ConvolutionStage(1, 64), pysimd.ConvolutionStage(3, padding=1), pysimd.ConvolutionStage(1, 8))
+
+
+def counts_bytes(name: str) -> bool:
+    """Whether the buffers of a class of contexts are bytes, not floats."""
+    return name.endswith(("8i", "16b")) or name.startswith("Quantized")
 
 
 def _bytes(rng: np.random.Generator, *shape: int) -> Array:
@@ -230,6 +236,9 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
     small_product = pysimd.InnerProduct16b(x.shape, 16, src_dtype="float32", activation="prelu")
     small_product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
+    whole_merged = pysimd.QuantizedMergedConvolution(x.shape, PLAIN_STAGES, residual=True)
+    weights = [rng.integers(-128, 128, shape, np.int8) for shape in whole_merged.weight_shapes]
+    whole_merged.set_params(weights, [0.01, 0.02, 0.01], [(0.5, 7), (1.0, 120), (2.0, 0), (1.0, 99), (0.75, 3)])
     whole_product = pysimd.QuantizedInnerProduct(x.shape, 64)
     whole_product.set_params(rng.integers(-128, 128, (64, 8), np.int8), np.full(64, 0.01, np.float32), (0.5, 7), (1.0, 120))
     wide = floats(rng, 2, 3, 96)
@@ -255,6 +264,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
         "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),
         "QuantizedConvolution": (whole, (_bytes(rng, *x.shape),)),
+        "QuantizedMergedConvolution": (whole_merged, (_bytes(rng, *x.shape),)),
         "QuantizedInnerProduct": (whole_product, (_bytes(rng, *x.shape),)),
         "QuantizedAdd": (pysimd.QuantizedAdd(x.shape, b=(0.5, 9), dst=(0.125, 3), relu=True), (x, _bytes(rng, *x.shape))),
         "Scale16b": (pysimd.Scale16b(x.shape, src_dtype="float32"), (x, floats(rng, 8), floats(rng, 8))),

@@ -7,6 +7,10 @@
 /* The last is of inner products of quantised bytes: convolutions in NHWC of M pixels, K channels to N, by one pixel. */
 extern const struct sn_convolution_family sn_convolution_8i, sn_convolution_quantized, sn_inner_product_quantized;
 
+/* Of QuantizedConvolution: numbers of an addition to the results, which merged convolutions keep here, so that they are shared
+ * with the other parameters. */
+struct sn_add_quantized * sn_quantized_sum(struct sn_convolution * c);
+
 /* Functions of the first family for the others. */
 struct sn_tile_shape sn_tile_8i(const struct sn_table * table);
 void sn_convolution_8i_simplify(struct sn_convolution * c);

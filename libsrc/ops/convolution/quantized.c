@@ -23,10 +23,13 @@ struct requantised {
     float scale, inverse;
     int32_t zero[3];
     bool bounded;          /* see struct sn_result_8i */
+    struct sn_add_quantized sum; /* see sn_quantized_sum() */
 };
 SN_FITS_FAMILY_DATA(struct requantised);
 
 static const struct requantised * data_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
+
+struct sn_add_quantized * sn_quantized_sum(struct sn_convolution * c) { return &((struct requantised *)(void *)c->familyData)->sum; }
 
 static bool is_identity(const struct sn_convolution * c) { return c->p.activation == SN_ACTIVATION_IDENTITY; }
 
@@ -238,6 +241,7 @@ static void share(struct sn_convolution * c, const struct sn_convolution * from)
     q->dot.srcZero = other->dot.srcZero;
     q->scale = other->scale, q->inverse = other->inverse;
     q->bounded = other->bounded;
+    q->sum = other->sum;
     q->dot.finish = other->dot.finish;
 }
 
