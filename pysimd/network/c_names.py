@@ -99,9 +99,9 @@ _OTHERS = """
 #: Of the program itself, see c_templates.py, where all else is local to a function.
 _OWN = """
     BLOCK_BYTES CHECK CONTEXTS CREATE DATA DATA_BYTES FIRST_INPUT FIRST_SUM PARAMS PER_THREAD RUN_BYTES SECOND_SUM
-    SHARE TENSOR WORK WORK_BYTES allocated computes create_contexts created created_from_memory created_from_program
-    error_text fail file input_places inputs is_intact main output_places outputs place read_data read_input show
-    show_number tensor words
+    SHARE TENSOR WORK WORK_BYTES allocated computes copy_parts create_contexts created created_from_memory
+    created_from_program error_text fail file input_places inputs is_intact main output_places outputs place read_data
+    read_input show show_number tensor words
 """
 
 #: Of programs with open sizes, see c_open_templates.py and c_array_templates.py; functions of plans end with _NUMBER.
@@ -111,7 +111,7 @@ _OWN_OPEN = """
     values_move values_nonzero values_place values_progress values_reshape values_seen values_shape values_slice values_take
     values_transpose
 """
-_OF_PLANS = "born compute create_contexts died measured unmet"
+_OF_PLANS = "born compute course create_contexts died measured unmet"
 
 _TAKEN = frozenset(
     [*_KEYWORDS.split(), *_HEADERS.split(), *_OTHERS.split(), *_OWN.split(), *_OWN_OPEN.split(), *errno.errorcode.values()]

@@ -109,6 +109,8 @@ class Open(Text):
             "line": str(LINE),
             "most_dimensions": str(self._most_dimensions()),
             "tensor_count": str(len(tensors)),
+            "input_count": str(inputs),
+            "output_count": str(len(tensors) - inputs),
             "tensors": "\n".join(map(self._macros, range(len(tensors)))),
             "input_rows": "\n".join(rows[:inputs]),
             "output_rows": "\n".join(rows[inputs:]),

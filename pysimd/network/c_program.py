@@ -11,15 +11,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pysimd._library import ffi, lib
+from pysimd.annotations import Array
 from pysimd.network.c_calls import C_TYPES, Calls
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import identifiers, quoted
 from pysimd.network.c_templates import (
+    CALLED,
     CREATING,
     EMBEDDED,
     FIXED,
@@ -67,7 +69,7 @@ def write(text: Text, folder: Any) -> list[Path]:
 class Text:
     """The text of the files.
 
-    programs : one for each shape.
+    programs : whose functions compute_NUMBER it has.
     contexts : of these.
     name : one that :func:`pysimd.network.c_names.checked` accepts.
     title : the names of the model and of its file, for comments.
@@ -96,7 +98,6 @@ class Text:
         run, run_bytes, create = self._code()
         data = self._memory.data
         first, second = _sums(data)
-        program = self._programs[0]
         texts = {
             "name": self._name,
             "NAME": self._name.upper(),
@@ -108,8 +109,6 @@ class Text:
             "first_sum": f"{first:#x}",
             "second_sum": f"{second:#x}",
             "run": "\n\n".join(run),
-            "input_count": str(len(program.inputs)),
-            "output_count": str(len(program.outputs)),
             "show_cases": "\n".join(_show_case(dtype) for dtype in C_TYPES),
             "numbers": _numbers(data) if self._embed == "numbers" else "",
         }
@@ -168,6 +167,7 @@ class Text:
                     create[-1].append(partial(calls.created, step.made, number, shared))
             lines = [*self._formulas(i, lines), "    (void)m;", *lines, "    return 1;", "}"]
             run.append("\n".join([f"static int compute_{i}(struct {self._name} * m) {{", *lines]))
+        run += self._callers()
         run_bytes = self._memory.size  # those of runs first: the rest is not needed after the contexts have been created
         return run, run_bytes, [[line for lines_of in each for line in lines_of()] for each in create]
 
@@ -183,22 +183,76 @@ class Text:
         """The definitions of what open sizes need at the beginning of a function of a program that has these lines."""
         return []
 
+    def _callers(self) -> list[str]:
+        """The functions that call those of the programs."""
+        return []
+
     def _creating(self, create: Sequence[Sequence[str]]) -> str:
         """The functions that create the contexts, of these lines for each program."""
         raise NotImplementedError
 
 
-class Fixed(Text):
-    """A program for one shape, or for several."""
+class Placed(NamedTuple):
+    """A program, and where its tensors are in the block.
 
-    def __init__(self, programs: Sequence[Program], *arguments: Any, **options: Any) -> None:
-        super().__init__(programs, *arguments, **options)
-        self._plans = [packed(program.arrangement) for program in programs]
+    offsets : of its roots.
+    size : the end of these, where the memory that steps share begins.
+    known : arrays in place of inputs, by their roots.
+    """
+
+    program: Program
+    offsets: Mapping[str, int]
+    size: int
+    known: Mapping[str, Array] = {}
+
+
+class Function(NamedTuple):
+    """What computes the outputs for one shape of the inputs.
+
+    name : of the function in C.
+    programs : those that it calls.
+    inputs, outputs : the tensors of the model by name.
+    offsets : of the roots of these.
+    size : of the tensors, in bytes.
+    text : of the function; None if it is that of a program.
+    rows : by the name of an output whose first dimension depends on values, and is the largest one in its shape: the
+        tensor of its number.
+    """
+
+    name: str
+    programs: Sequence[Placed]
+    inputs: Mapping[str, View]
+    outputs: Mapping[str, View]
+    offsets: Mapping[str, int]
+    size: int
+    text: Callable[[str, Memory], str] | None = None
+    rows: Mapping[str, View] = {}
+
+
+def planned(program: Program, number: int) -> Function:
+    """The function of one program, which is the only one of a shape."""
+    plan = packed(program.arrangement)
+    placed = Placed(program, plan.offsets, plan.size)
+    return Function(f"compute_{number}", [placed], program.inputs, program.outputs, plan.offsets, plan.size)
+
+
+class Fixed(Text):
+    """A program for one shape, or for several, each with its function."""
+
+    def __init__(self, functions: Sequence[Function], *arguments: Any, **options: Any) -> None:
+        self._functions = functions
+        self._placed = [placed for function in functions for placed in function.programs]
+        super().__init__([placed.program for placed in self._placed], *arguments, **options)
 
     def _calls(self, number: int) -> Calls:
-        plan = self._plans[number]
-        places = {root: str(offset) for root, offset in {**plan.offsets, "": plan.size}.items()}
-        return Calls(self._memory, self._programs[number].constants, places)
+        program, offsets, size, known = self._placed[number]
+        places = {root: str(offset) for root, offset in {**offsets, "": size}.items()}
+        return Calls(self._memory, {**program.constants, **known}, places)
+
+    def _callers(self) -> list[str]:
+        texts = [each.text(self._name, self._memory) for each in self._functions if each.text]
+        helpers = [filled(code, {"NAME": self._name.upper()}) for word, code in CALLED.items() if word in "".join(texts)]
+        return [*helpers, *texts]
 
     def _numbered(self) -> list[list[tuple[int, int | None]]]:
         found: list[list[tuple[int, int | None]]] = []
@@ -219,14 +273,15 @@ class Fixed(Text):
         return self._created("", formulas="", create=lines)
 
     def _of_sizes(self, texts: Mapping[str, str]) -> dict[str, str]:
-        inputs, outputs = ([named(getattr(program, kind)) for program in self._programs] for kind in ("inputs", "outputs"))
-        blocks = [
-            plan.size + max((step.scratch for step in p.steps), default=0) for p, plan in zip(self._programs, self._plans)
-        ]
+        functions = self._functions
+        inputs, outputs = ([named(getattr(function, kind)) for function in functions] for kind in ("inputs", "outputs"))
+        scratch = [each.size + max((step.scratch for step in each.program.steps), default=0) for each in self._placed]
         values = {
-            "block_bytes": f"((size_t){max(blocks)})",
-            "computes": ", ".join(f"compute_{i}" for i in range(len(self._programs))),
-            "shapes": str(len(self._programs)),
+            "block_bytes": f"((size_t){max([*scratch, *(function.size for function in functions)])})",
+            "computes": ", ".join(function.name for function in functions),
+            "shapes": str(len(functions)),
+            "input_count": str(len(inputs[0])),
+            "output_count": str(len(outputs[0])),
             "tensors": "\n".join(self._tensors(i, *each) for i, each in enumerate(zip(inputs, outputs))),
             "input_rows": "\n".join(self._row(*each) for each in inputs[0]),
             "output_rows": "\n".join(self._row(*each) for each in outputs[0]),
@@ -243,17 +298,23 @@ class Fixed(Text):
         return "\n".join(self._tensor(number, kind, *each) for kind, each in kinds)
 
     def _tensor(self, number: int, kind: str, identifier: str, name: str, view: View) -> str:
-        shape, of = ", ".join(map(str, view.shape)), f", shape {number}" if len(self._programs) > 1 else ""
+        shape, of = ", ".join(map(str, view.shape)), f", shape {number}" if len(self._functions) > 1 else ""
         word = f"{self._name.upper()}{f'_SHAPE{number}' if number else ''}_{kind.upper()}_{identifier}"
+        rows, count = self._functions[number].rows.get(name) if kind == "output" else None, ""
+        if rows is not None:
+            shape += f"), of which a run gives the first {word}_ROWS(model"
+            count = f"\n#define {word}_ROWS(model) (*(const long long *)(void *){self._pointer(number, rows)})"
         return (
             f"/* {kind} {quoted(name)}{of}: {view.dtype.name} ({shape}) */\n"
             f"#define {word}_SIZE {view.size}\n"
-            f"#define {word}(model) "
-            f"(({C_TYPES[view.dtype.name]} *)(void *){self._name}_tensor((model), {self._offset(number, view)}))"
+            f"#define {word}(model) (({C_TYPES[view.dtype.name]} *)(void *){self._pointer(number, view)}){count}"
         )
 
+    def _pointer(self, number: int, view: View) -> str:
+        return f"{self._name}_tensor((model), {self._offset(number, view)})"
+
     def _offset(self, number: int, view: View) -> int:
-        return self._plans[number].offsets[view.root] + view.offset
+        return self._functions[number].offsets[view.root] + view.offset
 
     def _place(self, number: int, view: View) -> str:
         return f"    {{{self._offset(number, view)}, {view.nbytes}}},"

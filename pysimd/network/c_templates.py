@@ -472,7 +472,7 @@ int @name@_run_shape(struct @name@ * m, int shape, const void * const * inputs, 
     for (i = 0, count = inputs ? @input_count@ : 0; i < count; i++)
         if (inputs[i]) memcpy(m->block + places[i].offset, inputs[i], places[i].bytes);
     if (!computes[shape](m)) {
-        fail(SimdnetLastError(), "");
+        if (!error_text[0]) fail(SimdnetLastError(), "");
         return 0;
     }
     places = &output_places[(size_t)shape * @output_count@];
@@ -509,4 +509,20 @@ void * @name@_tensor(struct @name@ * m, size_t offset) { return m->block + offse
     ),
     "sizes_or_void": "void",
     "create_contexts": "create_contexts",
+}
+
+#: What the functions of models in several parts use, by words in their texts.
+CALLED = {
+    "_MOST_PASSES": """/* How often a loop runs that has no bound of its own, before this is an error. */
+#ifndef @NAME@_MOST_PASSES
+#define @NAME@_MOST_PASSES 1000000
+#endif
+""",
+    "copy_parts(": """/* Copies parts of so many bytes, from and to places at regular distances. */
+static void copy_parts(unsigned char * to, size_t to_step, const unsigned char * from, size_t from_step, size_t count,
+                       size_t bytes) {
+    size_t i;
+    for (i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, bytes);
+}
+""",
 }

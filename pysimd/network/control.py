@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from pysimd.errors import printable
 from pysimd.network.course import Course, Env, OtherCuts, Segment, Times
 from pysimd.network.source import Source, SourceNode
 
-_NO_BOUND = 1 << 31  # exporters write a large number of passes where a condition ends a loop
+NO_BOUND = 1 << 31  # exporters write a large number of passes where a condition ends a loop
 _FIRST_ROWS = 16
 _MOST_ROWS = 1 << 16  # for which memory is allocated before a loop runs
 
 
-def _name_of(node: SourceNode) -> str:
+def name_of(node: SourceNode) -> str:
     name = node.name or next(iter(filter(None, node.outputs)), "")
     return printable(f"the node {name!r} ({node.op})")
 
@@ -26,7 +26,7 @@ def _name_of(node: SourceNode) -> str:
 def _graph(node: SourceNode, name: str) -> Source:
     found = node.attributes.get(name)
     if not isinstance(found, Source):
-        raise ValueError(f"{_name_of(node)} has no graph {name}")
+        raise ValueError(f"{name_of(node)} has no graph {name}")
     return found
 
 
@@ -36,7 +36,7 @@ def _truth(value: Any, node: SourceNode) -> bool:
         return bool(value.item())
     array = np.asarray(value)
     if array.size != 1 or array.dtype == object:
-        raise ValueError(f"the condition of {_name_of(node)} has {array.size} elements, expected 1")
+        raise ValueError(f"the condition of {name_of(node)} has {array.size} elements, expected 1")
     return bool(array.reshape(()))
 
 
@@ -54,9 +54,9 @@ class Branch:
             first, second = (value.dtype for value in of)
             if first != second and not any(dtype.startswith("type ") for dtype in (first, second)):
                 names = " and ".join(repr(value.name) for value in of)
-                raise ValueError(f"the branches of {_name_of(node)} have results of {first} and {second}: {names}")
+                raise ValueError(f"the branches of {name_of(node)} have results of {first} and {second}: {names}")
         if any(len(graph.outputs) < len(node.outputs) for graph in graphs):
-            raise ValueError(f"a branch of {_name_of(node)} has fewer than {len(node.outputs)} results")
+            raise ValueError(f"a branch of {name_of(node)} has fewer than {len(node.outputs)} results")
         self.bodies = {name: Course(graph, course.scope, course.shared) for name, graph in zip(("then", "else"), graphs)}
 
     def run(self, env: Env, times: Times | None) -> None:
@@ -125,15 +125,24 @@ class _Passes:
         if len(body.inputs) != inputs or len(body.outputs) < self.lead + states:
             found = f"{len(body.inputs)} inputs and {len(body.outputs)} results"
             raise ValueError(
-                f"the body of {_name_of(self.node)} has {found}, which do not fit its {len(self.node.inputs)} inputs"
+                f"the body of {name_of(self.node)} has {found}, which do not fit its {len(self.node.inputs)} inputs"
             )
 
     def _rows(self, states: int, most: int | None) -> list[Rows | None]:
         """For each output that is collected; None for one that nothing reads."""
         names = self.body.outputs[self.lead + states :]
         wanted = [*self.node.outputs[states:], *[""] * len(names)]
-        what = _name_of(self.node)
+        what = name_of(self.node)
         return [Rows(f"{name!r} of {what}", most) if read else None for name, read in zip(names, wanted)]
+
+    def _collected(self, states: int, rows: Sequence[Rows | None]) -> list[Array | None]:
+        """The arrays of these."""
+        values = self.body.source.outputs[self.lead + states :]
+        return [_array_of(row, value) for row, value in zip(rows, values)]
+
+    def no_rows(self, states: int) -> list[Array | None]:
+        """What is collected of no passes."""
+        return self._collected(states, self._rows(states, 0))
 
     def _run(
         self,
@@ -243,14 +252,14 @@ class Loop(_Passes):
 
     def __init__(self, course: Course, node: SourceNode) -> None:
         super().__init__(course, node)
-        self._inputs = (*node.inputs, *[""] * (2 - len(node.inputs)))
-        self._check(len(self._inputs) - 2, len(self._inputs))
+        self.inputs = (*node.inputs, *[""] * (2 - len(node.inputs)))
+        self._check(len(self.inputs) - 2, len(self.inputs))
 
     def run(self, env: Env, times: Times | None) -> None:
         """Adds the outputs."""
         node, body = self.node, self.body
-        trips, condition, *states = (self.course.value(env, name) for name in self._inputs)
-        bound = self._bound(trips)
+        trips, condition, *states = (self.course.value(env, name) for name in self.inputs)
+        bound = self.bound(trips)
         first = condition is None or _truth(condition, node)
         most, true = self.course.shared.most_passes, np.array(True)
 
@@ -261,7 +270,7 @@ class Loop(_Passes):
                 return False
             if bound is None and count >= most:
                 limit = f"{most} times, the limit, which most_passes of the runner sets"
-                raise ValueError(f"{_name_of(node)} has no bound, and has run {limit}")
+                raise ValueError(f"{name_of(node)} has no bound, and has run {limit}")
             return True
 
         number, flag, *names = body.inputs
@@ -270,20 +279,20 @@ class Loop(_Passes):
         inner[flag] = true
         rows = self._rows(len(states), bound)
         finals = self._run(inner, names, lambda count: {number: count}, goes_on, rows, times)
-        collected = [_collected(row, value) for row, value in zip(rows, body.source.outputs[1 + len(states) :])]
+        collected = self._collected(len(states), rows)
         env.update((name, result) for name, result in zip(node.outputs, (*finals, *collected)) if name)
 
-    def _bound(self, trips: Any) -> int | None:
+    def bound(self, trips: Any) -> int | None:
         """The number of passes, if it is given and not so large that only the condition ends the loop."""
         if trips is None:
             return None
         if np.size(trips) != 1:
-            raise ValueError(f"the number of passes of {_name_of(self.node)} has {np.size(trips)} elements, expected 1")
+            raise ValueError(f"the number of passes of {name_of(self.node)} has {np.size(trips)} elements, expected 1")
         bound = int(np.asarray(trips).reshape(()))
-        return bound if bound < _NO_BOUND else None
+        return bound if bound < NO_BOUND else None
 
 
-def _collected(rows: Rows | None, value: Any) -> Array | None:
+def _array_of(rows: Rows | None, value: Any) -> Array | None:
     """The rows of an output of the body; if there are none, an array of the shape that the file has for it, without rows."""
     if rows is None:
         return None
@@ -300,39 +309,44 @@ class Scan(_Passes):
 
     def __init__(self, course: Course, node: SourceNode) -> None:
         super().__init__(course, node)
-        self._batched = course.scope.opset < 9
+        self.batched = course.scope.opset < 9
         self._scanned = int(node.attributes.get("num_scan_inputs", 0))
-        inputs = len(node.inputs) - self._batched
-        self._states = inputs - self._scanned
+        inputs = len(node.inputs) - self.batched
+        self.states = inputs - self._scanned
         if not 0 < self._scanned <= inputs:
-            raise ValueError(f"{_name_of(node)} has num_scan_inputs {self._scanned}, and {inputs} inputs")
-        self._check(self._states, inputs)
-        if self._batched and node.inputs[0]:
-            raise ValueError(f"{_name_of(node)} has sequence_lens, which are not supported")
+            raise ValueError(f"{name_of(node)} has num_scan_inputs {self._scanned}, and {inputs} inputs")
+        self._check(self.states, inputs)
+        if self.batched and node.inputs[0]:
+            raise ValueError(f"{name_of(node)} has sequence_lens, which are not supported")
 
     def run(self, env: Env, times: Times | None) -> None:
         """Adds the outputs."""
-        given = [np.asarray(self.course.value(env, name)) for name in self.node.inputs[self._batched :]]
-        if self._batched:
+        given = [np.asarray(self.course.value(env, name)) for name in self.node.inputs[self.batched :]]
+        if self.batched:
             batch = [self._passes(env, [each[i] for each in given], times) for i in range(len(given[0]))]
             results: Sequence[Any] = [None if each[0] is None else np.stack(each) for each in zip(*batch)]
         else:
             results = self._passes(env, given, times)
         env.update((name, result) for name, result in zip(self.node.outputs, results) if name)
 
-    def _numbers(self, name: str, count: int) -> list[int]:
-        return [int(n) for n in self.node.attributes.get(name) or [0] * count]
+    def ways(self, kind: str, count: int) -> list[tuple[int, bool]]:
+        """For each of the "input" or "output" tensors that have slices: the axis, and whether the last one is first."""
+        directions = "directions" if self.batched and kind == "input" else f"scan_{kind}_directions"
+        axes, backwards = (self.node.attributes.get(name) or [0] * count for name in (f"scan_{kind}_axes", directions))
+        return [(int(axis), bool(back)) for axis, back in zip(axes, backwards)]
+
+    def length(self, lengths: Iterable[int]) -> int:
+        """The number of slices, which all inputs have in common."""
+        found = set(lengths)
+        if len(found) != 1:
+            raise ValueError(f"the inputs that {name_of(self.node)} scans have the lengths {sorted(found)}")
+        return found.pop()
 
     def _passes(self, env: Env, given: Sequence[Any], times: Times | None) -> list[Any]:
-        body, states = self.body, self._states
-        backwards = "directions" if self._batched else "scan_input_directions"
-        axes = self._numbers("scan_input_axes", self._scanned)
-        moved = [np.moveaxis(each, axis, 0) for each, axis in zip(given[states:], axes)]
-        moved = [each[::-1] if back else each for each, back in zip(moved, self._numbers(backwards, self._scanned))]
-        lengths = {len(each) for each in moved}
-        if len(lengths) != 1:
-            raise ValueError(f"the inputs that {_name_of(self.node)} scans have the lengths {sorted(lengths)}")
-        (length,) = lengths
+        body, states = self.body, self.states
+        ways = self.ways("input", self._scanned)
+        moved = [np.moveaxis(each, axis, 0)[:: -1 if back else 1] for each, (axis, back) in zip(given[states:], ways)]
+        length = self.length(map(len, moved))
         names = body.inputs[states:]
         rows = self._rows(states, length)
         inner = {name: env[name] for name in body.captured}
@@ -342,14 +356,11 @@ class Scan(_Passes):
             return {name: each[count] for name, each in zip(names, moved)}
 
         finals = self._run(inner, body.inputs[:states], slices, lambda count, _: count < length, rows, times)
-        collected = [_collected(row, value) for row, value in zip(rows, body.source.outputs[states:])]
-        return [*finals, *self._arranged(collected)]
+        return [*finals, *self.arranged(self._collected(states, rows))]
 
-    def _arranged(self, collected: Sequence[Array | None]) -> Iterator[Array | None]:
+    def arranged(self, collected: Sequence[Array | None]) -> Iterator[Array | None]:
         """What was collected, in the order and along the axis that the node says."""
-        count = len(collected)
-        directions, axes = self._numbers("scan_output_directions", count), self._numbers("scan_output_axes", count)
-        for each, back, axis in zip(collected, directions, axes):
+        for each, (axis, back) in zip(collected, self.ways("output", len(collected))):
             yield None if each is None else np.ascontiguousarray(np.moveaxis(each[::-1] if back else each, 0, axis))
 
 
@@ -360,7 +371,7 @@ class SequenceMap:
         self.course, self.node = course, node
         self.body = Course(_graph(node, "body"), course.scope, course.shared)
         if len(self.body.inputs) != len(node.inputs):
-            raise ValueError(f"the body of {_name_of(node)} has {len(self.body.inputs)} inputs, expected {len(node.inputs)}")
+            raise ValueError(f"the body of {name_of(node)} has {len(self.body.inputs)} inputs, expected {len(node.inputs)}")
 
     @property
     def bodies(self) -> Mapping[str, Course]:
@@ -372,7 +383,7 @@ class SequenceMap:
         first, *others = (self.course.value(env, name) for name in self.node.inputs)
         lengths = {len(each) for each in (first, *others) if isinstance(each, list)}
         if len(lengths) != 1 or not isinstance(first, list):
-            raise ValueError(f"{_name_of(self.node)} has sequences of the lengths {sorted(lengths)}, expected equal ones")
+            raise ValueError(f"{name_of(self.node)} has sequences of the lengths {sorted(lengths)}, expected equal ones")
         body = self.body
         passes = []
         for i in range(len(first)):

@@ -225,14 +225,18 @@ class Segment:
 
     def run(self, env: Env, times: Times | None) -> None:
         """Adds the outputs."""
-        if self._is_arithmetic and all(_is_few_integers(env[name]) for name in self.cut.inputs):
+        if self.needs_no_plan(env):
             self._run_by_numpy(env)
             return
         with self.taken(env) as runner:
             env.update(runner({name: env[name] for name in runner.inputs}))
 
+    def needs_no_plan(self, env: Env) -> bool:
+        """Whether it is arithmetic of a few integers, for which a plan costs more."""
+        return self._is_arithmetic and all(_is_few_integers(env[name]) for name in self.cut.inputs)
+
     def _run_by_numpy(self, env: Env) -> None:
-        """Adds the outputs of arithmetic of a few integers, for which a plan costs more."""
+        """Adds the outputs without a plan."""
         course = self.course
         found = dict(env)
         for node in self.cut.nodes:
@@ -248,7 +252,7 @@ class Segment:
             array = env[name]
             if not isinstance(array, np.ndarray):
                 array = env[name] = self._array(name, array)
-            numbers = self._numbers(name, array) if name in self._known else None
+            numbers = self.numbers(name, array) if name in self._known else None
             key.append((array.dtype, array.ndim) if numbers is None else numbers[0])
             shapes[name] = array.shape if numbers is None else numbers[1]
         opened = self._opened.get(tuple(key))
@@ -265,7 +269,7 @@ class Segment:
             raise ValueError(printable(f"{name!r} is {what}, expected a tensor"))
         return np.asarray(value)
 
-    def _numbers(self, name: str, array: Array) -> tuple[Any, Shape] | None:
+    def numbers(self, name: str, array: Array) -> tuple[Any, Shape] | None:
         """For a tensor whose value is known: what is a constant of the plan, and the numbers that are sizes. Else None."""
         needed = name in self.cut.values
         if not needed and (name not in self.cut.sizes or array.size > _MOST_SIZES or array.dtype.kind not in "iu"):
@@ -284,7 +288,7 @@ class Segment:
         numbers: dict[str, tuple[Array, Sequence[int | str]]] = {}
         for name in cut.inputs:
             array = env[name]
-            found = self._numbers(name, array)
+            found = self.numbers(name, array)
             if found is None:
                 dims[name] = self._dims(name, array)
                 inputs.append(Value(name, array.dtype.name, dims[name]))

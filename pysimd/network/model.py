@@ -29,7 +29,8 @@ from pysimd.network.source import Dimension, Source, Value, with_values
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pysimd.network import c_open
+    from pysimd.network import c_open, c_program
+    from pysimd.network.course import Course
     from pysimd.network.course_runner import CourseRunner
 
 Fallback = Mapping[str, Callable[..., Any]]
@@ -125,20 +126,32 @@ class Model(KeepsRunners):
         error : why it is no single plan. Raises it if the model cannot run as a course either.
         """
         if self._course is None:
-            if error is not None and not (self._is_cut or error.needed):
-                raise error
-            from pysimd.network.course import Shared  # here, as few models need it
-            from pysimd.network.course_runner import CourseRunner, course_of
+            course = self._new_course(self._contexts, error)
+            from pysimd.network.course_runner import CourseRunner  # here, as few models need it
 
-            try:
-                course = course_of(self.source, self._fallback, Shared(self._contexts))
-            except UnsupportedModel as found:
-                raise (error or found) from None
             made = CourseRunner(course, self.inputs, None)
             for name, value in self._limits.items():
                 setattr(made, name, value)
             self._course = made
         return self._course
+
+    def _new_course(self, contexts: Contexts, error: UnsupportedModel | None) -> Course:
+        """Its parts. Raises the error if the model cannot run as a course."""
+        if error is not None and not (self._is_cut or error.needed):
+            raise error
+        from pysimd.network.course import Shared  # here, as few models need it
+        from pysimd.network.course_runner import course_of
+
+        try:
+            return course_of(self.source, self._fallback, Shared(contexts))
+        except UnsupportedModel as found:
+            raise (error or found) from None
+
+    def _refuse_weights(self, names: Iterable[str]) -> None:
+        """Refuses weights as inputs of a course."""
+        for name in names:
+            if name in self.overridable:
+                raise ValueError(f"{name!r} is a weight, which cannot be an input where values decide what is computed")
 
     def _limit(self, name: str, value: int) -> None:
         super()._limit(name, value)
@@ -333,6 +346,7 @@ class Model(KeepsRunners):
             return self._fixed(shapes, layout, progress)
         except UnsupportedModel as error:
             course = self._as_course(error)
+        self._refuse_weights(given)
         return course.of(self.shapes(shapes), layout)
 
     def _fixed(self, shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None) -> Runner:
@@ -446,6 +460,9 @@ class Model(KeepsRunners):
             return self.with_values(values).compile(
                 folder, shapes, layout=layout, name=name, embed=way, sizes=sizes, prefer=prefer
             )
+        for value in self.inputs.values():
+            if value.dtype.endswith("_type"):
+                raise ValueError(printable(f"the input {value.name!r} is a sequence or optional: C has tensors alone"))
         several: Sequence[Any] = shapes if isinstance(shapes, list) else [shapes]
         if not several:
             raise ValueError("shapes is empty, expected the shapes of the inputs")
@@ -454,15 +471,48 @@ class Model(KeepsRunners):
         dims = open_dims(self.inputs, given) if len(several) == 1 and given else None
         with planning(self.source.weights.values()):
             if dims is not None:
-                plans = self._open_plans(dims, {} if sizes is None else sizes, layout, contexts)
+                try:
+                    plans = self._open_plans(dims, {} if sizes is None else sizes, layout, contexts)
+                except UnsupportedModel as error:
+                    if not (self._is_cut or error.needed):
+                        raise
+                    what = "the model cannot be written as C for open dimensions"
+                    raise ValueError(f"{what}, as values decide what it computes: expected numbers") from error
                 return c_program.write(c_open.Open(plans, contexts, name, title=title, embed=way), folder)
             if sizes is not None:
                 raise ValueError("sizes is given, but no dimension is open: expected shapes with names of dimensions")
-            graphs = [simplified(graph_of(self.source, self.shapes(each), self._fallback)) for each in several]
-            programs = [Program(graph, layout, contexts, self.outputs) for graph in graphs]
-            for program in programs:
-                program.refuse_contexts()
-            return c_program.write(c_program.Fixed(programs, contexts, name, title=title, embed=way), folder)
+            functions = self._functions([self.shapes(each) for each in several], layout, contexts)
+            return c_program.write(c_program.Fixed(functions, contexts, name, title=title, embed=way), folder)
+
+    def _functions(self, shapes: Sequence[Mapping[str, Shape]], layout: str, contexts: Contexts) -> list[c_program.Function]:
+        """What computes the outputs in C for each of these shapes of all inputs."""
+        from pysimd.network.c_program import planned
+
+        try:
+            graphs = [simplified(graph_of(self.source, each, self._fallback)) for each in shapes]
+        except UnsupportedModel as error:
+            return self._functions_in_parts(shapes, layout, contexts, error)
+        programs = [Program(graph, layout, contexts, self.outputs) for graph in graphs]
+        for program in programs:
+            program.refuse_contexts()
+        return [planned(program, i) for i, program in enumerate(programs)]
+
+    def _functions_in_parts(
+        self, shapes: Sequence[Mapping[str, Shape]], layout: str, contexts: Contexts, error: UnsupportedModel
+    ) -> list[c_program.Function]:
+        """The same where values decide what is computed.
+
+        error : why it is no single plan.
+        """
+        from pysimd.network.c_course import Writer
+
+        course = self._new_course(contexts, error)
+        functions: list[c_program.Function] = []
+        for i, each in enumerate(shapes):
+            self._refuse_weights(each)
+            first = sum(len(function.programs) for function in functions)
+            functions.append(Writer(course, each, layout, contexts, i, first).function())
+        return functions
 
     def _open_plans(self, dims: Dims, given: OpenSizes, layout: str, contexts: Contexts) -> list[c_open.Plan]:
         """Plans for these dimensions, some of which are names: one for each example that no earlier one serves."""

@@ -9,17 +9,20 @@ from onnx import TensorProto, helper, numpy_helper
 
 from support import Array
 
-WIDTH = 4
+WIDTH, ROWS = 4, 3
 _CONSTANTS: dict[str, Any] = {
     "zero": np.array(0), "one": np.array(1), "zeros": np.array([0]), "ones": np.array([1]), "three": np.array(3),
     "level": np.float32(0.1), "true": np.array(True), "width": np.array([WIDTH]),
 }  # fmt: skip
 
 
-def random_course(seed: int) -> Any:
-    """Inputs: x of some rows, and a small count. Outputs: rows, and a sum of each row of something."""
+def random_course(seed: int, fixed: bool = False) -> Any:
+    """Inputs: x of some rows, and a small count. Outputs: rows, and a sum of each row of something.
+
+    fixed : whether values decide branches and numbers of passes alone: x and all rows have ROWS rows then.
+    """
     rng = np.random.default_rng(seed)
-    made = _Graph(rng, ["x"], ["count"], 0)
+    made = _Graph(rng, ["x"], ["count"], 0, fixed=fixed)
     for _ in range(int(rng.integers(3, 7))):
         made.grow()
     made.node("ReduceMean", made.rows[-1], gives="sums", axes=[1], keepdims=0)
@@ -32,10 +35,11 @@ def random_course(seed: int) -> Any:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def feeds(seed: int) -> list[dict[str, Array]]:
+def feeds(seed: int, fixed: bool = False) -> list[dict[str, Array]]:
     """Inputs of several sizes, with counts that change from run to run."""
     rng = np.random.default_rng(seed)
     sizes = [(3, 2), (3, 5), (7, 2), (3, 0), (1, 3), (3, 2)]
+    sizes = [(ROWS, k) for n, k in sizes if n == ROWS] if fixed else sizes
     return [{"x": rng.normal(size=(n, WIDTH)).astype(np.float32), "count": np.array(k)} for n, k in sizes]
 
 
@@ -50,8 +54,11 @@ def _scalar(name: str, kind: int) -> Any:
 class _Graph:
     """Nodes of a graph; rows and counts are the tensors that others can read."""
 
-    def __init__(self, rng: Any, rows: list[str], counts: list[str], depth: int, prefix: str = "") -> None:
+    def __init__(
+        self, rng: Any, rows: list[str], counts: list[str], depth: int, prefix: str = "", fixed: bool = False
+    ) -> None:
         self.rng, self.rows, self.counts, self.depth, self.prefix = rng, list(rows), list(counts), depth, prefix
+        self.fixed = fixed
         self.nodes: list[Any] = []
 
     def name(self) -> str:
@@ -70,7 +77,9 @@ class _Graph:
         return self.node("Unsqueeze", str(self.rng.choice(self.counts)), "zeros")
 
     def grow(self) -> None:
-        kinds = [self._pointwise, self._product, self._first, self._repeated, self._joined, self._filled, self._selected]
+        kinds = [self._pointwise, self._product]
+        if not self.fixed:
+            kinds += [self._first, self._repeated, self._joined, self._filled, self._selected]
         kinds += [self._counted] + [self._branch, self._loop, self._scan] * (self.depth < 2)
         self.rng.choice(kinds)()
 
@@ -113,7 +122,7 @@ class _Graph:
     # ---- control
 
     def _inner(self, rows: list[str], steps: int) -> _Graph:
-        made = _Graph(self.rng, [*self.rows, *rows], self.counts, self.depth + 1, self.name() + "_")
+        made = _Graph(self.rng, [*self.rows, *rows], self.counts, self.depth + 1, self.name() + "_", self.fixed)
         for _ in range(steps):
             made.grow()
         return made
@@ -123,7 +132,7 @@ class _Graph:
         condition = self.node("Greater", total, "level")
         graphs = []
         for name in ("then_branch", "else_branch"):
-            inner = _Graph(self.rng, self.rows, self.counts, self.depth + 1, f"{self.name()}{name}_")
+            inner = _Graph(self.rng, self.rows, self.counts, self.depth + 1, f"{self.name()}{name}_", self.fixed)
             for _ in range(2):
                 inner.grow()
             result = inner.node("Neg", inner.any_rows())
@@ -137,16 +146,21 @@ class _Graph:
         inner.grow()
         changed = inner.node("Tanh", state) if self.rng.random() < 0.5 else inner.node("Neg", inner.rows[-1])
         summed = inner.node("ReduceSum", changed, "zeros", keepdims=0)
-        on = inner.node("Identity", flag)
+        ends = self.fixed and self.rng.random() < 0.5
+        on = (
+            inner.node("Less", inner.node("ReduceSum", changed, keepdims=0), "level")
+            if ends
+            else inner.node("Identity", flag)
+        )
         inputs = [_scalar(number, TensorProto.INT64), _scalar(flag, TensorProto.BOOL), _rows(state)]
         outputs = [
             _scalar(on, TensorProto.BOOL), _rows(changed), helper.make_tensor_value_info(summed, TensorProto.FLOAT, [WIDTH])
         ]  # fmt: skip
         body = helper.make_graph(inner.nodes, "body", inputs, outputs)
         final, sums = self.name(), self.name() + "_r"
-        passes = str(self.rng.choice(self.counts))
+        passes = str(self.rng.choice([*self.counts, "three"] if self.fixed else self.counts))
         self.nodes.append(helper.make_node("Loop", [passes, "true", self.any_rows()], [final, sums], body=body))
-        self.rows += [final, sums]
+        self.rows += [final] if self.fixed and (ends or passes != "three") else [final, sums]
 
     def _scan(self) -> None:
         state, row = self.name() + "_s", self.name() + "_x"
@@ -158,7 +172,9 @@ class _Graph:
         outputs = [value(changed, TensorProto.FLOAT, [WIDTH]), value(twice, TensorProto.FLOAT, [WIDTH])]
         body = helper.make_graph(inner.nodes, "body", inputs, outputs)
         first = self.node("ReduceSum", self.any_rows(), "zeros", keepdims=0)
-        rows = self.node("Concat", self.any_rows(), "x", axis=0)  # ONNX Runtime refuses a Scan of no rows
+        rows = (
+            self.any_rows() if self.fixed else self.node("Concat", self.any_rows(), "x", axis=0)
+        )  # ONNX Runtime refuses a Scan of no rows
         final, sums = self.name(), self.name() + "_r"
         direction = [int(self.rng.integers(2))]
         self.nodes.append(

@@ -122,7 +122,9 @@ def test_words_of_the_program_are_refused_or_do_no_harm(dims: Any, tmp_path: Pat
     """A name may be that of a local variable or a member."""
     model = model_of([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", tuple(dims["x"]))], ["y"])
     t, o, a = c_templates, c_open_templates, c_array_templates
-    text = t.SOURCE + t.MAIN + t.EMBEDDED + t.WEIGHTS_NUMBERS + "create_contexts_0 compute_0 "
+    text = "".join(
+        (t.SOURCE, t.MAIN, t.EMBEDDED, t.WEIGHTS_NUMBERS, *t.CALLED.values(), "create_contexts_0 compute_0 course_0 ")
+    )
     if "N" in dims["x"]:
         text += filled("".join((o.PLAN, o.PLANS, *o.HELPERS.values(), *o.OPEN.values())), defaultdict(str, number="0"))
     code = re.sub(r'/\*.*?\*/|"[^"\n]*"', " ", text, flags=re.S)

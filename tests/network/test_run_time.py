@@ -255,7 +255,9 @@ def test_inputs_change_between_runs_of_a_program(tmp_path: Path) -> None:
     """All operators in one program; those of Python cannot be in it."""
     made = Made(*(one for one in CASES if one.operator != "Host"))
     runner, contexts = Runner(made.graph), Contexts()
-    c_program.write(c_program.Fixed([Program(made.graph, "nchw", contexts)], contexts, "net"), tmp_path)
+    c_program.write(
+        c_program.Fixed([c_program.planned(Program(made.graph, "nchw", contexts), 0)], contexts, "net"), tmp_path
+    )
     given, expected = made.arrays(2), runner(made.arrays(2))
     for seed in (1, 2):
         (tmp_path / f"{seed}.raw").write_bytes(b"".join(bits(made.arrays(seed))))

@@ -1,0 +1,352 @@
+"""Programs in C of models whose course depends on values: branches and loops have the bits of Python."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pysimd
+from support import COMPILER, ROOT, Array
+
+onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+
+from network.random_courses import ROWS, WIDTH, feeds, random_course  # noqa: E402
+from network.test_course import graph, lstm  # noqa: E402
+from network.test_values import BOOL, FLOAT, INT64, floats, model, node, value  # noqa: E402
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+
+FLAGS = "-std=c99 -Wall -Wextra -Wconversion -Wshadow -Werror -pedantic -O0"
+
+
+def built(folder: Path, *options: str) -> Path:
+    build = Path(pysimd._library.LIBRARY_PATH).parent
+    paths = [f"-I{ROOT / 'include'}", f"-L{build}", f"-Wl,-rpath,{build}"]
+    files = ["main.c", "net.c", "-lsimdnet", "-lm", "-o", "net"]
+    subprocess.run([COMPILER or "cc", *FLAGS.split(), *options, *paths, *files], cwd=folder, check=True)
+    return folder / "net"
+
+
+def compare(message: Any, shapes: Any, given: list[dict[str, Array]], folder: Path, layout: str = "nchw") -> str:
+    """The program beside Python, for inputs whose values change. Returns the header."""
+    loaded = pysimd.load(message)
+    loaded.compile(folder, shapes, name="net", layout=layout)
+    program, runner = built(folder), loaded.prepare(shapes, layout=layout)
+    for inputs in given:
+        files = [f"{name}.in" for name in loaded.inputs]
+        for name, file in zip(loaded.inputs, files):
+            np.ascontiguousarray(inputs[name]).tofile(folder / file)
+        subprocess.run([program, "net.bin", *files], cwd=folder, capture_output=True, check=True)
+        for i, (name, array) in enumerate(runner(inputs).items()):
+            found = np.fromfile(folder / f"{i}.out", array.dtype)
+            np.testing.assert_array_equal(found[: array.size].reshape(array.shape), array, err_msg=name)
+    return (folder / "net.h").read_text()
+
+
+def part(name: str, nodes: list[Any], *outputs: str) -> Any:
+    """A graph without inputs."""
+    return graph(name, nodes, [], [value(each) for each in outputs])
+
+
+@pytest.mark.parametrize("seed", [1, 4, 6, 17])
+def test_random_models(seed: int, tmp_path: Path) -> None:
+    """Branches and loops within each other."""
+    compare(random_course(seed, fixed=True), {"x": (ROWS, WIDTH), "count": ()}, feeds(seed, fixed=True), tmp_path)
+
+
+def test_branches(tmp_path: Path) -> None:
+    """On an input and on what is computed, within each other; results that are inputs and constants."""
+    inner = node(
+        "If", "positive", gives="q", then_branch=part("a", [node("Exp", "x", gives="e")], "e"),
+        else_branch=part("b", [node("Neg", "x", gives="n")], "n"),
+    )  # fmt: skip
+    nodes = [
+        node("ReduceSum", "x", gives="sum", keepdims=0),
+        node("Greater", "sum", "zero", gives="positive"),
+        node("Equal", "which", "one", gives="first"),
+        node(
+            "If", "first", gives="y z", then_branch=part("c", [inner, node("Tanh", "q", gives="t")], "t", "x"),
+            else_branch=part("d", [node("MatMul", "x", "w", gives="m")], "m", "k"),
+        ),
+        node("Add", "y", "z", gives="s"),
+    ]  # fmt: skip
+    inputs = [value("x", FLOAT, [3, 4]), value("which", INT64, [])]
+    weights = {"zero": np.float32(0), "one": np.array(1), "w": floats(4, 4), "k": floats(3, 4, seed=2)}
+    message = model(nodes, inputs, ["s", "y", "x"], **weights)
+    given = [{"x": sign * abs(floats(3, 4)), "which": np.array(which)} for sign in (1, -1) for which in (0, 1)]
+    compare(message, None, given, tmp_path)
+
+
+def test_a_branch_that_cannot_run(tmp_path: Path) -> None:
+    """For these shapes: its error is that of the run that takes it."""
+    wrong = part("w", [node("MatMul", "x", "x", gives="xx")], "xx")
+    right = part("r", [node("Neg", "x", gives="n")], "n")
+    message = model(
+        [node("If", "on", then_branch=right, else_branch=wrong)], [value("x", FLOAT, ["n", "m"]), value("on", BOOL, [])]
+    )
+    loaded = pysimd.load(message)
+    shapes, x = {"x": (3, 4), "on": ()}, floats(3, 4)
+    loaded.compile(tmp_path, shapes, name="net")
+    program, run = built(tmp_path), loaded.prepare(shapes)
+    x.tofile(tmp_path / "x")
+    for on in (True, False):
+        np.array(on).tofile(tmp_path / "on")
+        done = subprocess.run([program, "net.bin", "x", "on"], cwd=tmp_path, capture_output=True, text=True)
+        if on:
+            np.testing.assert_array_equal(np.fromfile(tmp_path / "0.out", np.float32).reshape(3, 4), -x)
+            continue
+        with pytest.raises(ValueError, match="MatMul") as error:
+            run({"x": x, "on": np.array(on)})
+        (reason,) = (each.reason for each in error.value.nodes)  # type: ignore[attr-defined]
+        assert done.returncode == 1 and done.stderr == f"the node 'y' (If): {reason}\n"
+
+
+# ---- loops
+
+
+def counting(trips: str, collected: bool, ends: bool = True) -> Any:
+    """States that change places, the number of the pass, and a sum that ends the loop."""
+    nodes = [
+        node("Identity", "a", gives="before"),
+        node("Cast", "i", gives="number", to=FLOAT),
+        node("Add", "number", "b", gives="sum"),
+        node("Cos", "sum", gives="b'"),
+        node("ReduceSum", "b'", gives="total", keepdims=0),
+        node("Greater", "total", "level", gives="on'") if ends else node("Identity", "on", gives="on'"),
+    ]
+    states = [value(name, FLOAT, [3, 4]) for name in ("a", "b")]
+    results = [value("b'", FLOAT, [3, 4]), value("a", FLOAT, [3, 4]), value("before"), value("number")]
+    body = graph("body", nodes, [value("i", INT64, []), value("on", BOOL, []), *states], [value("on'", BOOL, []), *results])
+    gives = "a_end b_end before_all numbers" if collected else "a_end b_end"
+    inputs = [value("x", FLOAT, [3, 4]), value("level", FLOAT, []), value("count", INT64, [1]), value("start", BOOL, [])]
+    loop = node("Loop", trips, "start" if ends else "", "x", "x", gives=gives, body=body)
+    return model([loop], inputs, gives.split(), six=np.array(6))
+
+
+@pytest.mark.parametrize("trips", ["", "count", "six"])
+def test_numbers_of_passes(trips: str, tmp_path: Path) -> None:
+    """That are computed, or end by a condition; of these, rows are kept if they are bounded."""
+    given: Any = [
+        {"x": floats(3, 4, seed=k + 3), "level": np.float32(level), "count": np.array([k]), "start": np.array(start)}
+        for k, level, start in ((2, -99, True), (0, -99, True), (5, 2, True), (4, 4, True), (-3, 2, True), (5, 2, False))
+        if trips or level > 0
+    ]
+    header = compare(counting(trips, trips == "six"), None, given, tmp_path)
+    assert ("NET_OUTPUT_before_all_ROWS" in header) == (trips == "six")
+
+
+_MAIN = """
+#include "net.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char ** argv) {
+    net * model = net_create("net.bin");
+    int i;
+    for (i = 1; i < argc; i++) {
+        *NET_INPUT_level(model) = (float)atof(argv[i]);
+        *NET_INPUT_start(model) = 1;
+        if (net_run(model, NULL, NULL)) printf("%lld\\n", (long long)(RESULT));
+        else printf("%s\\n", net_error());
+    }
+    net_destroy(model);
+    return 0;
+}
+"""
+
+
+def test_the_number_of_rows_and_the_limit_of_passes(tmp_path: Path) -> None:
+    zeros = {"x": np.zeros((3, 4), np.float32), "count": np.array([0]), "start": np.array(True)}
+    for trips, result, limit in (
+        ("six", "NET_OUTPUT_before_all_ROWS(model)", 1),
+        ("", "NET_OUTPUT_a_end(model)[0] * 1e6", 4),
+    ):
+        loaded = pysimd.load(counting(trips, trips == "six"))
+        loaded.compile(tmp_path, name="net")
+        (tmp_path / "main.c").write_text(_MAIN)
+        program = built(tmp_path, f"-DRESULT={result}", f"-DNET_MOST_PASSES={limit}")
+        levels = ["-99", "0", "-99", "11"]
+        done = subprocess.run([program, *levels], cwd=tmp_path, capture_output=True, text=True, check=True)
+        run = loaded.prepare()
+        run.most_passes = limit
+        wanted: list[int | str] = []
+        for level in levels:
+            try:
+                found = run({**zeros, "level": np.float32(level)})
+                wanted.append(len(found["before_all"]) if trips else int(float(found["a_end"].flat[0]) * 1e6))
+            except ValueError as error:
+                assert "has no bound, and has run 4 times" in str(error)
+                wanted.append("the node 'a_end' (Loop): it has no bound, and has run NET_MOST_PASSES times")
+        assert done.stdout.split("\n")[:-1] == list(map(str, wanted)) and len(set(wanted)) > 1
+
+
+def test_several_shapes_of_a_recurrent_layer(tmp_path: Path) -> None:
+    """Whose number of passes is known, and which is another one for each shape."""
+    loaded = pysimd.load(lstm(8, 5))
+    shapes = [(7, 2, 5), (0, 2, 5), (3, 1, 5)]
+    loaded.compile(tmp_path, [{"x": shape} for shape in shapes], name="net")
+    words = ("NET", "NET_SHAPE1", "NET_SHAPE2")
+    calls = "\n    ".join(f"show(m, {i}, {word}_OUTPUT_rows(m), {word}_OUTPUT_rows_SIZE);" for i, word in enumerate(words))
+    (tmp_path / "main.c").write_text(f"""
+#include "net.h"
+#include <stdio.h>
+static float x[70];
+static void show(net * m, int shape, const float * data, size_t count) {{
+    const void * in[1] = {{x}};
+    if (net_run_shape(m, shape, in, NULL)) fwrite(data, sizeof(float), count, stdout);
+}}
+int main(void) {{
+    net * m = net_create("net.bin");
+    if (fread(x, sizeof(float), 70, stdin) != 70) return 1;
+    {calls}
+    net_destroy(m);
+    return 0;
+}}
+""")
+    x = floats(70)
+    done = subprocess.run([built(tmp_path)], cwd=tmp_path, input=x.tobytes(), capture_output=True, check=True)
+    wanted = [loaded({"x": x[: int(np.prod(shape))].reshape(shape)})["rows"] for shape in shapes]
+    np.testing.assert_array_equal(
+        np.frombuffer(done.stdout, np.float32), np.concatenate([each.reshape(-1) for each in wanted])
+    )
+
+
+def test_passes_whose_shapes_change(tmp_path: Path) -> None:
+    """A state that grows, and a part of x as long as the number of the pass: the passes are written one after the other."""
+    nodes = [
+        node("Add", "i", "one", gives="count"),
+        node("Unsqueeze", "count", "zeros", gives="counts"),
+        node("Slice", "x", "zeros", "counts", "zeros", gives="part"),
+        node("ReduceSum", "part", "zeros", gives="row", keepdims=0),
+        node("Concat", "s", "part", gives="s'", axis=0),
+        node("Less", "i", "last", gives="on'"),
+    ]
+    inputs = [value("i", INT64, []), value("on", BOOL, []), value("s", FLOAT, ["n", 4])]
+    body = graph("body", nodes, inputs, [value("on'", BOOL, []), value("s'"), value("row")])
+    weights = {"one": np.array(1), "zeros": np.array([0]), "many": np.array(9), "last": np.array(2)}
+    loop = node("Loop", "many", "", "x", gives="end rows", body=body)
+    message = model([loop], [value("x", FLOAT, [3, 4])], ["end", "rows"], **weights)
+    compare(message, None, [{"x": floats(3, 4, seed=k)} for k in (1, 2)], tmp_path)
+
+
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_a_scan_of_images(layout: str, tmp_path: Path) -> None:
+    """Along other axes and backwards; inputs and outputs of four dimensions with channels last."""
+    body = graph(
+        "body",
+        [
+            node("Add", "s", "row", gives="t"),
+            node("Tanh", "t", gives="s'"),
+            node("Concat", "s'", "extra", gives="o", axis=0),
+        ],
+        [value("s", FLOAT, [2, 3, 4]), value("row", FLOAT, [2, 3, 4]), value("extra", FLOAT, [1, 3, 4])],
+        [value("s'"), value("o"), value("row")],
+    )
+    scan = node(
+        "Scan", "first", "x", "y", gives="end a b", body=body, num_scan_inputs=2, scan_input_axes=[2, -1],
+        scan_input_directions=[1, 0], scan_output_axes=[-1, 1], scan_output_directions=[0, 1],
+    )  # fmt: skip
+    inputs = [value("first", FLOAT, [2, 3, 4]), value("x", FLOAT, [2, 3, 5, 4]), value("y", FLOAT, [1, 3, 4, 5])]
+    given: Any = [
+        {"first": floats(2, 3, 4), "x": floats(2, 3, 5, 4, seed=k), "y": floats(1, 3, 4, 5, seed=k)} for k in (2, 3)
+    ]
+    if layout == "nhwc":
+        given = [{name: each.transpose(0, 2, 3, 1) if each.ndim == 4 else each for name, each in of.items()} for of in given]
+    compare(model([scan], inputs, ["end", "a", "b"]), None, given, tmp_path, layout)
+
+
+# ---- what cannot be written
+
+
+def _with_count(*nodes: Any, **weights: Any) -> Any:
+    return model(nodes, [value("x", FLOAT, [3, 4]), value("count", INT64, [1])], **weights)
+
+
+def _growing() -> Any:
+    nodes = [node("Identity", "on", gives="on'"), node("Concat", "s", "s", gives="s'", axis=0)]
+    inputs = [value("i", INT64, []), value("on", BOOL, []), value("s", FLOAT, ["n", 4])]
+    body = graph("body", nodes, inputs, [value("on'", BOOL, []), value("s'")])
+    return _with_count(node("Loop", "count", "", "x", body=body, name="grow"))
+
+
+def _of_shapes() -> Any:
+    halves = [part("a", [node("Neg", "x", gives="n")], "n"), part("b", [node("Concat", "x", "x", gives="c", axis=0)], "c")]
+    nodes = [node("Greater", "count", "zero", gives="on"), node("If", "on", then_branch=halves[0], else_branch=halves[1])]
+    return _with_count(*nodes, zero=np.array([0]))
+
+
+def _rows_that_are_read() -> Any:
+    message = counting("six", True)
+    message.graph.node.append(node("Neg", "before_all"))
+    message.graph.output.append(value("y"))
+    return message
+
+
+def _sequences() -> Any:
+    halves = [
+        part(name, [node("SequenceConstruct", *read, gives=name, name=name)], name)
+        for name, read in (("a", "x"), ("b", "xx"))
+    ]
+    nodes = [
+        node("Greater", "count", "zero", gives="on"),
+        node("If", "on", gives="s", then_branch=halves[0], else_branch=halves[1]),
+    ]
+    return _with_count(*nodes, node("SequenceLength", "s"), zero=np.array([0]))
+
+
+_REFUSED = {
+    "values": (
+        _with_count(node("NonZero", "x", name="n")),
+        "the node 'n' (NonZero) cannot be written as C: the shape of its result depends on values",
+    ),
+    "sizes": (
+        _with_count(node("Slice", "x", "zero", "count", name="s"), zero=np.array([0])),
+        "the node 's' (Slice) cannot be written as C: it needs the value of 'count', which is known at run time only",
+    ),
+    "sequences": (_sequences(), "the node 'a' (SequenceConstruct) cannot be written as C: programs in C have no sequences"),
+    "shapes": (
+        _of_shapes(),
+        "the node 'y' (If) cannot be written as C: its branches give float32 (3, 4) and float32 (6, 4) for 'y'",
+    ),
+    "states": (
+        _growing(),
+        "the node 'grow' (Loop) cannot be written as C: its state 's' is float32 (3, 4) and then float32 (6, 4)",
+    ),
+    "rows without a bound": (
+        counting("count", True),
+        "the node 'a_end' (Loop) cannot be written as C: the number of rows of 'before_all' has no bound",
+    ),
+    "rows that are read": (
+        _rows_that_are_read(),
+        "the model cannot be written as C: 'before_all', the rows of a loop whose number depends on values, can only be an"
+        " output of the model",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+def test_a_sentence_names_the_node(name: str, tmp_path: Path) -> None:
+    message, sentence = _REFUSED[name]
+    with pytest.raises(ValueError) as error:
+        pysimd.load(message).compile(tmp_path / "c", {"x": (3, 4)})
+    assert str(error.value) == sentence and not (tmp_path / "c").exists()
+
+
+def test_other_inputs_than_tensors_of_known_shapes(tmp_path: Path) -> None:
+    loaded = pysimd.load(lstm(8, 5))
+    with pytest.raises(ValueError, match="for open dimensions, as values decide what it computes: expected numbers"):
+        loaded.compile(tmp_path / "c", {"x": ("n", 2, 5)})
+    kind = onnx.helper.make_tensor_sequence_value_info("s", FLOAT, None)
+    with pytest.raises(ValueError, match="the input 's' is a sequence or optional: C has tensors alone"):
+        pysimd.load(model([node("SequenceLength", "s")], [kind], [value("y", INT64)])).compile(tmp_path / "c")
+    branches = [part(op, [node(op, "x", gives=op)], op) for op in ("Neg", "Abs")]
+    nodes = [node("If", "on", gives="b", then_branch=branches[0], else_branch=branches[1]), node("Add", "b", "w")]
+    inputs = [value("x", FLOAT, [4]), value("on", BOOL, []), value("w", FLOAT, [4])]
+    loaded = pysimd.load(model(nodes, inputs, w=floats(4)))
+    for use in (loaded.prepare, lambda shapes: loaded.compile(tmp_path / "c", shapes)):
+        with pytest.raises(ValueError, match="'w' is a weight, which cannot be an input where values decide"):
+            use({"w": (4,)})
+    assert not (tmp_path / "c").exists()
