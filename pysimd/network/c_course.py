@@ -20,7 +20,6 @@ from pysimd.network.c_calls import C_TYPES
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import quoted
 from pysimd.network.c_program import Function, Placed, filled
-from pysimd.network.contexts import Contexts
 from pysimd.network.control import NO_BOUND, Branch, Loop, Scan, name_of
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
@@ -36,7 +35,7 @@ from pysimd.network.views import View
 
 _TO_NHWC, _TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
 _MOST_WRITTEN = 64  # passes, one after the other
-_MOST_BYTES = 1 << 30  # of the rows of a loop, whose memory a model takes whether passes give as many or not
+_MOST_BYTES = 1 << 28  # of rows whose number depends on values: a model takes the memory whether there are as many or not
 
 
 class Refused(ValueError):
@@ -105,23 +104,32 @@ class _Part(NamedTuple):
     known: dict[str, Array]
 
 
-class Writer:
+def functions_of(course: Course, shapes: Sequence[Mapping[str, Shape]], layout: str) -> list[Function]:
+    """The functions of a course for several shapes of its inputs.
+
+    layout : as of :class:`pysimd.network.program.Program`.
+
+    Raises ValueError, with the node, for what cannot be written.
+    """
+    functions: list[Function] = []
+    for number, each in enumerate(shapes):
+        first = sum(len(function.programs) for function in functions)
+        functions.append(_Writer(course, each, layout, number, first).function())
+    return functions
+
+
+class _Writer:
     """Runs a course with tensors whose values are not known, and writes the lines that compute these.
 
-    shapes : of the inputs.
-    layout : as of :class:`pysimd.network.program.Program`.
     number : of the function.
     first : the number of the first of its programs.
 
     The constants that lines copy are ``@NUMBER@`` in them, as long as their offsets are not known.
-
-    Raises ValueError, with the node, for what cannot be written.
     """
 
-    def __init__(
-        self, course: Course, shapes: Mapping[str, Shape], layout: str, contexts: Contexts, number: int, first: int
-    ) -> None:
-        self._contexts, self._number, self._first, self._loops = contexts, number, first, 0
+    def __init__(self, course: Course, shapes: Mapping[str, Shape], layout: str, number: int, first: int) -> None:
+        self._number, self._first, self._loops = number, first, 0
+        self._contexts, self._most_passes = course.shared.contexts, course.shared.most_passes
         self._parts: list[_Part] = []
         self._constants: list[Array] = []
         self._lines: list[str] = []
@@ -154,7 +162,7 @@ class Writer:
 
     def _text(self, name: str, memory: Memory) -> str:
         offsets = {str(i): str(memory.offset(array)) for i, array in enumerate(self._constants)}
-        lines = filled("\n".join(_indented(self._lines)), {"NAME": name.upper(), **offsets})
+        lines = filled("\n".join(_indented(self._lines)), offsets)
         return f"static int course_{self._number}(struct {name} * m) {{\n    (void)m;\n{lines}\n    return 1;\n}}"
 
     # ---- tensors
@@ -349,7 +357,7 @@ class Writer:
         for word, (slots, arm) in zip((f"if ({flag}) {{", "} else {"), arms):
             with self._apart() as lines:
                 if isinstance(slots, ValueError):
-                    lines += _failing(node, quoted(_text_of(slots)[:200]))
+                    lines += _failing(node, _text_of(slots))
                 else:
                     self._give(env, node, slots)
             self._lines += [word, *_indented(arm), *_indented(lines)]
@@ -498,18 +506,26 @@ class Writer:
             elif goes_on is not True:
                 self._lines.append(f"{loop.flag} = {goes_on or 0};")
             finals, rows = results[part.lead :][: len(states)], results[part.lead + len(states) :]
-            made = self._rows_of(part, len(states), rows, loop.count, bound)
+            is_exact = first is True and goes_on is True and isinstance(bound, int)
+            most = bound if isinstance(bound, int) else self._most_passes
+            made = self._rows_of(part, len(states), rows, loop.count, most, is_exact)
             self._carry(part, states, finals)
         after: list[str] = []
-        if any(made) and (first is not True or goes_on is not True or not isinstance(bound, int)):
+        if any(made) and not is_exact:
             total = self._slot(np.int64, ())
             after = [f"*TENSOR(long long, {total.offset}) = {loop.count};"]
             made = [Rows(each, total) if isinstance(each, Slot) else each for each in made]
-        self._repeat(part.node, loop, bound, (first, goes_on), lines, after)
+        limited = self._most_passes + 1 if after else NO_BOUND
+        self._repeat(part.node, loop, bound, limited, (first, goes_on), lines, after)
         return made
 
-    def _rows_of(self, part: Loop | Scan, states: int, rows: Sequence[Slot], count: str, bound: Any) -> list[Any]:
-        """Adds the lines that collect results of a body; they are None where nothing reads them."""
+    def _rows_of(
+        self, part: Loop | Scan, states: int, rows: Sequence[Slot], count: str, most: int, is_exact: bool
+    ) -> list[Any]:
+        """Adds the lines that collect results of a body; they are None where nothing reads them.
+
+        most : the number of passes if `is_exact`, else of as many as there can be.
+        """
         node = part.node
         wanted = [*node.outputs[states:], *[""] * len(rows)]
         ways = part.ways("output", len(rows)) if isinstance(part, Scan) else [(0, False)] * len(rows)
@@ -517,14 +533,13 @@ class Writer:
         for name, row, (axis, back) in zip(wanted, rows, ways):
             if not name:
                 made.append(None)
-            elif not isinstance(bound, int):
-                made.append(Unknown(_refused(node, f"the number of rows of {name!r} has no bound")))
-            elif bound * row.nbytes > _MOST_BYTES:
-                made.append(Unknown(_refused(node, f"{bound} rows of {name!r} would take more than {_MOST_BYTES} bytes")))
+            elif not is_exact and most * row.nbytes > _MOST_BYTES:
+                size = f"{most} rows of {name!r}, as many as there can be, take more than {_MOST_BYTES >> 20} MB"
+                made.append(Unknown(_refused(node, f"{size}: most_passes sets another limit")))
             else:
                 axis %= len(row.shape) + 1
-                made.append(self._slot(row.dtype, (*row.shape[:axis], bound, *row.shape[axis:])))
-                self._move_row(row, made[-1], axis, _place(count, bound, back), to_row=False)
+                made.append(self._slot(row.dtype, (*row.shape[:axis], most, *row.shape[axis:])))
+                self._move_row(row, made[-1], axis, _place(count, most, back), to_row=False)
         return made
 
     def _move_row(self, row: Slot, rows: Slot, axis: int, place: str, *, to_row: bool) -> None:
@@ -553,12 +568,14 @@ class Writer:
         node: SourceNode,
         loop: _Names,
         bound: int | Slot | None,
+        limited: int,
         conditions: tuple[bool | str, bool | str],
         lines: Sequence[str],
         after: Sequence[str],
     ) -> None:
         """Adds a loop of these lines.
 
+        limited : the computed number of passes from which on the limit of the program is their bound.
         conditions : of the first pass, and of later ones.
         after : the lines behind it.
         """
@@ -566,23 +583,20 @@ class Writer:
         flags = [] if first is True and goes_on is True else [loop.flag]
         before, endless = [f"long long {loop.count};"], [*flags]
         before += [f"int {flag} = {1 if first is True else first};" for flag in flags]
-        limit = _LIMIT if bound is None else str(bound)
+        limit = str(self._most_passes if bound is None else bound)
         if isinstance(bound, Slot):
             limit = loop.most
             before += [
                 f"const long long {loop.trips} = {self._number_of(bound, '')};",
-                f"const long long {limit} = {loop.trips} < {NO_BOUND} ? {loop.trips} : {_LIMIT};",
+                f"const long long {limit} = {loop.trips} < {limited} ? {loop.trips} : {self._most_passes};",
             ]
-            endless.append(f"{loop.trips} >= {NO_BOUND}")
+            endless.append(f"{loop.trips} >= {limited}")
         condition = " && ".join([*flags, f"{loop.count} < {limit}"])
         text = [*before, f"for ({loop.count} = 0; {condition}; {loop.count}++) {{", *_indented(lines), "}"]
         if not isinstance(bound, int):
-            failing = _failing(node, f"it has no bound, and has run {_LIMIT} times")
+            failing = _failing(node, f"it has run {self._most_passes} times, the limit of this program")
             text += [f"if ({' && '.join([*endless, f'{loop.count} == {limit}'])}) {{", *_indented(failing), "}"]
         self._lines += ["{", *_indented([*text, *after]), "}"]
-
-
-_LIMIT = "@NAME@_MOST_PASSES"
 
 
 class _Names:
@@ -644,8 +658,8 @@ def _text_of(error: ValueError) -> str:
 
 
 def _failing(node: SourceNode, why: str) -> list[str]:
-    """The lines of an error, of a text in C."""
-    return [f'fail("{quoted(name_of(node)[:200])}", "{why}");', "return 0;"]
+    """The lines of an error."""
+    return [f'fail("{quoted(name_of(node)[:200])}", "{quoted(why[:200])}");', "return 0;"]
 
 
 def _indented(lines: Iterable[str]) -> list[str]:

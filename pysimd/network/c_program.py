@@ -251,8 +251,7 @@ class Fixed(Text):
 
     def _callers(self) -> list[str]:
         texts = [each.text(self._name, self._memory) for each in self._functions if each.text]
-        helpers = [filled(code, {"NAME": self._name.upper()}) for word, code in CALLED.items() if word in "".join(texts)]
-        return [*helpers, *texts]
+        return [*(code for word, code in CALLED.items() if word in "".join(texts)), *texts]
 
     def _numbered(self) -> list[list[tuple[int, int | None]]]:
         found: list[list[tuple[int, int | None]]] = []

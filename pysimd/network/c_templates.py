@@ -511,13 +511,8 @@ void * @name@_tensor(struct @name@ * m, size_t offset) { return m->block + offse
     "create_contexts": "create_contexts",
 }
 
-#: What the functions of models in several parts use, by words in their texts.
+#: The functions that those of models in several parts call, by words in the texts of these.
 CALLED = {
-    "_MOST_PASSES": """/* How often a loop runs that has no bound of its own, before this is an error. */
-#ifndef @NAME@_MOST_PASSES
-#define @NAME@_MOST_PASSES 1000000
-#endif
-""",
     "copy_parts(": """/* Copies parts of so many bytes, from and to places at regular distances. */
 static void copy_parts(unsigned char * to, size_t to_step, const unsigned char * from, size_t from_step, size_t count,
                        size_t bytes) {

@@ -69,6 +69,12 @@ def add_to(commands: Any) -> None:
         "plan for each that no other plan serves, in all combinations with those of other dimensions",
     )
     write.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
+    write.add_argument(
+        "--most-passes",
+        type=int,
+        metavar="NUMBER",
+        help="how often a loop without a bound may run (default: 1000000)",
+    )
     for command in (show, run, save, write):
         command.add_argument("model", help="an ONNX file, or a file that save has written")
         command.add_argument(
@@ -188,7 +194,7 @@ def _compile(given: argparse.Namespace) -> int:
     for name, numbers in given.size:
         sizes.setdefault(name, []).extend(numbers)
     options: dict[str, Any] = {"layout": given.layout, "name": given.name, "embed": given.embed, "sizes": sizes or None}
-    options["prefer"] = given.prefer
+    options |= {"prefer": given.prefer, "most_passes": given.most_passes}
     for path in model.compile(given.output, shapes, **options):
         print(path)
     return 0

@@ -424,6 +424,7 @@ class Model(KeepsRunners):
         sizes: OpenSizes | None = None,
         values: Values | None = None,
         prefer: str | None = None,
+        most_passes: int | None = None,
     ) -> list[Path]:
         """Writes the model, prepared for these shapes, as a program in C that needs nothing but libsimdnet.
 
@@ -444,10 +445,17 @@ class Model(KeepsRunners):
             clang, which copies NAME.bin at once; "numbers" for numbers in C, which any compiler takes, but slowly.
         values : inputs that become constants, as of :meth:`with_values`.
         prefer : as of :meth:`prepare`.
+        most_passes : how often the body of a Loop runs that has no bound of its own, before this is an error: 1000000 times
+            by default. Rows of a Loop whose number of passes is computed have memory for so many.
 
         The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
-        processor on which both use the same instruction set. Returns the paths. Raises ValueError for another name or way
-        of embedding, if a node is computed by Python, and if an array depends on open sizes by an operator that programs in
+        processor on which both use the same instruction set. Branches and loops that values decide, see
+        :class:`~pysimd.network.CourseRunner`, are those of C, for tensors whose shapes are known. An output that consists of
+        the rows of a loop with a computed number of passes has the largest size, and NAME_OUTPUT_y_ROWS(model) is the number
+        of rows that the last run gave.
+
+        Returns the paths. Raises ValueError for another name or way of embedding, if a node is computed by Python, for
+        sequences and for shapes that depend on values, and if an array depends on open sizes by an operator that programs in
         C do not have; everything that :meth:`prepare` raises; OSError if the files cannot be written.
         """
         from pysimd.network import c_names, c_open, c_program
@@ -458,7 +466,14 @@ class Model(KeepsRunners):
             raise ValueError(f"embed is {shown(embed)}, expected a bool, 'file' or 'numbers'")
         if values is not None:
             return self.with_values(values).compile(
-                folder, shapes, layout=layout, name=name, embed=way, sizes=sizes, prefer=prefer
+                folder,
+                shapes,
+                layout=layout,
+                name=name,
+                embed=way,
+                sizes=sizes,
+                prefer=prefer,
+                most_passes=most_passes,
             )
         for value in self.inputs.values():
             if value.dtype.endswith("_type"):
@@ -481,38 +496,27 @@ class Model(KeepsRunners):
                 return c_program.write(c_open.Open(plans, contexts, name, title=title, embed=way), folder)
             if sizes is not None:
                 raise ValueError("sizes is given, but no dimension is open: expected shapes with names of dimensions")
-            functions = self._functions([self.shapes(each) for each in several], layout, contexts)
+            functions = self._functions([self.shapes(each) for each in several], layout, contexts, most_passes)
             return c_program.write(c_program.Fixed(functions, contexts, name, title=title, embed=way), folder)
 
-    def _functions(self, shapes: Sequence[Mapping[str, Shape]], layout: str, contexts: Contexts) -> list[c_program.Function]:
+    def _functions(
+        self, shapes: Sequence[Mapping[str, Shape]], layout: str, contexts: Contexts, most_passes: int | None
+    ) -> list[c_program.Function]:
         """What computes the outputs in C for each of these shapes of all inputs."""
-        from pysimd.network.c_program import planned
+        from pysimd.network import c_course, c_program
 
         try:
             graphs = [simplified(graph_of(self.source, each, self._fallback)) for each in shapes]
         except UnsupportedModel as error:
-            return self._functions_in_parts(shapes, layout, contexts, error)
+            course = self._new_course(contexts, error)
+            self._refuse_weights(name for each in shapes for name in each)
+            if most_passes is not None:
+                course.shared.most_passes = number(most_passes, "most_passes", 1)
+            return c_course.functions_of(course, shapes, layout)
         programs = [Program(graph, layout, contexts, self.outputs) for graph in graphs]
         for program in programs:
             program.refuse_contexts()
-        return [planned(program, i) for i, program in enumerate(programs)]
-
-    def _functions_in_parts(
-        self, shapes: Sequence[Mapping[str, Shape]], layout: str, contexts: Contexts, error: UnsupportedModel
-    ) -> list[c_program.Function]:
-        """The same where values decide what is computed.
-
-        error : why it is no single plan.
-        """
-        from pysimd.network.c_course import Writer
-
-        course = self._new_course(contexts, error)
-        functions: list[c_program.Function] = []
-        for i, each in enumerate(shapes):
-            self._refuse_weights(each)
-            first = sum(len(function.programs) for function in functions)
-            functions.append(Writer(course, each, layout, contexts, i, first).function())
-        return functions
+        return [c_program.planned(program, i) for i, program in enumerate(programs)]
 
     def _open_plans(self, dims: Dims, given: OpenSizes, layout: str, contexts: Contexts) -> list[c_open.Plan]:
         """Plans for these dimensions, some of which are names: one for each example that no earlier one serves."""
