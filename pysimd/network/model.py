@@ -464,6 +464,8 @@ class Model(KeepsRunners):
         way = ("file" if embed else "") if isinstance(embed, bool) else embed
         if way not in c_program.EMBEDDINGS:
             raise ValueError(f"embed is {shown(embed)}, expected a bool, 'file' or 'numbers'")
+        if most_passes is not None:
+            most_passes = number(most_passes, "most_passes", 1)
         if values is not None:
             return self.with_values(values).compile(
                 folder,
@@ -511,7 +513,7 @@ class Model(KeepsRunners):
             course = self._new_course(contexts, error)
             self._refuse_weights(name for each in shapes for name in each)
             if most_passes is not None:
-                course.shared.most_passes = number(most_passes, "most_passes", 1)
+                course.shared.most_passes = most_passes
             return c_course.functions_of(course, shapes, layout)
         programs = [Program(graph, layout, contexts, self.outputs) for graph in graphs]
         for program in programs:

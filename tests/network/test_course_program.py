@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pysimd
+from pysimd.__main__ import main
 from support import COMPILER, ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
@@ -336,6 +337,15 @@ def test_a_sentence_names_the_node(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError) as error:
         pysimd.load(message).compile(tmp_path / "c")
     assert str(error.value) == sentence and not (tmp_path / "c").exists()
+
+
+def test_a_limit_of_passes_from_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, folder = tmp_path / "net.onnx", tmp_path / "c"
+    onnx.save(counting(""), file)
+    for limit, status in (("0", 1), ("5", 0)):
+        assert main(["compile", str(file), "--most-passes", limit, "-o", str(folder)]) == status
+    assert "most_passes is 0, expected at least 1" in capsys.readouterr().err
+    assert "it has run 5 times" in (folder / "model.c").read_text()
 
 
 def test_other_inputs_than_tensors_of_known_shapes(tmp_path: Path) -> None:
