@@ -16,20 +16,21 @@ static bool call_set_params(const struct check_layer * l, void * context, const 
     static const uint8_t zeros[] = {0, 255, 7, 128, 1};
     const parameters * p = l->p;
     const size_t count = check_layer_count(l, CHECK_WEIGHT), taps = p->dstC ? count / p->dstC : 0;
+    const sn_32f * weights = a[CHECK_WEIGHT], * biases = a[CHECK_BIAS]; /* at any address */
     int8_t * weight = malloc(count + 1);
     int32_t * bias = malloc((p->dstC + 1) * sizeof(*bias));
     float * scale = malloc((p->dstC + 1) * sizeof(*scale));
-    for (size_t i = 0; i < count && a[CHECK_WEIGHT]; ++i)
-        weight[i] = (int8_t)lrintf(fminf(fmaxf(a[CHECK_WEIGHT][i], -1), 1) * 127);
+    for (size_t i = 0; i < count && weights; ++i)
+        weight[i] = (int8_t)lrintf(fminf(fmaxf(weights[i], -1), 1) * 127);
     for (size_t o = 0; o < p->dstC; ++o) {
-        bias[o] = a[CHECK_BIAS] ? (int32_t)(fminf(fmaxf(a[CHECK_BIAS][o], -1), 1) * 9999) : 0;
+        bias[o] = biases ? (int32_t)(fminf(fmaxf(biases[o], -1), 1) * 9999) : 0;
         scale[o] = o % 5 ? 0.5f / (float)(1 + o % 3) : 3e4f; /* of which norm is more than 0.25 */
     }
     const float io[] = {0.25f, 0.5f, l->p->srcW % 2 ? 0.5f : 0.3f};
     const float scaled[] = {io[0] / sqrtf((float)taps + 1) * 0.125f, io[1], io[2]};
     const uint8_t zero[] = {zeros[p->srcC % 5], zeros[p->dstC % 5], zeros[p->srcH % 5]};
-    SimdSynetQuantizedConvolutionSetParams(context, scaled, zero, a[CHECK_WEIGHT] ? weight : NULL, scale,
-                                           a[CHECK_BIAS] ? bias : NULL, a[CHECK_PARAMS]);
+    SimdSynetQuantizedConvolutionSetParams(context, scaled, zero, weights ? weight : NULL, scale, biases ? bias : NULL,
+                                           a[CHECK_PARAMS]);
     free(weight);
     free(bias);
     free(scale);
