@@ -202,6 +202,7 @@ def test_torch() -> None:
 
 def test_jax() -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax.config.update("jax_platforms", "cpu")
     x = jax.numpy.arange(-4.0, 4.0)
     assert pysimd.relu(x).tolist() == jax.nn.relu(x).tolist()
     with pytest.raises(TypeError, match="x has dtype int32"):
