@@ -36,7 +36,11 @@ LATER = [
     ("SimdSynetRelu16b", "", "`SimdSynetRelu32f()`"),
     ("SimdSynetSoftmax16b", "", "`SimdSynetSoftmaxLayerForward()`"),
     ("SimdSynetNormalizeLayerForward16bV2", "", "`SimdSynetNormalizeLayerForwardV2()`"),
-    ("SimdSynetMergedConvolution8i", CONTEXT, "`SimdSynetConvolution8iInit()` for each stage"),
+    (
+        "SimdSynetMergedConvolution8i",
+        CONTEXT,
+        "`SimdSynetConvolution8iInit()` with floats between, and `SimdSynetConvolution32fInit()`",
+    ),
     ("SimdSynetInnerProduct8i", "", "`SimdSynetInnerProduct32fInit()`"),
     ("SimdSynetScale8i", "Init InternalBufferSize SetParams Forward", "`SimdSynetScaleLayerForward()`"),
     ("SimdSynetConvert32fTo8u", "", "`SimdnetQuantizeLinear()`, which has scales per channel"),

@@ -1590,6 +1590,56 @@ void SimdSynetMergedConvolution16bSetParams(void * context, const float * const 
 /* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes; dst must not overlap src, not even with add. */
 void SimdSynetMergedConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
+/* ---------------------------------------------------------------------------------------- 8-bit merged convolution */
+
+/*
+ * Two or three convolutions as in SimdSynetMergedConvolution32fInit() whose products are of bytes. The source and the result are
+ * each float or uint8_t: srcT of the first and dstT of the last convolution; the other types must be one of the two, and have no
+ * effect. With the statistics, bytes and weights of SimdSynetConvolution8iInit(), sums and activations in float32,
+ *
+ *   expansion    quantises a float source by the first statistics, and multiplies bytes by bytes of its weight; its result is
+ *                float
+ *   depthwise    multiplies floats by its weight, as in SimdSynetConvolution32fInit(): results of the expansion, a float source,
+ *                or, of a source of bytes, f(f(byte * inv) + f(-zero * inv)) by the first statistics, f rounding to float
+ *   projection   quantises the result of the depthwise convolution by the second statistics, and multiplies as the expansion does
+ *
+ * and a result of bytes is quantised by the third statistics. Between expansion and depthwise nothing is rounded to bytes. Both
+ * strides of a convolution are equal; the projection has no padding. `compatibility` has no effect: sums are exact, and wrap
+ * around at 32 bits.
+ *
+ * A number between depthwise and projection that is near the middle of two bytes may become either, which changes results by up to
+ * inv of the second statistics * |weight|; results of a depthwise convolution as bytes may differ by 1 likewise.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetMergedConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv, size_t count,
+                                        SimdSynetCompatibilityType compatibility);
+
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetMergedConvolution8iExternalBufferSize(const void * context);
+
+/* The number of bytes that the context holds: packed weights and all else given to SetParams(); 0 before SetParams(). */
+size_t SimdSynetMergedConvolution8iInternalBufferSize(const void * context);
+
+/*
+ * Sets the weights and statistics, which are copied. It may be called again, but not while Forward() runs.
+ *
+ *   weight, bias, params   arrays of `count` elements as in SimdSynetMergedConvolution32fSetParams()
+ *   internal               NULL, or `count` elements that become SimdTrue: the floats are copied
+ *   stats                  six arrays: minima and maxima of the source (its srcC each), of the source of the last convolution
+ *                          (its srcC each), and of the result (dstC each), as in SimdSynetConvolution8iSetParams(). A pair that
+ *                          has no effect may be NULL: the first for a depthwise convolution of floats, the second without a
+ *                          projection, the third for a result of floats
+ *
+ * On error the context is unchanged.
+ */
+void SimdSynetMergedConvolution8iSetParams(void * context, const float * const * weight, SimdBool * internal,
+                                           const float * const * bias, const float * const * params,
+                                           const float * const * stats);
+
+/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes; dst must not overlap src. */
+void SimdSynetMergedConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
+
 /* ------------------------------------------------------------------------------------------- bfloat16 inner product */
 
 /*
@@ -1857,6 +1907,7 @@ const char * SimdSynetConvolution16bInfo(const void * context);
 const char * SimdSynetDeconvolution16bInfo(const void * context);
 const char * SimdSynetInnerProduct16bInfo(const void * context);
 const char * SimdSynetMergedConvolution16bInfo(const void * context);
+const char * SimdSynetMergedConvolution8iInfo(const void * context);
 const char * SimdSynetQuantizedConvolutionInfo(const void * context);
 const char * SimdSynetQuantizedInnerProductInfo(const void * context);
 const char * SimdSynetQuantizedMergedConvolutionInfo(const void * context);
@@ -1904,7 +1955,7 @@ typedef struct SimdnetForwardParameters {
  *
  * The contexts and what they add: Convolution32f, InnerProduct32f (whose rows are pixels), Deconvolution32f and
  * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b, Deconvolution16b and InnerProduct16b
- * add floats to results that are floats. For Convolution8i, MergedConvolution16b and for results in bfloat16 `add` must be
+ * add floats to results that are floats. For Convolution8i, other merged convolutions and results in bfloat16 `add` must be
  * NULL. The two operands of Add16b are src and `add`; in
  * NHWC its channels are the last dimension of its shapes, in other formats distances must be 0 or the number of all
  * elements. If `add` is NULL the order has no effect. A Permute and a Resize add nothing. Contexts that have arrays of

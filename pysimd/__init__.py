@@ -95,6 +95,7 @@ from pysimd.layout import convert_filter, convert_image, specify_tensor_format, 
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import (
     ConvolutionStage,
+    MergedConvolution8i,
     MergedConvolution16b,
     MergedConvolution32f,
     QuantizedMergedConvolution,
@@ -174,6 +175,7 @@ __all__ = [
     "GridSample2d",
     "InnerProduct16b",
     "InnerProduct32f",
+    "MergedConvolution8i",
     "MergedConvolution16b",
     "MergedConvolution32f",
     "Permute",

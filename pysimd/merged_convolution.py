@@ -1,4 +1,4 @@
-"""Convolutions of float32, bfloat16 or quantised images in sequence; the images between them stay in the caches."""
+"""Convolutions of float32, bfloat16 or 8-bit images in sequence; the images between them stay in the caches."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from pysimd._geometry import (
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Array, Coefficients, Floats, Padding, Pair, Params, Shape
 from pysimd.calls import create
+from pysimd.convolution_8i import Statistics, check_statistics
 from pysimd.errors import shown
 from pysimd.quantized import Linear, linear_of
 
@@ -66,6 +67,10 @@ class _Merged(ConvolutionContext):
         """The arguments of the constructor besides those below."""
         return {}
 
+    def _addends(self, residual: bool) -> dict[str, bool]:
+        """The argument of the constructor that says whether the image is added, if it has one."""
+        return {"residual": bool(residual)}
+
     def _addition(self, residual: bool) -> int:
         """The last argument of Init."""
         return bool(residual)
@@ -92,7 +97,7 @@ class _Merged(ConvolutionContext):
             )
         super().__init__(
             create(self._functions.init, self._images or 1, convs, len(self._stages), self._addition(residual)),
-            {"src_shape": self._src_shape, "stages": self._stages, "residual": bool(residual), **self._types()},
+            {"src_shape": self._src_shape, "stages": self._stages, **self._addends(residual), **self._types()},
         )
 
     def _described(self) -> str:
@@ -101,7 +106,7 @@ class _Merged(ConvolutionContext):
             f"{role} {stage.kernel[0]}x{stage.kernel[1]} {stage.activation}"  # type: ignore[index]
             for role, stage in zip(roles, self._stages)
         )
-        residual = ", residual" if self._arguments["residual"] else ""
+        residual = ", residual" if self._arguments.get("residual") else ""
         return f"{self._src_shape} -> {self._dst_shape}, {kernels}{residual}"
 
     @property
@@ -125,6 +130,10 @@ class _Merged(ConvolutionContext):
         The context copies the numbers. References to the arrays are kept only for pickle and copy, which read the numbers
         that the arrays contain then. Raises TypeError for another dtype, ValueError for another shape.
         """
+        self._given = self._set(weight, bias, params)
+
+    def _set(self, weight: Any, bias: Any, params: Any, *rest: Any) -> tuple[Any, ...]:
+        """Calls SetParams, whose last arguments are `rest`; returns the lists that were given."""
         handle, count = self._open(), len(self._stages)
         nothing = (None,) * count
         lists = [_sequence(weight, "weight")]
@@ -140,8 +149,8 @@ class _Merged(ConvolutionContext):
             arrays[2].append(params_of(numbers, kind, shape[-1], f"params[{i}]"))
         weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
         internal = (ffi.NULL,) if self._functions.has_internal else ()
-        calls.set_params(self._functions.set_params, handle, weights, *internal, terms, numbers)
-        self._given = lists[0], lists[1], lists[2]
+        calls.set_params(self._functions.set_params, handle, weights, *internal, terms, numbers, *rest)
+        return lists[0], lists[1], lists[2]
 
 
 class MergedConvolution32f(_Merged):
@@ -227,6 +236,102 @@ class MergedConvolution16b(_Merged):
 
     def _types(self) -> dict[str, str]:
         return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}
+
+
+class MergedConvolution8i(_Merged):
+    """Two or three convolutions in one call, of which the expansion and the projection multiply bytes.
+
+    src_shape, stages : as of :class:`MergedConvolution32f`, which has the same attributes; but both strides of a stage are
+        equal, and the projection has no padding.
+    src_dtype, dst_dtype : "uint8" or "float32", of the input and of the output.
+
+    The depthwise convolution multiplies floats; its result becomes bytes for the projection.
+
+    >>> stage = pysimd.ConvolutionStage
+    >>> stages = [stage(1, 144, activation="relu6"), stage(3, padding=1, activation="relu6"), stage(1, 24)]
+    >>> with pysimd.MergedConvolution8i((56, 56, 24), stages, src_dtype="float32", dst_dtype="float32") as block:
+    ...     weights = [np.ones(shape, np.float32) for shape in block.weight_shapes]
+    ...     one = pysimd.Statistics(np.zeros(24, np.float32), np.ones(24, np.float32))
+    ...     six = pysimd.Statistics(np.zeros(144, np.float32), np.full(144, 6, np.float32))
+    ...     block.set_params(weights, src_stats=one, middle_stats=six)
+    ...     y = block(np.ones((56, 56, 24), np.float32))
+    >>> y.shape, float(y[5, 5, 0])
+    ((56, 56, 24), 864.0)
+
+    Raises TypeError for another dtype, ValueError for stages that do not fit. Formula: SimdSynetMergedConvolution8iInit.
+    """
+
+    _unit = UINT8
+    _functions = Functions(
+        lib.SimdSynetMergedConvolution8iInit,
+        lib.SimdSynetMergedConvolution8iExternalBufferSize,
+        lib.SimdSynetMergedConvolution8iInternalBufferSize,
+        lib.SimdSynetMergedConvolution8iSetParams,
+        lib.SimdSynetMergedConvolution8iForward,
+        has_internal=True,
+    )
+
+    def __init__(
+        self,
+        src_shape: Shape,
+        stages: Sequence[ConvolutionStage],
+        *,
+        src_dtype: Any = "uint8",
+        dst_dtype: Any = "uint8",
+    ) -> None:
+        self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, UINT8))
+        self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, UINT8))
+        self._create(src_shape, stages, False)
+
+    def _addends(self, residual: bool) -> dict[str, bool]:
+        return {}
+
+    def _addition(self, residual: bool) -> int:
+        return int(lib.SimdSynetCompatibilityDefault)
+
+    def _types(self) -> dict[str, str]:
+        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}
+
+    def set_params(
+        self,
+        weight: Sequence[Floats],
+        bias: Sequence[Coefficients | None] | None = None,
+        params: Sequence[Params | None] | None = None,
+        src_stats: Statistics | None = None,
+        middle_stats: Statistics | None = None,
+        dst_stats: Statistics | None = None,
+    ) -> None:
+        """Sets the weights and statistics; may be called again with others, but not while :meth:`forward` runs.
+
+        weight, bias, params : float, as of :meth:`MergedConvolution32f.set_params`; the weights of the expansion and of the
+            projection are quantised here.
+        src_stats : of the input; None for a depthwise convolution of floats.
+        middle_stats : of the input of the projection; None without one.
+        dst_stats : of the output; None for floats.
+
+        The context copies the numbers. References to the arrays are kept only for pickle and copy, which read the numbers
+        that the arrays contain then. Raises TypeError for another dtype, ValueError for another shape.
+        """
+        expands = self._stages[0].dst_c is not None
+        projects = self._stages[-1].dst_c is not None
+        middle = self._weight_shapes[-1 if projects else 0][2 if projects else 3]
+        arrays = [
+            *_statistics("src_stats", src_stats, self._src_shape[-1], expands or self._src is UINT8),
+            *_statistics("middle_stats", middle_stats, middle, projects),
+            *_statistics("dst_stats", dst_stats, self._dst_shape[-1], self._dst is UINT8),
+        ]
+        given = self._set(weight, bias, params, ffi.new("float *[]", arrays))
+        self._given = (*given, src_stats, middle_stats, dst_stats)
+
+
+def _statistics(name: str, stats: Statistics | None, channels: int, needed: bool) -> list[Any]:
+    """The minima and maxima, or nothing in their place."""
+    if stats is None and not needed:
+        return [NULL, NULL]
+    if stats is None:
+        raise TypeError(f"{name} is None, expected pysimd.Statistics: use pysimd.statistics(samples)")
+    check_statistics(stats, name)
+    return [tensor(stats.min, f"{name}.min", (channels,)), tensor(stats.max, f"{name}.max", (channels,))]
 
 
 class QuantizedMergedConvolution(_Merged):

@@ -55,8 +55,8 @@ _FILE = re.compile(r"^(\S+): +file format")
 _INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\t([0-9a-f ]+?)\s*\t(.*)$")
 _ERROR = re.compile(r"^\S+:(\d+): Error: (.*)$", re.MULTILINE)
 # Direct branches have addresses of the object as operands, nops several prefixes; every machine has both. For a number that
-# is not 0, gcc writes bsf with a prefix that makes it tzcnt, which gives the same, on processors that know tzcnt. endbr64, which
-# some compilers put at the start of functions, does nothing on processors that do not know it.
+# is not 0, gcc writes bsf with a prefix that makes it tzcnt, which gives the same, on processors that know tzcnt.
+# endbr64, which some compilers put at the start of functions, does nothing on processors that do not know it.
 _EVERYWHERE = re.compile(
     r"^((bnd )?(j[a-z]+|call) +[0-9a-f]+|(data16 |cs )*nop|endbr64|tzcnt |(b|bl|b\.[a-z]+) |(cb|tb)n?z |adrp? |udf )"
 )

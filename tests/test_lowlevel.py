@@ -52,6 +52,7 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
     older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have an equivalent
     kinds = [f"{kind}{end}" for kind in ("Convolution", "Deconvolution") for end in ("32f", "16b")]
     kinds += ["Convolution8i", "InnerProduct16b", "MergedConvolution32f", "MergedConvolution16b"]
+    kinds += ["MergedConvolution8i"]
     kinds += ["QuantizedConvolution", "QuantizedInnerProduct", "QuantizedMergedConvolution"]
     older |= {"SimdSynetSoftmax32f", *(f"SimdSynet{kind}Info" for kind in kinds)}
     ends = ("Init", "ExternalBufferSize", "InternalBufferSize", "SetParams", "Forward")

@@ -342,3 +342,106 @@ def test_bfloat16_adds_its_source(isa: str, src: str) -> None:
         sums = exact(rounded)
     assert np.abs(sums).max() < 2**16
     np.testing.assert_array_equal(y, np.maximum(sums + x, 0))
+
+
+def _byte_statistics(rng: np.random.Generator, values: Array, signed: bool) -> pysimd.Statistics:
+    """Of values that may exceed them a little, so that some bytes are limited."""
+    size = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0) * rng.uniform(0.9, 1.1, values.shape[-1])
+    high = np.maximum(size, 0.01).astype(np.float32)
+    return pysimd.Statistics(-high if signed else np.zeros_like(high), high)
+
+
+def _steps(stats: pysimd.Statistics) -> tuple[Array, np.float32]:
+    """The difference between adjacent bytes of each channel, and the byte of 0, from the formulas in the header."""
+    negative = bool((stats.min < 0).any())
+    step = np.maximum(np.abs(stats.min), np.abs(stats.max)) / np.float32(127 if negative else 255)
+    return np.where(step < 1e-7, np.float32(1), step), np.float32(128 if negative else 0)
+
+
+def _as_bytes(values: Array, stats: pysimd.Statistics) -> Array:
+    step, zero = _steps(stats)
+    scaled = np.rint(values.astype(np.float32) * (np.float32(1) / step) + zero)
+    return np.clip(scaled, 0, 255).astype(np.uint8)
+
+
+def _product(x: Array, weight: Array, bias: Array, stage: pysimd.ConvolutionStage, seen: pysimd.Statistics) -> Array:
+    """An expansion or a projection alone, as floats."""
+    unused = pysimd.Statistics(np.full(weight.shape[3], -1, np.float32), np.ones(weight.shape[3], np.float32))
+    options: dict[str, Any] = {"kernel": stage.kernel, "padding": stage.padding, "activation": stage.activation}
+    with pysimd.Convolution8i(x.shape, weight.shape[3], src_dtype=x.dtype, dst_dtype="float32", **options) as alone:
+        alone.set_params(weight, bias, None, seen, unused)
+        return alone(x)
+
+
+@pytest.mark.parametrize("dst", ["float32", "uint8"])
+@pytest.mark.parametrize("src", ["float32", "uint8"])
+@pytest.mark.parametrize("signed", [False, True])
+def test_bytes_equal_their_stages_one_by_one(isa: str, rng: np.random.Generator, src: str, dst: str, signed: bool) -> None:
+    """Floats between expansion and depthwise stage, bytes before the projection; NumPy's formulas of a depthwise stage."""
+    stage = pysimd.ConvolutionStage
+    blocks = [
+        [stage(1, 40, activation="relu"), stage(3, stride=2, padding=1, activation="relu"), stage(1, 7)],
+        [stage(3, 21, padding=1, activation="hswish"), stage(5, padding=2)],
+        [stage(3, stride=2, padding=1, activation="relu"), stage(1, 70, activation="relu")],
+    ]
+    x = floats(rng, 2, 13, 9, 11)
+    seen = _byte_statistics(rng, x, signed)
+    given = x if src == "float32" else rng.integers(0, 256, x.shape, np.uint8)
+    for stages in blocks:
+        block = pysimd.MergedConvolution8i(x.shape, stages, src_dtype=src, dst_dtype=dst)
+        weights = [floats(rng, *shape) for shape in block.weight_shapes]
+        biases = [floats(rng, shape[-1]) for shape in block.weight_shapes]
+        values, before, size = given, seen, 0.0
+        stats: dict[str, pysimd.Statistics] = {} if stages[0].dst_c is None and src == "float32" else {"src_stats": seen}
+        for i, (one, weight, bias) in enumerate(zip(stages, weights, biases)):
+            if one.dst_c is not None:
+                values = _product(values, weight, bias, one, before)
+                if i:  # what one byte more or less before the projection changes
+                    size = float((np.abs(weight) * _steps(before)[0][:, None]).max())
+                continue
+            step, zero = _steps(seen)
+            values = _depthwise(values if values.dtype == np.float32 else values * step + -zero * step, weight, bias, one)
+            if i + 1 < len(stages):
+                stats["middle_stats"] = before = _byte_statistics(rng, values, signed)
+        if dst == "uint8":
+            stats["dst_stats"] = last = _byte_statistics(rng, values, signed)
+            values, size = _as_bytes(values, last).astype(np.float32), np.ceil(size / _steps(last)[0].min()) + 1
+        block.set_params(weights, biases, **stats)
+        y = block(given)
+        block.close()
+        assert y.dtype == dst
+        difference = np.abs(y.astype(np.float32) - values)
+        near = 1e-5 * float(np.abs(values).max())
+        assert difference.max() <= 2 * size + near and np.count_nonzero(difference > near) < y.size / 20
+
+
+def _depthwise(x: Array, weight: Array, bias: Array, stage: pysimd.ConvolutionStage) -> Array:
+    """In double; both strides are equal, and padding is the same on all sides."""
+    assert isinstance(stage.padding, int) and isinstance(stage.kernel, int) and isinstance(stage.stride, int)
+    edge = (stage.padding, stage.padding)
+    padded = np.pad(x.astype(np.float64), ((0, 0), edge, edge, (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (stage.kernel, stage.kernel), axis=(1, 2))
+    windows = windows[:, :: stage.stride, :: stage.stride]
+    sums = np.einsum("bhwcyx,yxc->bhwc", windows, weight[:, :, 0].astype(np.float64)) + bias
+    return (np.maximum(sums, 0) if stage.activation == "relu" else sums).astype(np.float32)
+
+
+def test_bytes_refuse_what_does_not_fit() -> None:
+    stage = pysimd.ConvolutionStage
+    stages = [stage(1, 6), stage(3, padding=1), stage(1, 4)]
+    with pytest.raises(ValueError, match=r"stride\[1\] is 2, expected 1"):
+        pysimd.MergedConvolution8i((5, 5, 4), [stages[0], stage(3, stride=(1, 2), padding=1)])
+    with pytest.raises(TypeError, match="src_dtype"):
+        pysimd.MergedConvolution8i((5, 5, 4), stages, src_dtype="bfloat16")
+    block = pysimd.MergedConvolution8i((5, 5, 4), stages)
+    weights = [np.ones(shape, np.float32) for shape in block.weight_shapes]
+    four, six = (pysimd.Statistics(np.zeros(n, np.float32), np.ones(n, np.float32)) for n in (4, 6))
+    for bad in ("src_stats", "middle_stats", "dst_stats"):
+        given: dict[str, Any] = {"src_stats": four, "middle_stats": six, "dst_stats": four}
+        with pytest.raises(TypeError, match=f"{bad} is None, expected pysimd.Statistics"):
+            block.set_params(weights, **{**given, bad: None})
+        with pytest.raises(ValueError, match=f"{bad}.min has shape"):
+            block.set_params(weights, **{**given, bad: pysimd.Statistics(np.zeros(5, np.float32), np.ones(5, np.float32))})
+    with pytest.raises(ValueError, match="weight has 2 elements, expected 3"):
+        block.set_params(weights[:2], src_stats=four, middle_stats=six, dst_stats=four)
+    block.close()

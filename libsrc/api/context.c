@@ -148,6 +148,12 @@ const char * SimdSynetMergedConvolution16bInfo(const void * context)
     return info_of(__func__, context, "MergedConvolution16b");
 }
 
+const char * SimdSynetMergedConvolution8iInfo(const void * context)
+{
+    SN_BEGIN();
+    return info_of(__func__, context, "MergedConvolution8i");
+}
+
 const char * SimdSynetDeconvolution32fInfo(const void * context)
 {
     SN_BEGIN();

@@ -403,7 +403,7 @@ static void refusals(void)
     SimdRelease(given);
     const struct subject block = {&merged_16b, {check_convolution_shape(nhwc, 4, 5, 5, 6, 3, 1, 1, 1),
         check_convolution_shape(nhwc, 6, 5, 5, 6, 3, 1, 1, 6)}, 2, 1};
-    refuse(&block, (SimdnetForwardParameters){.add = &any}, "adds nothing but its source");
+    refuse(&block, (SimdnetForwardParameters){.add = &any}, "adds no other array");
     SimdnetForward(NULL, NULL);
     check_that(strstr(SimdnetLastError(), "context is NULL") != NULL, "SimdnetForward", "context: %s", SimdnetLastError());
 }

@@ -4,13 +4,13 @@
  */
 #include <stdlib.h>
 
-#include "check_convolution.h"
+#include "check_merged.h"
 
 #define NAME "SimdSynetQuantizedMergedConvolution"
 
 typedef SimdConvolutionParameters parameters;
 
-enum { STAGES = 3, MOST = 4096 };
+enum { STAGES = CHECK_STAGES, MOST = 4096 };
 enum { SRC, NUMBERS, DST };
 
 struct merged {
@@ -21,27 +21,10 @@ struct merged {
     const char * bad; /* the argument of SetParams that is wrong */
 };
 
-static size_t weights_of(const parameters * p) { return p->kernelY * p->kernelX * p->srcC / p->group * p->dstC; }
-static size_t image_of(const parameters * p) { return p->dstH * p->dstW * p->dstC; }
-
-static parameters stage(size_t c, size_t h, size_t w, size_t o, size_t kernel, size_t stride, size_t pad, size_t group)
-{
-    parameters p = check_convolution_shape(SimdTensorFormatNhwc, c, h, w, o, kernel, stride, pad, group);
-    p.srcT = p.dstT = SimdTensorData8u;
-    return p;
-}
-
-/* Expansion, depthwise, projection; `which` 1 and 2 leave out the last and the first. */
 static struct merged block(size_t c, size_t side, size_t middle, size_t kernel, size_t stride, size_t o, size_t which)
 {
-    struct merged m = {.count = STAGES, .batch = 1};
-    m.p[0] = stage(c, side, side + 1, middle, side % 2 ? 1 : 3, 1, side % 2 ? 0 : 1, 1);
-    m.p[1] = stage(middle, m.p[0].dstH, m.p[0].dstW, middle, kernel, stride, kernel / 2, middle);
-    m.p[2] = stage(middle, m.p[1].dstH, m.p[1].dstW, o, 1, 1, 0, 1);
-    if (which)
-        m.count = 2;
-    if (which == 2)
-        m.p[0] = m.p[1], m.p[1] = m.p[2];
+    struct merged m = {.batch = 1};
+    m.count = check_merged_block(m.p, c, side, middle, kernel, stride, o, which);
     return m;
 }
 
@@ -60,7 +43,7 @@ static struct numbers numbers_of(const struct merged * m, const uint8_t * from)
         n.scale[i] = 0.02f * (float)(1 + from[i] % 9), n.zero[i] = from[9 + i];
     for (size_t i = 0; i < m->count; ++i) {
         const parameters * p = &m->p[i];
-        const size_t count = weights_of(p), taps = p->dstC ? count / p->dstC : 1;
+        const size_t count = check_merged_weights(p), taps = p->dstC ? count / p->dstC : 1;
         n.weight[i] = malloc(count + 1);
         n.weightScale[i] = malloc((p->dstC + 1) * sizeof(float));
         n.bias[i] = malloc((p->dstC + 1) * sizeof(int32_t));
@@ -77,7 +60,7 @@ static struct numbers numbers_of(const struct merged * m, const uint8_t * from)
 static void drop(const struct merged * m, struct numbers * n)
 {
     for (size_t i = 0; i < m->count; ++i) {
-        memset(n->weight[i], 0x55, weights_of(&m->p[i]));
+        memset(n->weight[i], 0x55, check_merged_weights(&m->p[i]));
         free(n->weight[i]), free(n->weightScale[i]), free(n->bias[i]);
     }
 }
@@ -123,13 +106,13 @@ static void forward(const void * job, void * context, void * const * a)
 static void one_by_one(const struct merged * m, const uint8_t * from, const uint8_t * src, uint8_t * dst)
 {
     struct numbers n = numbers_of(m, from);
-    const size_t size = image_of(&m->p[m->count - 1]);
+    const size_t size = check_merged_image(&m->p[m->count - 1]);
     const uint8_t * image = src;
     uint8_t * made = NULL;
     for (size_t i = 0; i < m->count; ++i) {
         const float scale[] = {n.scale[i], 1, n.scale[i + 1]};
         const uint8_t zero[] = {n.zero[i], 0, n.zero[i + 1]};
-        uint8_t * next = malloc(image_of(&m->p[i]) + 1);
+        uint8_t * next = malloc(check_merged_image(&m->p[i]) + 1);
         void * context = SimdSynetQuantizedConvolutionInit(1, &m->p[i]);
         SimdSynetQuantizedConvolutionSetParams(context, scale, zero, n.weight[i], n.weightScale[i], n.bias[i], NULL);
         SimdSynetQuantizedConvolutionForward(context, image, NULL, next);
@@ -155,7 +138,7 @@ static void forward_twice(const void * job, void * context, void * const * a)
 {
     const struct merged * m = job;
     const parameters * first = m->p, * last = &m->p[m->count - 1];
-    const size_t from = first->srcH * first->srcW * first->srcC, size = image_of(last);
+    const size_t from = first->srcH * first->srcW * first->srcC, size = check_merged_image(last);
     forward(job, context, a);
     void * again = check_buffer(m->batch * size + 1);
     void * buf = check_buffer(SimdSynetQuantizedMergedConvolutionExternalBufferSize(context));
@@ -185,7 +168,7 @@ static bool declare(const char * function, const struct merged * m, const char *
         return false;
     check_in("src", CHECK_8U, m->batch * first->srcH * first->srcW * first->srcC, CHECK_RANDOM);
     check_in("numbers", CHECK_8U, MOST, CHECK_RANDOM);
-    check_out("dst", CHECK_8U, m->batch * image_of(last));
+    check_out("dst", CHECK_8U, m->batch * check_merged_image(last));
     check_open(open);
     return true;
 }
@@ -233,7 +216,7 @@ static void refusals(void)
     refuse_init("conv[1].dstT", (m = good, m.p[1].dstT = SimdTensorData32f, m));
     refuse_init("conv[1].activation", (m = good, m.p[1].activation = SimdConvolutionActivationRelu, m));
     refuse_init("conv[1].srcC", (m = good, m.p[0].dstC = 7, m));
-    refuse_init("conv[0].kernelY", (m = good, m.p[0] = stage(4, 5, 6, 6, 5, 1, 2, 1), m));
+    refuse_init("conv[0].kernelY", (m = good, m.p[0] = check_merged_stage(4, 5, 6, 6, 5, 1, 2, 1), m));
     refuse_init("batch", (m = good, m.batch = SIZE_MAX / 2, m));
     refuse_set("i", "ioScale"), refuse_set("z", "ioZero"), refuse_set("n", "ioScale[3]"), refuse_set("W", "weight is NULL");
     refuse_set("w", "conv[1].weight"), refuse_set("S", "weightScale is NULL"), refuse_set("s", "weightScale[0]");

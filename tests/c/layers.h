@@ -65,6 +65,22 @@ static void forward_quantized(void * context, float * dst)
 static const struct kind quantized_convolution = {"SimdSynetQuantizedConvolution", init_quantized, set_quantized,
                                                   forward_quantized, NULL};
 
+static void * init_merged_8i(const struct layer * l)
+{
+    return SimdSynetMergedConvolution8iInit(1, l->p, l->count, SimdSynetCompatibilityDefault);
+}
+static void set_merged_8i(void * context)
+{
+    static const float * const params[] = {ones, ones, ones};
+    static const float * const bounds[] = {zeros, highs, zeros, highs, zeros, highs};
+    SimdSynetMergedConvolution8iSetParams(context, weights, NULL, NULL, params, bounds);
+}
+static void forward_merged_8i(void * context, float * dst)
+{
+    SimdSynetMergedConvolution8iForward(context, (const uint8_t *)ones, NULL, (uint8_t *)dst);
+}
+static const struct kind merged_8i = {"SimdSynetMergedConvolution8i", init_merged_8i, set_merged_8i, forward_merged_8i, NULL};
+
 static void * init_quantized_merged(const struct layer * l)
 {
     SimdConvolutionParameters p[3] = {l->p[0], l->p[1], l->p[2]};
@@ -203,7 +219,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 41 };
+enum { LAYERS = 43 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -239,6 +255,10 @@ static size_t all_layers(struct layer * all)
     all[n].p[0].srcT = all[n].p[2].dstT = SimdTensorData16b;
     ++n;
     all[n++] = (struct layer){&merged_16b, {wide, depthwise}, 2};
+    all[n++] = (struct layer){&merged_8i, {wide, depthwise, narrow}, 3};
+    all[n] = (struct layer){&merged_8i, {depthwise, narrow}, 2};
+    all[n].p[0].srcT = SimdTensorData8u;
+    ++n;
     all[n] = (struct layer){&quantized_merged, {wide, depthwise, narrow}, 3};
     for (size_t i = 0; i < 3; ++i)
         all[n].p[i].srcT = all[n].p[i].dstT = SimdTensorData8u;

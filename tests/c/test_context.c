@@ -281,6 +281,7 @@ static void twins(void)
                  {"InnerProduct16b", SimdSynetInnerProduct16bInfo},
                  {"Deconvolution16b", SimdSynetDeconvolution16bInfo},
                  {"MergedConvolution16b", SimdSynetMergedConvolution16bInfo},
+                 {"MergedConvolution8i", SimdSynetMergedConvolution8iInfo},
                  {"QuantizedInnerProduct", SimdSynetQuantizedInnerProductInfo},
                  {"QuantizedMergedConvolution", SimdSynetQuantizedMergedConvolutionInfo},
                  {"QuantizedConvolution", SimdSynetQuantizedConvolutionInfo}};
@@ -298,6 +299,7 @@ static void twins(void)
                                                       SimdTrue, SimdTrue, SimdConvolutionActivationIdentity),
                          SimdSynetDeconvolution16bInit(1, p, SimdSynetCompatibilityDefault),
                          SimdSynetMergedConvolution16bInit(1, p, 2, SimdFalse),
+                         SimdSynetMergedConvolution8iInit(1, p, 2, SimdSynetCompatibilityDefault),
                          SimdSynetQuantizedInnerProductInit(1, 1, 1, SimdTensorData8u, SimdTensorData8i, SimdTensorData8u,
                                                             SimdTrue, SimdTrue, SimdTrue),
                          NULL, NULL};

@@ -93,6 +93,8 @@ static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32
 
 static void * merged_convolution_16b(void) { return SimdSynetMergedConvolution16bInit(batch, shape, 3, SimdFalse); }
 
+static void * merged_convolution_8i(void) { return SimdSynetMergedConvolution8iInit(batch, shape, 3, SimdSynetCompatibilityDefault); }
+
 static void * quantized_merged_convolution(void)
 {
     for (size_t i = 0; i < 3; ++i)
@@ -230,6 +232,8 @@ static const struct family {
      SimdSynetMergedConvolution32fInternalBufferSize, 4, SimdTensorData32f},
     {"MergedConvolution16b", merged_convolution_16b, SimdSynetMergedConvolution16bExternalBufferSize,
      SimdSynetMergedConvolution16bInternalBufferSize, 1, SimdTensorData32f},
+    {"MergedConvolution8i", merged_convolution_8i, SimdSynetMergedConvolution8iExternalBufferSize,
+     SimdSynetMergedConvolution8iInternalBufferSize, 1, SimdTensorData32f},
     {"QuantizedMergedConvolution", quantized_merged_convolution, SimdSynetQuantizedMergedConvolutionExternalBufferSize,
      SimdSynetQuantizedMergedConvolutionInternalBufferSize, 1, SimdTensorData8u},
     {"InnerProduct32f", inner_product_32f, SimdSynetInnerProduct32fExternalBufferSize,
@@ -289,7 +293,7 @@ static bool is_absurd(const struct family * f)
 {
     const SimdConvolutionParameters * p = shape;
     const bool convolves = f->init == convolution_32f || f->init == deconvolution_32f || f->init == convolution_8i ||
-                           f->init == deconvolution_16b || f->init == merged_convolution_16b ||
+                           f->init == deconvolution_16b || f->init == merged_convolution_16b || f->init == merged_convolution_8i ||
                            f->init == convolution_16b || f->init == merged_convolution_32f ||
                            f->init == quantized_convolution || f->init == quantized_merged_convolution;
     const double images = (f->init == scale_16b ? 1 : (double)batch) * (double)p->srcC;
@@ -343,7 +347,8 @@ static void draw(const struct family * f)
     *shape = random_shape(f->init == deconvolution_32f || f->init == deconvolution_16b);
     shape->srcT = shape->dstT = f->type;
     batch = any();
-    if (f->init == merged_convolution_32f || f->init == merged_convolution_16b || f->init == quantized_merged_convolution)
+    if (f->init == merged_convolution_32f || f->init == merged_convolution_16b || f->init == merged_convolution_8i ||
+        f->init == quantized_merged_convolution)
         make_merged();
 }
 

@@ -73,7 +73,7 @@ NEAREST = {
     "api/pixelwise": "pixels",
     "api/add": "test_overlap add",
     "api/merged_convolution_32f": "merged_convolution_32f forward",
-    "api/merged": "merged_convolution_32f merged_convolution_16b",
+    "api/merged": "merged_convolution_32f merged_convolution_16b merged_convolution_8i quantized_merged_convolution",
     "api/inner_product": "inner_product_32f inner_product_16b",
     "api/gemm": "gemm gemm_batch",
     "api/convolution": "test_overlap convolution_32f convolution_8i convolution_16b merged_convolution_32f",
@@ -135,7 +135,10 @@ NEAREST = {
     "ops/convolution/deconvolution_16b": "deconvolution_16b forward",
     "ops/convolution/deconvolution*": "deconvolution_32f deconvolution_16b",
     "ops/convolution/merged_32f": "merged_convolution_32f",
-    "ops/convolution/merged_16b": "merged_convolution_16b forward",
+    "ops/convolution/merged": "merged_convolution_32f merged_convolution_16b merged_convolution_8i",
+    "ops/convolution/merged_dot": "merged_convolution_16b merged_convolution_8i forward",
+    "ops/convolution/merged_quantized": "quantized_merged_convolution",
+    "ops/convolution/conversion_8i": "merged_convolution_8i",
 }
 
 #: The files of pytest that test a file in Python, for those that are not named like their family.

@@ -216,6 +216,20 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdSynetMergedConvolution16bForward(context, s[0], ffi.NULL, d[0])
 
 
+@case("merged convolution 8i", BYTES, [A(31 * 2, "u1")], slow=True, name="three")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    middle = shape(n, stride=2, dstC=16, group=16, kind="u1")
+    first = {**shape(middle["srcH"], kernel=1, dstC=16, kind="u1")}
+    last = shape(n, kernel=1, dstC=2, srcW=31, kind="u1")
+    convs = ffi.new("SimdConvolutionParameters[]", [first, middle, last])
+    context = made(lib.SimdSynetMergedConvolution8iInit(1, convs, 3, 0))
+    weights, nothing = [pattern(256), pattern(144), pattern(32)], ffi.new("float *[]", [ffi.NULL] * 3)
+    low, high = ffi.new("float[]", [-100.0] * 16), ffi.new("float[]", [100.0] * 16)
+    stats = ffi.new("float *[]", [low, high] * 3)
+    lib.SimdSynetMergedConvolution8iSetParams(context, ffi.new("float *[]", weights), ffi.NULL, nothing, nothing, stats)
+    lib.SimdSynetMergedConvolution8iForward(context, s[0], ffi.NULL, d[0])
+
+
 @case("forward", [A(4096)], [A(4)], quick=True, name="convolution of pixels at a distance")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     parameters = ffi.new("SimdConvolutionParameters *", shape(n, kernel=1, srcW=1))

@@ -218,11 +218,15 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     merged_small.set_params(
         [floats(rng, *shape) for shape in merged_small.weight_shapes], None, [None, floats(rng, 16), None]
     )
+    merged_bytes = pysimd.MergedConvolution8i(x.shape, STAGES, src_dtype="float32")
+    numbers = [floats(rng, *shape) for shape in merged_bytes.weight_shapes]
+    middle, last = (pysimd.Statistics(np.full(n, -9, np.float32), np.full(n, 9, np.float32)) for n in (16, 8))
+    merged_bytes.set_params(numbers, None, [None, floats(rng, 16), None], seen, middle, last)
     quantised = pysimd.Convolution8i(x.shape, 16, src_dtype="float32", **options)
     quantised.set_params(weight, bias, floats(rng, 16), seen, given)
     whole = pysimd.QuantizedConvolution(x.shape, 16, **options)
-    numbers = rng.integers(-128, 128, (3, 3, 8, 16), np.int8), np.full(16, 0.01, np.float32)
-    whole.set_params(*numbers, (0.5, 7), (1.0, 120), rng.integers(-999, 999, 16, np.int32), floats(rng, 16))
+    given_bytes = rng.integers(-128, 128, (3, 3, 8, 16), np.int8), np.full(16, 0.01, np.float32)
+    whole.set_params(*given_bytes, (0.5, 7), (1.0, 120), rng.integers(-999, 999, 16, np.int32), floats(rng, 16))
     rounded = pysimd.Convolution16b(x.shape, 16, src_dtype="float32", **options)
     rounded.set_params(weight, bias, floats(rng, 16))
     sequences = floats(rng, 2, 5, 8)
@@ -261,6 +265,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "InnerProduct32f": (product, (x,)),
         "MergedConvolution16b": (merged_small, (x,)),
         "MergedConvolution32f": (merged, (x,)),
+        "MergedConvolution8i": (merged_bytes, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
         "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),
         "QuantizedConvolution": (whole, (_bytes(rng, *x.shape),)),

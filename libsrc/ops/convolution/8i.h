@@ -9,7 +9,8 @@ extern const struct sn_convolution_family sn_convolution_8i, sn_convolution_quan
 
 /* Of QuantizedConvolution: numbers of an addition to the results, which merged convolutions keep here, so that they are shared
  * with the other parameters. */
-struct sn_add_quantized * sn_quantized_sum(struct sn_convolution * c);
+const struct sn_add_quantized * sn_quantized_sum(const struct sn_convolution * c);
+void sn_set_quantized_sum(struct sn_convolution * c, const struct sn_add_quantized * sum);
 
 /* Functions of the first family for the others. */
 struct sn_tile_shape sn_tile_8i(const struct sn_table * table);

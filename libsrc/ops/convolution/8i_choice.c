@@ -167,7 +167,9 @@ static void quantise(struct sn_convolution * c, const struct sn_set_params * giv
     const sn_32f * const * stats = given->stats;
     int32_t * start = (int32_t *)(void *)c->bias;
     q->dot.srcZero = scales(stats[0], stats[1], c->p.srcC, q->dot.srcScale);
-    q->dstZero = scales(stats[2], stats[3], c->p.dstC, scale);
+    q->dstZero = stats[2] ? scales(stats[2], stats[3], c->p.dstC, scale) : 0;
+    for (size_t o = 0; o < c->p.dstC && !stats[2]; ++o)
+        scale[o] = 1;
     q->bounded = true;
     for (size_t o = 0; o < c->p.dstC && !fault->name; ++o) {
         const size_t to = sn_channel_index(c, o);
@@ -226,7 +228,7 @@ static struct sn_fault fault_of_stats(const struct sn_convolution * c, const sn_
     static const char * const names[] = {"stats[0] of channel", "stats[1] of channel", "stats[2] of channel",
                                          "stats[3] of channel"};
     for (size_t t = 0; t < 4; ++t)
-        for (size_t i = 0; i < (t < 2 ? c->p.srcC : c->p.dstC); ++i) {
+        for (size_t i = 0; stats[t] && i < (t < 2 ? c->p.srcC : c->p.dstC); ++i) {
             if (!isfinite(stats[t][i]))
                 return (struct sn_fault){names[t], i, stats[t][i], "a finite number", false};
             if (t % 2 && stats[t - 1][i] > stats[t][i])

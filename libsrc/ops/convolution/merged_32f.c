@@ -8,7 +8,7 @@
  *
  * Neither results nor the order of any sum depend on the number of rows of a step.
  */
-#include "ops/convolution/merged_32f.h"
+#include "ops/convolution/merged.h"
 
 #include <string.h>
 
@@ -20,34 +20,13 @@
 
 /* ---- `base`: whole images, stage by stage */
 
-static bool is_base(const struct sn_merged_convolution_32f * m) { return !m->table->gemm.tile_32f.run; }
+static bool is_base(const struct sn_merged * m) { return !m->table->gemm.tile_32f.run; }
 
-static bool plan_base(struct sn_merged_convolution_32f * m)
-{
-    m->workSize = 0;
-    for (int i = m->first; i < (int)m->last; ++i)
-        m->workSize += m->stage[i].dstSize;
-    return true;
-}
-
-static void forward_base(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
+static void forward_base(const struct sn_merged * m, const struct sn_arrays * a)
 {
     for (size_t b = 0; b < m->batch; ++b) {
-        const struct sn_plain whole = sn_plain_of(a, b);
-        struct sn_plain image = {.src = whole.src, .srcPixel = whole.srcPixel};
-        sn_32f * work = a->work;
-        for (int i = m->first; i <= (int)m->last; ++i) {
-            const struct sn_convolution * c = &m->stage[i];
-            const bool last = i == (int)m->last;
-            image.dst = last ? whole.dst : work;
-            image.dstPixel = last ? whole.dstPixel : c->p.dstC;
-            if (last)
-                image.add = whole.add, image.addPixel = whole.addPixel, image.after = whole.after;
-            m->table->convolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
-            image.src = work;
-            image.srcPixel = c->p.dstC;
-            work += c->dstSize / sizeof(float);
-        }
+        const struct sn_arrays image = sn_image_of(a, b, a->work);
+        sn_merged_images(m, &image, false);
     }
 }
 
@@ -56,17 +35,17 @@ static void forward_base(const struct sn_merged_convolution_32f * m, const struc
 /* Limits of the rows of a step, and the lines that they need with the largest kernel and stride. */
 enum { FEW_ROWS = 4, MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
 
-static size_t lines_of(const struct sn_merged_convolution_32f * m, size_t rows)
+static size_t lines_of(const struct sn_merged * m, size_t rows)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     return sn_used(rows, p->strideY, p->kernelY, 1);
 }
 
 /* Floats that a step of `rows` rows reads and writes. */
-static size_t step_size(const struct sn_merged_convolution_32f * m, size_t rows)
+static size_t step_size(const struct sn_merged * m, size_t rows)
 {
-    const size_t ring = m->first == SN_EXPANSION ? lines_of(m, rows) * m->line : 0;
-    const size_t buffer = m->last == SN_PROJECTION ? rows * m->stage[SN_PROJECTION].p.dstW * m->bufferPixel : 0;
+    const size_t ring = m->first == SN_EXPANSION ? lines_of(m, rows) * m->ring.line : 0;
+    const size_t buffer = m->last == SN_PROJECTION ? rows * m->stage[SN_PROJECTION].p.dstW * m->ring.bufferPixel : 0;
     return ring + buffer;
 }
 
@@ -75,7 +54,7 @@ static size_t step_size(const struct sn_merged_convolution_32f * m, size_t rows)
  * cache. With few weights, four: more are no faster. With many weights, which each step reads from beyond that cache, as
  * many rows as fit.
  */
-static void plan_rows(struct sn_merged_convolution_32f * m)
+static void plan_rows(struct sn_merged * m)
 {
     const size_t all = m->stage[m->last].p.dstH, budget = sn_cpu()->cacheL2 / 2 / sizeof(float);
     const size_t weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
@@ -88,112 +67,85 @@ static void plan_rows(struct sn_merged_convolution_32f * m)
 }
 
 /* The workspace: the ring, the result of the depthwise stage, the band of the expansion. */
-static bool plan_work(struct sn_merged_convolution_32f * m)
+static bool plan_work(struct sn_merged * m)
 {
     const size_t unit = SN_ALIGN / sizeof(float);
     size_t ring = 0, buffer = 0, band = 0;
     if (m->first == SN_EXPANSION) {
-        m->lines = lines_of(m, m->rows);
-        if (!sn_product(&ring, m->lines, m->line) || !sn_direct_nhwc_limit(&m->stage[SN_EXPANSION], m->lines, &band))
+        m->ring.lines = lines_of(m, m->rows);
+        if (!sn_product(&ring, m->ring.lines, m->ring.line) || !sn_direct_nhwc_limit(&m->stage[SN_EXPANSION], m->ring.lines, &band))
             return false;
     }
-    if (m->last == SN_PROJECTION && !sn_product(&buffer, m->rows, m->stage[SN_PROJECTION].p.dstW, m->bufferPixel))
+    if (m->last == SN_PROJECTION && !sn_product(&buffer, m->rows, m->stage[SN_PROJECTION].p.dstW, m->ring.bufferPixel))
         return false;
-    m->buffer = sn_align(ring, unit);
-    m->band = sn_align(m->buffer + buffer, unit);
-    return sn_floats(&m->workSize, m->band + band);
+    m->ring.buffer = sn_align(ring, unit);
+    m->ring.band = sn_align(m->ring.buffer + buffer, unit);
+    return sn_floats(&m->workSize, m->ring.band + band);
 }
 
-bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
+static bool plan(struct sn_merged * m)
 {
     static const struct sn_convolution_algorithm * const algorithms[] = {
         &sn_convolution_32f_nhwc, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_nhwc};
     for (int i = m->first; i <= (int)m->last; ++i) {
-        struct sn_convolution * c = &m->stage[i];
-        c->format = c->p.srcF;
-        c->batch = m->batch;
-        c->table = m->table;
-        c->family = &sn_convolution_32f;
-        c->algorithm = is_base(m) ? &sn_convolution_32f_base : algorithms[i];
-        if (sn_convolution_plan(c) != SN_ERROR_NONE)
+        sn_merged_prepare(m, i, &sn_convolution_32f, is_base(m) ? &sn_convolution_32f_base : algorithms[i]);
+        if (!sn_merged_plan_stage(m, i))
             return false;
     }
-    m->dense = m->stage[m->last].dense;
-    m->dense.srcPixel = m->stage[m->first].dense.srcPixel;
-    m->dense.srcImage = m->stage[m->first].dense.srcImage;
     if (is_base(m))
-        return plan_base(m);
+        return sn_merged_plan_images(m, false);
+    for (int i = m->first; i <= (int)m->last; ++i)
+        m->stage[i].batch = m->batch; /* for times, and passes that add */
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
-    m->pixel = m->first == SN_EXPANSION ? sn_spaced(p->srcC, SN_TWO_SETS) : p->srcC;
-    m->bufferPixel = sn_spaced(p->dstC, SN_TWO_SETS);
+    m->ring.pixel = m->first == SN_EXPANSION ? sn_spaced(p->srcC, SN_TWO_SETS) : p->srcC;
+    m->ring.bufferPixel = sn_spaced(p->dstC, SN_TWO_SETS);
     const size_t columns = sn_max(sn_used(p->dstW, p->strideX, p->kernelX, 1), p->padX + p->srcW);
-    if (!sn_product(&m->line, m->first == SN_EXPANSION ? columns : p->srcW, m->pixel))
+    if (!sn_product(&m->ring.line, m->first == SN_EXPANSION ? columns : p->srcW, m->ring.pixel))
         return false;
     plan_rows(m);
     return plan_work(m);
 }
 
-static size_t stages(const struct sn_merged_convolution_32f * m) { return (size_t)m->last - m->first + 1; }
-
-struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_set_params * given)
-{
-    return sn_convolution_set(&m->stage[m->first], given, stages(m));
-}
-
-size_t sn_merged_convolution_32f_memory(const struct sn_merged_convolution_32f * m)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < stages(m); ++i)
-        size += sn_convolution_memory(&m->stage[m->first + i]);
-    return size;
-}
-
-void sn_merged_convolution_32f_free(struct sn_merged_convolution_32f * m)
-{
-    for (size_t i = 0; i < stages(m); ++i)
-        sn_convolution_free(&m->stage[m->first + i]);
-}
-
 /* ---- the steps */
 
 struct job {
-    const struct sn_merged_convolution_32f * m;
+    const struct sn_merged * m;
     const struct sn_arrays * all;
 };
 
 /* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as are contiguous there. */
-static void expand(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t line, size_t end)
+static void expand(const struct sn_merged * m, const struct sn_arrays * a, size_t line, size_t end)
 {
     const struct sn_convolution * c = &m->stage[SN_EXPANSION];
     const struct sn_direct_nhwc * direct = sn_direct_nhwc_of(c);
-    const size_t left = m->stage[SN_DEPTHWISE].p.padX * m->pixel;
+    const size_t left = m->stage[SN_DEPTHWISE].p.padX * m->ring.pixel;
     sn_32f * work = a->work;
     while (line < end) {
-        const size_t place = line % m->lines, rows = sn_min(sn_min(end - line, m->lines - place), direct->nhwc.band.rows);
-        sn_direct_nhwc_rows(c, direct, (struct sn_nhwc_image){a->src, a->at->srcPixel}, line, work + m->band,
-            (struct sn_nhwc_rows){.rows = rows, .dst = work + place * m->line + left, .dstLine = m->line,
-            .dstPixel = m->pixel});
+        const size_t place = line % m->ring.lines, rows = sn_min(sn_min(end - line, m->ring.lines - place), direct->nhwc.band.rows);
+        sn_direct_nhwc_rows(c, direct, (struct sn_nhwc_image){a->src, a->at->srcPixel}, line, work + m->ring.band,
+            (struct sn_nhwc_rows){.rows = rows, .dst = work + place * m->ring.line + left, .dstLine = m->ring.line,
+            .dstPixel = m->ring.pixel});
         line += rows;
     }
 }
 
 /* Computes rows row .. row + rows - 1 of the depthwise stage, from the ring or, without an expansion, from the image. */
-static void depthwise(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+static void depthwise(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
                       sn_32f * dst, size_t dstRow, size_t dstPixel)
 {
     const struct sn_convolution * c = &m->stage[SN_DEPTHWISE];
     const struct sn_convolution_parameters * p = &c->p;
     const bool ring = m->first == SN_EXPANSION;
-    const size_t pixel = ring ? m->pixel : a->at->srcPixel;
+    const size_t pixel = ring ? m->ring.pixel : a->at->srcPixel;
     const sn_32f * src = a->src, * work = a->work;
     const void * line[MOST_LINES];
     const size_t lines = lines_of(m, rows);
     for (size_t i = 0; i < lines; ++i) {
         const size_t y = row * p->strideY + i - p->padY; /* wraps for a line above the image */
-        line[i] = y >= p->srcH ? NULL : ring ? work + y % m->lines * m->line : src + y * p->srcW * pixel;
+        line[i] = y >= p->srcH ? NULL : ring ? work + y % m->ring.lines * m->ring.line : src + y * p->srcW * pixel;
     }
     const struct sn_depthwise_nhwc d = {.line = line, .lineStep = p->strideY,
-        .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
+        .srcW = ring ? m->ring.line / m->ring.pixel : p->srcW, .srcPixel = pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
         .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
@@ -203,7 +155,7 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const struct s
 
 /* Expands, if there is an expansion, the lines that these rows of the depthwise stage need, except the first `ready` lines
  * of the image. Returns the new number of lines that are ready. */
-static size_t prepare(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+static size_t prepare(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
                       size_t ready)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -218,7 +170,7 @@ static size_t prepare(const struct sn_merged_convolution_32f * m, const struct s
 
 /* The offset and size of the lines, of `line` floats, that the depthwise stage will read for the first time when it
  * continues at `row`. */
-static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t line, size_t row, size_t rows, size_t * size)
+static size_t next_lines(const struct sn_merged * m, size_t line, size_t row, size_t rows, size_t * size)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t at = row * p->strideY + (p->kernelY - sn_min(p->kernelY, p->strideY)); /* of padded lines */
@@ -228,25 +180,25 @@ static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t line
 }
 
 /* Computes rows row .. row + rows - 1 of the projection, from the buffer, which includes the padding of the projection. */
-static size_t project(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+static size_t project(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
                       size_t ready)
 {
     const struct sn_convolution * c = &m->stage[SN_PROJECTION];
     const struct sn_convolution_parameters * p = &c->p;
     const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
     const size_t end = row + rows > p->padY ? sn_min(row + rows - p->padY, p->srcH) : 0;
-    const size_t line = p->dstW * m->bufferPixel;
+    const size_t line = p->dstW * m->ring.bufferPixel;
     const sn_32f * src = a->src, * add = a->add;
-    sn_32f * buffer = (sn_32f *)a->work + m->buffer, * dst = a->dst;
+    sn_32f * buffer = (sn_32f *)a->work + m->ring.buffer, * dst = a->dst;
     if (end - begin < rows || p->srcW < p->dstW) /* some pixels are padding */
         memset(buffer, 0, rows * line * sizeof(float));
     if (begin < end) {
         ready = prepare(m, a, begin, end - begin, ready);
-        depthwise(m, a, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->bufferPixel, line,
-                  m->bufferPixel);
+        depthwise(m, a, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->ring.bufferPixel, line,
+                  m->ring.bufferPixel);
     }
     const size_t dstLine = p->dstW * a->at->dstPixel;
-    struct sn_nhwc_rows r = {.row = row, .rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
+    struct sn_nhwc_rows r = {.row = row, .rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->ring.bufferPixel,
         .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = a->at->dstPixel,
         .add = add ? add + row * dstLine : NULL};
     if (m->first == SN_DEPTHWISE)
@@ -256,7 +208,7 @@ static size_t project(const struct sn_merged_convolution_32f * m, const struct s
 }
 
 /* The same without a projection. */
-static size_t finish(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+static size_t finish(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
                      size_t ready)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -267,13 +219,13 @@ static size_t finish(const struct sn_merged_convolution_32f * m, const struct sn
 }
 
 /* Clears the padding on both sides of the lines of the ring; the expansion writes between it. */
-static void clear_padding(const struct sn_merged_convolution_32f * m, sn_32f * line)
+static void clear_padding(const struct sn_merged * m, sn_32f * line)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
-    const size_t left = p->padX * m->pixel, right = left + p->srcW * m->pixel;
-    for (size_t i = 0; i < m->lines; ++i, line += m->line) {
+    const size_t left = p->padX * m->ring.pixel, right = left + p->srcW * m->ring.pixel;
+    for (size_t i = 0; i < m->ring.lines; ++i, line += m->ring.line) {
         memset(line, 0, left * sizeof(float));
-        memset(line + right, 0, (m->line - right) * sizeof(float));
+        memset(line + right, 0, (m->ring.line - right) * sizeof(float));
     }
 }
 
@@ -281,7 +233,7 @@ static void clear_padding(const struct sn_merged_convolution_32f * m, sn_32f * l
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
-    const struct sn_merged_convolution_32f * m = job->m;
+    const struct sn_merged * m = job->m;
     const struct sn_shares all = {.lines = m->stage[m->last].p.dstH, .most = m->rows, .panels = 1,
         .imageUnits = m->stage[m->last].p.dstH};
     struct sn_share s;
@@ -294,7 +246,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
-static void forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
+static void forward(const struct sn_merged * m, const struct sn_arrays * a)
 {
     const struct job job = {m, a};
     const size_t rows = m->batch * m->stage[m->last].p.dstH;
@@ -314,17 +266,17 @@ static void forward(const struct sn_merged_convolution_32f * m, const struct sn_
 /* With another convolution as the last stage. */
 static void forward_as(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a)
 {
-    const struct sn_merged_convolution_32f * m = plan;
+    const struct sn_merged * m = plan;
     if (last == &m->stage[m->last]) {
         forward(m, a);
         return;
     }
-    struct sn_merged_convolution_32f other = *m;
+    struct sn_merged other = *m;
     other.stage[m->last] = *last;
     forward(&other, a);
 }
 
-void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
+static void forward_all(const struct sn_merged * m, const struct sn_arrays * a)
 {
     struct sn_arrays all = *a;
     struct sn_distances at;
@@ -342,3 +294,6 @@ void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * 
     else
         forward(m, &all);
 }
+
+const struct sn_merged_kind sn_merged_32f = {.smallType = SN_DATA_32F, .unit = sizeof(float), .adds = true, .plan = plan,
+    .forward = forward_all};

@@ -81,7 +81,7 @@ struct sn_set_quantized {
     const sn_32i * bias; /* may be NULL */
 };
 
-/* The arguments of SetParams; stats for bytes only. */
+/* The arguments of SetParams; stats for bytes only: the last two may be NULL for results that are floats. */
 struct sn_set_params {
     const sn_32f * weight, * bias, * params; /* bias may be NULL */
     const sn_32f * const * stats;

@@ -29,7 +29,12 @@ SN_FITS_FAMILY_DATA(struct requantised);
 
 static const struct requantised * data_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
 
-struct sn_add_quantized * sn_quantized_sum(struct sn_convolution * c) { return &((struct requantised *)(void *)c->familyData)->sum; }
+const struct sn_add_quantized * sn_quantized_sum(const struct sn_convolution * c) { return &data_of(c)->sum; }
+
+void sn_set_quantized_sum(struct sn_convolution * c, const struct sn_add_quantized * sum)
+{
+    ((struct requantised *)(void *)c->familyData)->sum = *sum;
+}
 
 static bool is_identity(const struct sn_convolution * c) { return c->p.activation == SN_ACTIVATION_IDENTITY; }
 

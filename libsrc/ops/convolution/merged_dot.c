@@ -1,37 +1,44 @@
 /*
- * Merged convolution of bfloat16 numbers: a few output rows at a time pass through all stages, as in merged_32f.c.
+ * Merged convolution by products of small numbers, bfloat16 or bytes: a few output rows at a time pass through all stages, as in
+ * merged_32f.c.
  *
  * A step has lines of the expansion, floats, beside each other: those that it shares with the step before are moved to the
- * front, and the others computed behind them. The depthwise stage reads them and writes rows of bfloat16 numbers, which the
- * projection multiplies. Where the source is added, the projection writes sums without activation, to which a pass adds.
+ * front, and the others computed behind them. The depthwise stage reads them and writes rows of bfloat16 numbers, or of floats
+ * where the others multiply bytes; the projection rounds these and multiplies. Where the source is added, the projection writes
+ * sums without activation, to which a pass adds.
+ *
+ * A depthwise stage has floats on both sides: bytes before it, or behind it, are converted in place of an expansion or a
+ * projection, by a stage that has no weights.
  *
  * Neither results nor the order of any sum depend on the number of rows of a step.
  */
-#include "ops/convolution/merged_16b.h"
+#include "ops/convolution/merged.h"
 
 #include <string.h>
 
 #include "ops/convolution/16b.h"
+#include "ops/convolution/8i.h"
+#include "ops/convolution/conversion_8i.h"
 #include "ops/convolution/cost.h"
 #include "ops/widened.h"
 #include "runtime/cpu.h"
 #include "runtime/threads.h"
 
-static bool is_base(const struct sn_merged_convolution_16b * m) { return !m->table->convolution_16b.tile.run; }
+static bool is_base(const struct sn_merged * m) { return !m->table->convolution_16b.tile.run; }
 
 /* Bytes of an output row of a stage, of a dense image. */
 static size_t row_bytes(const struct sn_convolution * c) { return c->p.dstW * c->p.dstC * sn_element(c->p.dstT); }
 
 /* ---- the plan */
 
-static size_t lines_of(const struct sn_merged_convolution_16b * m, size_t rows)
+static size_t lines_of(const struct sn_merged * m, size_t rows)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     return sn_min(sn_used(rows, p->strideY, p->kernelY, 1), p->srcH);
 }
 
 /* Bytes that a step of `rows` rows reads and writes. */
-static size_t step_size(const struct sn_merged_convolution_16b * m, size_t rows)
+static size_t step_size(const struct sn_merged * m, size_t rows)
 {
     const size_t expanded = m->first == SN_EXPANSION ? lines_of(m, rows) * row_bytes(&m->stage[SN_EXPANSION]) : 0;
     return expanded + (m->last == SN_PROJECTION ? rows * row_bytes(&m->stage[SN_DEPTHWISE]) : 0);
@@ -39,7 +46,7 @@ static size_t step_size(const struct sn_merged_convolution_16b * m, size_t rows)
 
 /* Rows in steps of four, which the depthwise kernel computes together, if the data of a step fit into half of the L2 cache:
  * four with few weights, as many as fit with weights that each step reads from beyond that cache. */
-static void plan_rows(struct sn_merged_convolution_16b * m)
+static void plan_rows(struct sn_merged * m)
 {
     enum { FEW_ROWS = 4, MOST_ROWS = 32 };
     const size_t all = m->stage[SN_DEPTHWISE].p.dstH, budget = sn_cpu()->cacheL2 / 2;
@@ -52,37 +59,30 @@ static void plan_rows(struct sn_merged_convolution_16b * m)
         m->rows = sn_min(all, m->rows + FEW_ROWS);
 }
 
-static bool plan_work(struct sn_merged_convolution_16b * m)
+static bool plan_work(struct sn_merged * m)
 {
     const struct sn_convolution * last = &m->stage[m->last];
     const size_t pixels = last->p.dstW * last->p.dstC, all = m->rows;
     const bool widens = m->add && m->stage[m->first].p.srcT == SN_DATA_16B;
     size_t lines, middle, sums, added, rest = 0;
-    m->lines = lines_of(m, m->rows);
-    if (!sn_product(&lines, m->first == SN_EXPANSION, m->lines, row_bytes(&m->stage[SN_EXPANSION])) ||
+    m->step.lines = lines_of(m, m->rows);
+    if (!sn_product(&lines, m->first == SN_EXPANSION, m->step.lines, row_bytes(&m->stage[SN_EXPANSION])) ||
         !sn_product(&middle, m->last == SN_PROJECTION, all, row_bytes(&m->stage[SN_DEPTHWISE])) ||
         !sn_product(&sums, m->add, all, pixels, sizeof(float)) || !sn_product(&added, widens, all, pixels, sizeof(float)))
         return false;
     for (int i = m->first; i <= (int)m->last; ++i)
         rest = sn_max(rest, m->stage[i].workSize);
-    m->middle = sn_align(lines, SN_ALIGN);
-    m->sums = m->middle + sn_align(middle, SN_ALIGN);
-    m->added = m->sums + sn_align(sums, SN_ALIGN);
-    m->rest = m->added + sn_align(added, SN_ALIGN);
-    return sn_product(&m->workSize, 1, m->rest + rest);
+    m->step.middle = sn_align(lines, SN_ALIGN);
+    m->step.sums = m->step.middle + sn_align(middle, SN_ALIGN);
+    m->step.added = m->step.sums + sn_align(sums, SN_ALIGN);
+    m->step.rest = m->step.added + sn_align(added, SN_ALIGN);
+    return sn_product(&m->workSize, 1, m->step.rest + rest);
 }
 
-/* The interior images of all stages, one after the other, and the source as floats. */
-static bool plan_base(struct sn_merged_convolution_16b * m)
-{
-    m->workSize = m->add ? m->stage[m->last].dstSize / sn_element(m->stage[m->last].p.dstT) * sizeof(float) : 0;
-    for (int i = m->first; i < (int)m->last; ++i)
-        m->workSize += sn_align(m->stage[i].dstSize, SN_ALIGN);
-    return true;
-}
+/* ---- the stages */
 
-/* Numbers are rounded before the projection only. */
-static void set_types(struct sn_merged_convolution_16b * m)
+/* bfloat16: numbers are rounded before the projection only. */
+static void set_types_16b(struct sn_merged * m)
 {
     struct sn_convolution_parameters * depthwise = &m->stage[SN_DEPTHWISE].p;
     if (m->first == SN_EXPANSION)
@@ -91,89 +91,89 @@ static void set_types(struct sn_merged_convolution_16b * m)
         depthwise->dstT = m->stage[SN_PROJECTION].p.srcT = SN_DATA_16B;
 }
 
-bool sn_merged_convolution_16b_plan(struct sn_merged_convolution_16b * m)
+/* Bytes: floats on both sides of the depthwise stage. */
+static void set_types_8i(struct sn_merged * m)
 {
-    set_types(m);
-    for (int i = m->first; i <= (int)m->last; ++i) {
-        struct sn_convolution * c = &m->stage[i];
-        size_t all;
-        c->format = c->p.srcF;
-        c->batch = 1; /* so each stage is planned for an image alone */
-        c->table = m->table;
-        c->family = &sn_convolution_16b;
-        c->algorithm = is_base(m) ? &sn_convolution_16b_base
-                     : i == SN_DEPTHWISE ? &sn_convolution_16b_depthwise : &sn_convolution_dot_tiled;
-        sn_convolution_16b_prepare(c);
-        ((struct sn_dot_family *)(void *)c->familyData)->exact = i == SN_DEPTHWISE; /* also of one channel */
-        if (sn_convolution_plan(c) != SN_ERROR_NONE || !sn_product(&all, m->batch, c->srcSize) ||
-            !sn_product(&all, m->batch, c->dstSize))
-            return false;
-        c->batch = m->batch;
+    struct sn_convolution_parameters * depthwise = &m->stage[SN_DEPTHWISE].p;
+    if (m->first == SN_DEPTHWISE && depthwise->srcT == SN_DATA_8U) {
+        m->first = SN_EXPANSION;
+        m->stage[SN_EXPANSION].p = sn_conversion_of(depthwise, true);
     }
-    m->dense = m->stage[m->last].dense;
-    m->dense.srcPixel = m->stage[m->first].dense.srcPixel;
-    m->dense.srcImage = m->stage[m->first].dense.srcImage;
+    if (m->last == SN_DEPTHWISE && depthwise->dstT == SN_DATA_8U) {
+        m->last = SN_PROJECTION;
+        m->stage[SN_PROJECTION].p = sn_conversion_of(depthwise, false);
+    }
+    m->stage[SN_EXPANSION].p.dstT = depthwise->srcT = SN_DATA_32F;
+    m->stage[SN_PROJECTION].p.srcT = depthwise->dstT = SN_DATA_32F;
+}
+
+/* The depthwise stage is exact, also of one channel: see struct sn_dot_family. */
+static void prepare_stage(struct sn_merged * m, int i)
+{
+    const bool base = is_base(m), bytes = m->kind == &sn_merged_8i;
+    if (i == SN_DEPTHWISE) {
+        sn_merged_prepare(m, i, &sn_convolution_16b, base ? &sn_convolution_16b_base : &sn_convolution_16b_depthwise);
+        ((struct sn_dot_family *)(void *)m->stage[i].familyData)->exact = true;
+    } else if (bytes && sn_is_conversion(&m->stage[i].p)) {
+        sn_merged_prepare(m, i, &sn_conversion_8i, &sn_conversion_rows);
+    } else if (bytes) {
+        sn_merged_prepare(m, i, &sn_convolution_8i, base ? &sn_convolution_8i_base : &sn_convolution_dot_tiled);
+    } else {
+        sn_merged_prepare(m, i, &sn_convolution_16b, base ? &sn_convolution_16b_base : &sn_convolution_dot_tiled);
+    }
+}
+
+/* With a source as floats behind the images of `base`. */
+static bool plan_base(struct sn_merged * m)
+{
+    const struct sn_convolution_parameters * p = &m->stage[m->first].p;
+    size_t added;
+    return sn_merged_plan_images(m, false) &&
+           sn_product(&added, m->add && p->srcT == SN_DATA_16B, p->srcH, p->srcW, p->srcC, sizeof(float)) &&
+           sn_product(&m->workSize, 1, m->workSize + added);
+}
+
+static bool plan(struct sn_merged * m)
+{
+    if (m->kind == &sn_merged_8i)
+        set_types_8i(m);
+    else
+        set_types_16b(m);
+    for (int i = m->first; i <= (int)m->last; ++i) {
+        prepare_stage(m, i);
+        if (!sn_merged_plan_stage(m, i))
+            return false;
+    }
     if (m->stage[m->last].dstSize == 0 || is_base(m))
         return plan_base(m);
     plan_rows(m);
     return plan_work(m);
 }
 
-static size_t stages(const struct sn_merged_convolution_16b * m) { return (size_t)m->last - m->first + 1; }
-
-struct sn_fault sn_merged_convolution_16b_set(struct sn_merged_convolution_16b * m, const struct sn_set_params * given)
-{
-    return sn_convolution_set(&m->stage[m->first], given, stages(m));
-}
-
-size_t sn_merged_convolution_16b_memory(const struct sn_merged_convolution_16b * m)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < stages(m); ++i)
-        size += sn_convolution_memory(&m->stage[m->first + i]);
-    return size;
-}
-
-void sn_merged_convolution_16b_free(struct sn_merged_convolution_16b * m)
-{
-    for (size_t i = 0; i < stages(m); ++i)
-        sn_convolution_free(&m->stage[m->first + i]);
-}
-
 /* ---- `base`: whole images, stage by stage */
 
-static void forward_base(const struct sn_merged_convolution_16b * m, const struct sn_arrays * a)
+static void forward_base(const struct sn_merged * m, const struct sn_arrays * all)
 {
+    const struct sn_convolution_parameters * p = &m->stage[m->first].p;
     for (size_t b = 0; b < m->batch; ++b) {
-        const struct sn_plain whole = sn_plain_of(a, b);
-        struct sn_plain image = {.src = whole.src, .srcPixel = whole.srcPixel};
-        uint8_t * work = a->work;
-        for (int i = m->first; i <= (int)m->last; ++i) {
-            const struct sn_convolution * c = &m->stage[i];
-            const bool last = i == (int)m->last;
-            image.dst = last ? whole.dst : work;
-            image.dstPixel = last ? whole.dstPixel : c->p.dstC;
-            work += last ? 0 : sn_align(c->dstSize, SN_ALIGN);
-            if (last && m->add) {
-                const struct sn_convolution_parameters * p = &m->stage[m->first].p;
-                const bool floats = p->srcT == SN_DATA_32F;
-                if (!floats)
-                    sn_widen_rows(m->table, whole.src, p->srcH * p->srcW, p->srcC, whole.srcPixel, (sn_32f *)(void *)work);
-                image.add = floats ? whole.src : work;
-                image.addPixel = floats ? whole.srcPixel : p->srcC;
-            }
-            m->table->convolution_16b.plain(&c->p, sn_dot_of(c)->exact, c->weight, c->bias, c->slope ? c->slope : c->param,
-                                            &image);
-            image.src = image.dst;
-            image.srcPixel = c->p.dstC;
+        struct sn_arrays a = sn_image_of(all, b, all->work);
+        struct sn_distances at = *all->at;
+        if (m->add && p->srcT == SN_DATA_16B) {
+            sn_32f * floats = (sn_32f *)(void *)((uint8_t *)a.work + m->images.rest);
+            sn_widen_rows(m->table, a.src, p->srcH * p->srcW, p->srcC, at.srcPixel, floats);
+            a.add = floats, at.addPixel = p->srcC;
+        } else if (m->add) {
+            a.add = a.src, at.addPixel = at.srcPixel;
         }
+        a.at = &at;
+        sn_merged_images(m, &a, false);
     }
 }
 
 /* ---- the steps */
 
 struct job {
-    const struct sn_merged_convolution_16b * m;
+    const struct sn_merged * m;
     const struct sn_arrays * all;
     const struct sn_convolution * projection; /* without an activation if the source is added */
 };
@@ -184,8 +184,17 @@ static void * image_at(uint8_t * at, const struct sn_convolution * c, size_t row
     return (void *)((uintptr_t)at - row * row_bytes(c));
 }
 
+/* Some rows of an expansion, a projection or a conversion. */
+static void compute_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a)
+{
+    if (c->algorithm == &sn_conversion_rows)
+        sn_convert_rows(c, row, rows, a);
+    else
+        sn_dot_tiled_rows(c, row, rows, a);
+}
+
 /* Expands the lines that these rows of the depthwise stage need; the workspace has `have`, and then those. */
-static struct sn_lines expand(const struct sn_merged_convolution_16b * m, const struct sn_arrays * a, size_t row, size_t rows,
+static struct sn_lines expand(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
                               struct sn_lines have)
 {
     const struct sn_convolution * c = &m->stage[SN_EXPANSION];
@@ -198,29 +207,29 @@ static struct sn_lines expand(const struct sn_merged_convolution_16b * m, const 
         next = end;
     }
     const struct sn_distances at = {.srcPixel = a->at->srcPixel, .dstPixel = c->p.dstC};
-    const struct sn_arrays lines = {a->src, work + m->rest, NULL, image_at(work, c, need.begin), &at};
+    const struct sn_arrays lines = {a->src, work + m->step.rest, NULL, image_at(work, c, need.begin), &at};
     if (next < need.end)
-        sn_dot_tiled_rows(c, next, need.end - next, &lines);
+        compute_rows(c, next, need.end - next, &lines);
     return need;
 }
 
 /* Computes rows of the depthwise stage. */
-static void depthwise(const struct sn_merged_convolution_16b * m, const struct sn_arrays * a, size_t row, size_t rows,
+static void depthwise(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
                       struct sn_lines have, void * dst, size_t dstPixel)
 {
     const bool first = m->first == SN_DEPTHWISE;
     uint8_t * work = a->work;
     const struct sn_distances at = {.srcPixel = first ? a->at->srcPixel : m->stage[SN_DEPTHWISE].p.srcC, .dstPixel = dstPixel};
     const void * src = first ? a->src : image_at(work, &m->stage[SN_EXPANSION], have.begin);
-    sn_16b_depthwise_rows(&m->stage[SN_DEPTHWISE], row, rows, &(struct sn_arrays){src, work + m->rest, NULL, dst, &at});
+    sn_16b_depthwise_rows(&m->stage[SN_DEPTHWISE], row, rows, &(struct sn_arrays){src, work + m->step.rest, NULL, dst, &at});
 }
 
 /* Adds the source to the sums of some rows, activates them, and writes the results. */
-static void add_source(const struct sn_merged_convolution_16b * m, const struct sn_arrays * a, size_t row, size_t rows)
+static void add_source(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows)
 {
     const struct sn_convolution * c = &m->stage[SN_PROJECTION];
     const size_t channels = c->p.dstC, pixels = rows * c->p.dstW, first = row * c->p.dstW;
-    sn_32f * sums = (sn_32f *)(void *)((uint8_t *)a->work + m->sums), * added = (sn_32f *)(void *)((uint8_t *)a->work + m->added);
+    sn_32f * sums = (sn_32f *)(void *)((uint8_t *)a->work + m->step.sums), * added = (sn_32f *)(void *)((uint8_t *)a->work + m->step.added);
     struct sn_join_32f join = {.dst = sums, .rows = pixels, .columns = channels, .dstStep = channels, .period = SIZE_MAX,
         .slopes = 1, .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
     if (m->stage[m->first].p.srcT == SN_DATA_16B) {
@@ -242,14 +251,14 @@ static void add_source(const struct sn_merged_convolution_16b * m, const struct 
 
 static void project(const struct job * job, const struct sn_arrays * a, size_t row, size_t rows, struct sn_lines have)
 {
-    const struct sn_merged_convolution_16b * m = job->m;
+    const struct sn_merged * m = job->m;
     const struct sn_convolution * before = &m->stage[SN_DEPTHWISE], * c = job->projection;
     uint8_t * work = a->work;
-    void * middle = image_at(work + m->middle, before, row);
+    void * middle = image_at(work + m->step.middle, before, row);
     depthwise(m, a, row, rows, have, middle, before->p.dstC);
     const struct sn_distances at = {.srcPixel = c->p.srcC, .dstPixel = m->add ? c->p.dstC : a->at->dstPixel};
-    void * dst = m->add ? image_at(work + m->sums, c, row) : a->dst;
-    sn_dot_tiled_rows(c, row, rows, &(struct sn_arrays){middle, work + m->rest, NULL, dst, &at});
+    void * dst = m->add ? image_at(work + m->step.sums, c, row) : a->dst;
+    compute_rows(c, row, rows, &(struct sn_arrays){middle, work + m->step.rest, NULL, dst, &at});
     if (m->add)
         add_source(m, a, row, rows);
 }
@@ -258,7 +267,7 @@ static void project(const struct job * job, const struct sn_arrays * a, size_t r
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
-    const struct sn_merged_convolution_16b * m = job->m;
+    const struct sn_merged * m = job->m;
     const size_t height = m->stage[m->last].p.dstH;
     const struct sn_shares all = {.lines = height, .most = m->rows, .panels = 1, .imageUnits = height};
     struct sn_lines have = {0, 0};
@@ -277,7 +286,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
-void sn_merged_convolution_16b_forward(const struct sn_merged_convolution_16b * m, const struct sn_arrays * a)
+static void forward(const struct sn_merged * m, const struct sn_arrays * a)
 {
     if (is_base(m)) {
         forward_base(m, a);
@@ -295,8 +304,11 @@ void sn_merged_convolution_16b_forward(const struct sn_merged_convolution_16b * 
     const size_t rows = m->batch * m->stage[m->last].p.dstH;
     double time = 0;
     for (int i = m->first; i <= (int)m->last; ++i)
-        time += sn_convolution_dot_time(&m->stage[i]);
+        time += (double)m->batch * sn_convolution_dot_time(&m->stage[i]);
     const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows); /* ranges expand lines again */
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = time,
         .least = sn_min(least, sn_max(rows / sn_threads(), 1)), .work = a->work, .workBytes = m->workSize});
 }
+
+const struct sn_merged_kind sn_merged_16b = {.smallType = SN_DATA_16B, .unit = 1, .plan = plan, .forward = forward};
+const struct sn_merged_kind sn_merged_8i = {.smallType = SN_DATA_8U, .unit = 1, .plan = plan, .forward = forward};

@@ -1,0 +1,91 @@
+/* What merged convolutions of all element types share: parameters, memory, and the computation of whole images. */
+#include "ops/convolution/merged.h"
+
+bool sn_merged_plan(struct sn_merged * m)
+{
+    m->first = m->given;
+    m->last = m->given + (enum sn_merged_stage)(m->count - 1);
+    if (!m->kind->plan(m))
+        return false;
+    m->dense = m->stage[m->last].dense;
+    m->dense.srcPixel = m->stage[m->first].dense.srcPixel;
+    m->dense.srcImage = m->stage[m->first].dense.srcImage;
+    return true;
+}
+
+struct sn_fault sn_merged_set(struct sn_merged * m, const struct sn_set_params * given)
+{
+    return sn_convolution_set(&m->stage[m->first], given, sn_merged_stages(m));
+}
+
+size_t sn_merged_memory(const struct sn_merged * m)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < sn_merged_stages(m); ++i)
+        size += sn_convolution_memory(&m->stage[m->first + i]);
+    return size;
+}
+
+void sn_merged_free(struct sn_merged * m)
+{
+    for (size_t i = 0; i < sn_merged_stages(m); ++i)
+        sn_convolution_free(&m->stage[m->first + i]);
+}
+
+void sn_merged_prepare(struct sn_merged * m, int i, const struct sn_convolution_family * family,
+                       const struct sn_convolution_algorithm * algorithm)
+{
+    struct sn_convolution * c = &m->stage[i];
+    c->format = c->p.srcF;
+    c->batch = 1;
+    c->table = m->table;
+    c->family = family;
+    c->algorithm = algorithm;
+    if (algorithm && family->prepare)
+        family->prepare(c);
+}
+
+bool sn_merged_plan_stage(struct sn_merged * m, int i)
+{
+    struct sn_convolution * c = &m->stage[i];
+    size_t all;
+    return sn_convolution_plan(c) == SN_ERROR_NONE && sn_product(&all, m->batch, c->srcSize) &&
+           sn_product(&all, m->batch, c->dstSize);
+}
+
+bool sn_merged_plan_images(struct sn_merged * m, bool all)
+{
+    size_t images[2] = {0, 0}, rest = 0;
+    for (int i = m->first; i <= (int)m->last; ++i) {
+        if (i < (int)m->last || all)
+            images[i % 2] = sn_max(images[i % 2], m->stage[i].dstSize);
+        rest = sn_max(rest, m->stage[i].workSize);
+    }
+    m->rows = 0;
+    m->images.second = sn_align(images[0], SN_ALIGN);
+    m->images.rest = m->images.second + sn_align(images[1], SN_ALIGN);
+    return sn_product(&m->workSize, 1, m->images.rest + rest);
+}
+
+const void * sn_merged_images(const struct sn_merged * m, const struct sn_arrays * a, bool all)
+{
+    uint8_t * work = a->work;
+    const void * src = a->src;
+    for (int i = m->first; i <= (int)m->last; ++i) {
+        const struct sn_convolution * c = &m->stage[i];
+        const bool last = i == (int)m->last;
+        struct sn_distances at = c->dense;
+        struct sn_arrays stage = {src, work ? work + m->images.rest : NULL, NULL, a->dst, &at};
+        if (i == (int)m->first)
+            at.srcPixel = a->at->srcPixel;
+        if (last && a->add)
+            stage.add = a->add, at.addPixel = a->at->addPixel, at.after = a->at->after;
+        if (!last || all)
+            stage.dst = work + (i % 2 ? m->images.second : 0);
+        else
+            at.dstPixel = a->at->dstPixel;
+        c->algorithm->forward(c, &stage);
+        src = stage.dst;
+    }
+    return src;
+}
