@@ -32,7 +32,7 @@ struct fuzz_target {
     void (*run)(void);
 };
 
-/* functions.c, layers.c and contexts.c; each list ends with a NULL. */
+/* functions.c, layers.c and contexts.c (with convolutions.c); each list ends with a NULL. */
 extern const struct fuzz_target fuzz_functions[], fuzz_layers[], fuzz_contexts[];
 
 /* ---- bytes; zeros behind the last one */
