@@ -121,8 +121,8 @@ static void table8(void)
     const size_t from = fuzz_chance() ? p.channels + fuzz_size(9) : 0, to = fuzz_chance() ? p.channels + fuzz_size(9) : 0;
     p.srcPixel = from, p.dstPixel = to;
     p.table = fuzz_in(U8, 256);
-    p.src = fuzz_in(U8, CELLS(p.pixels, from ? from : p.channels));
-    p.dst = fuzz_out(U8, CELLS(p.pixels, to ? to : p.channels));
+    p.src = fuzz_in(U8, fuzz_span(p.pixels, from ? from : p.channels, p.channels));
+    p.dst = fuzz_out(U8, fuzz_span(p.pixels, to ? to : p.channels, p.channels));
     CALL(SimdnetTable8, &p);
 }
 
@@ -280,8 +280,9 @@ static void convert_8u(void)
              (SimdSynetCompatibilityType)compatibility);
 }
 
-/* A scale, usually a good one. */
-static const float * some_scale(void) { return fuzz_scalar(fuzz_byte() >= 240 ? fuzz_number() : 0.25f); }
+/* A scale, usually a good one; as an array, which may be NULL. */
+static float scale_number(void) { return fuzz_byte() >= 240 ? fuzz_number() : 0.25f; }
+static const float * some_scale(void) { return fuzz_scalar(scale_number()); }
 
 /* A zero of a tensor of bytes, or minus one. */
 static int some_zero(void) { return fuzz_byte() >= 250 ? 256 : (int)fuzz_pick(0, 255); }
@@ -311,7 +312,7 @@ static void quantized_concat(void)
     float norm[3];
     int32_t bias[3];
     for (size_t i = 0; i < count; ++i) {
-        size[i] = fuzz_pick(0, 90), row += size[i], norm[i] = *some_scale(), bias[i] = -some_zero();
+        size[i] = fuzz_pick(0, 90), row += size[i], norm[i] = scale_number(), bias[i] = -some_zero();
         src[i] = fuzz_in(U8, CELLS(num, size[i]));
     }
     const float * scale = some_scale();
