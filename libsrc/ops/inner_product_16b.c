@@ -11,8 +11,6 @@
 #include "ops/units.h"
 #include "runtime/threads.h"
 
-static bool is_base(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
-
 static bool any(const struct sn_convolution * c)
 {
     (void)c;
@@ -44,8 +42,8 @@ static void pack_base(const struct sn_convolution * c, const void * weight) { un
 static bool plan_base(struct sn_convolution * c) { return sn_convolution_16b_base.plan(c); }
 static void forward_base(const struct sn_convolution * c, const struct sn_arrays * a) { sn_convolution_16b_base.forward(c, a); }
 
-static const struct sn_convolution_algorithm base = {.name = "base", .plain = true, .supports = is_base, .plan = plan_base,
-    .pack = pack_base, .alike = alike, .forward = forward_base};
+static const struct sn_convolution_algorithm base = {.name = "base", .plain = true,
+    .supports = sn_dot_base_supports, .plan = plan_base, .pack = pack_base, .alike = alike, .forward = forward_base};
 
 /* ---- packed panels of B */
 
@@ -100,7 +98,7 @@ const struct sn_convolution_family sn_inner_product_16b_packed = {.candidates = 
 static bool plan_given(struct sn_convolution * c)
 {
     struct sn_inner_product_16b * data = (void *)c->familyData;
-    if (!(is_base(c) ? plan_base : plan)(c))
+    if (!(sn_dot_base_supports(c) ? plan_base : plan)(c))
         return false;
     data->packed = sn_align(c->weightSize, SN_ALIGN);
     c->weightSize = 0;
@@ -119,7 +117,7 @@ void sn_inner_product_16b_given_b(const struct sn_convolution * c, const void * 
     with.segment = &offset;
     with.segments = K > 0;
     rest.work = (uint8_t *)a->work + size;
-    if (is_base(c)) {
+    if (sn_dot_base_supports(c)) {
         unpack(c, B, job.floats, a->work);
         forward_base(&with, &rest);
         return;
@@ -130,8 +128,8 @@ void sn_inner_product_16b_given_b(const struct sn_convolution * c, const void * 
     forward(&with, &rest);
 }
 
-static const struct sn_convolution_algorithm base_given = {.name = "base", .supports = is_base, .plan = plan_given,
-    .alike = alike};
+static const struct sn_convolution_algorithm base_given = {.name = "base", .supports = sn_dot_base_supports,
+    .plan = plan_given, .alike = alike};
 static const struct sn_convolution_algorithm given = {.name = "matrix product", .tiled = true, .supports = any,
     .plan = plan_given, .alike = alike};
 

@@ -1,7 +1,5 @@
 #include "ops/inner_product_8i.h"
 
-#include <string.h>
-
 #include "dispatch/dispatch.h"
 #include "ops/inner_product_32f.h"
 
@@ -9,24 +7,13 @@ SN_FITS_FAMILY_DATA(struct sn_dot_family);
 
 /* ---- `base` */
 
-static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
-
-static bool plan(struct sn_convolution * c)
-{
-    sn_channels_plain(c);
-    c->weightSize = sn_weight_count(c);
-    return true;
-}
-
-static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
-
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     c->table->convolution_8i.product(c->batch * c->p.dstH * c->p.dstW, c->p.dstC, c->p.srcC, a->src, c->weight, a->dst);
 }
 
-static const struct sn_convolution_algorithm base = {.name = "base", .supports = supports, .plan = plan, .pack = pack,
-    .forward = forward};
+static const struct sn_convolution_algorithm base = {.name = "base", .supports = sn_dot_base_supports,
+    .plan = sn_base_8i_plan, .pack = sn_base_8i_pack, .forward = forward};
 
 /* ---- the family */
 

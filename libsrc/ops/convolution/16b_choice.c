@@ -3,8 +3,6 @@
 
 /* ---- `base`: the loops of the formula, with weights and parameters in the caller's layout */
 
-static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
-
 static bool plan(struct sn_convolution * c)
 {
     sn_channels_plain(c);
@@ -25,8 +23,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     }
 }
 
-const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base", .plain = true, .supports = supports,
-    .plan = plan, .pack = pack, .forward = forward};
+const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base", .plain = true,
+    .supports = sn_dot_base_supports, .plan = plan, .pack = pack, .forward = forward};
 
 /* ---- the family */
 

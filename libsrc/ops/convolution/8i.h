@@ -23,6 +23,10 @@ bool sn_is_used(const struct sn_convolution * c, size_t t);
 /* The shape with the kernel that the caller gave. */
 struct sn_convolution_parameters sn_given_shape(const struct sn_convolution * c);
 
+/* Of `base` in each family of bytes: all arrays in the caller's layout. */
+bool sn_base_8i_plan(struct sn_convolution * c);
+void sn_base_8i_pack(const struct sn_convolution * c, const void * weight);
+
 /* `base` has only the first. */
 extern const struct sn_convolution_algorithm sn_convolution_8i_base, sn_convolution_8i_flat,
     sn_convolution_8i_depthwise;

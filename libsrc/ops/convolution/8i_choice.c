@@ -23,16 +23,14 @@ static const struct quantised * data_of(const struct sn_convolution * c) { retur
 
 /* ---- `base`: the loops of the formula, with all arrays in the caller's layout */
 
-static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
-
-static bool plan(struct sn_convolution * c)
+bool sn_base_8i_plan(struct sn_convolution * c)
 {
     sn_channels_plain(c);
     c->weightSize = sn_weight_count(c);
     return true;
 }
 
-static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
+void sn_base_8i_pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
@@ -45,8 +43,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     }
 }
 
-const struct sn_convolution_algorithm sn_convolution_8i_base = {.name = "base", .supports = supports, .plan = plan,
-    .pack = pack, .forward = forward};
+const struct sn_convolution_algorithm sn_convolution_8i_base = {.name = "base", .supports = sn_dot_base_supports,
+    .plan = sn_base_8i_plan, .pack = sn_base_8i_pack, .forward = forward};
 
 /* ---- results */
 

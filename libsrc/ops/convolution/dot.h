@@ -37,6 +37,9 @@ struct sn_dot_family {
 
 static inline const struct sn_dot_family * sn_dot_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
 
+/* Whether `base` computes: on a level without a tile. */
+static inline bool sn_dot_base_supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
+
 /* By the tile; supports every shape. */
 extern const struct sn_convolution_algorithm sn_convolution_dot_tiled;
 

@@ -53,17 +53,6 @@ static struct sn_requantised_8i formula(const struct sn_convolution * c)
         q->given};
 }
 
-static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
-
-static bool plan(struct sn_convolution * c)
-{
-    sn_channels_plain(c);
-    c->weightSize = sn_weight_count(c);
-    return true;
-}
-
-static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
-
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const struct sn_requantised_8i q = formula(c);
@@ -73,8 +62,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     }
 }
 
-static const struct sn_convolution_algorithm base = {.name = "base", .supports = supports, .plan = plan, .pack = pack,
-    .forward = forward};
+static const struct sn_convolution_algorithm base = {.name = "base", .supports = sn_dot_base_supports,
+    .plan = sn_base_8i_plan, .pack = sn_base_8i_pack, .forward = forward};
 
 /* ---- results */
 
