@@ -249,7 +249,7 @@ void * sn_convolution_init(const struct sn_context_kind * kind, const char * fun
 static const struct sn_convolution * plan_of(const struct sn_context_kind * kind, const char * function,
                                              const void * context)
 {
-    return sn_context_check(context, kind, function) ? &((const struct sn_convolution_context *)context)->plan : NULL;
+    return sn_context_check(context, kind, function) ? sn_convolution_of(context) : NULL;
 }
 
 size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context)

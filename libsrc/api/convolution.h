@@ -102,6 +102,11 @@ struct sn_convolution_context {
     struct sn_convolution plan;
 };
 
+static inline const struct sn_convolution * sn_convolution_of(const void * context)
+{
+    return &((const struct sn_convolution_context *)context)->plan;
+}
+
 void * sn_convolution_init(const struct sn_context_kind * kind, const char * function,
                            const struct sn_convolution_family * family, size_t batch,
                            const struct sn_convolution_parameters * p);

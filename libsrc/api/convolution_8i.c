@@ -44,7 +44,7 @@ void SimdSynetConvolution8iSetParams(void * context, const sn_32f * weight, cons
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
-    if (check_stats(__func__, &((const struct sn_convolution_context *)context)->plan.p, stats))
+    if (check_stats(__func__, &sn_convolution_of(context)->p, stats))
         sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, stats, NULL});
 }
 

@@ -30,7 +30,7 @@ bool sn_take_forward(const char * function, const SimdnetForwardParameters * f, 
 
 void sn_convolution_forward_any(const char * function, void * context, const SimdnetForwardParameters * f)
 {
-    const struct sn_convolution * c = &((const struct sn_convolution_context *)context)->plan;
+    const struct sn_convolution * c = sn_convolution_of(context);
     struct sn_distances at;
     struct sn_arrays a = {f->src, NULL, f->add, f->dst, &at};
     SN_CHECK_FOR(function, !f->add || c->family->smallType != SN_DATA_8U, SN_VOID,

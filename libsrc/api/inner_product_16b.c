@@ -5,28 +5,11 @@
 
 #include "api/call.h"
 #include "api/enums.h"
-#include "api/forward.h"
 #include "api/inner_product.h"
 #include "ops/inner_product_32f.h"
 
-static void forward_any(const char * function, void * context, const SimdnetForwardParameters * f);
-
 static const struct sn_context_kind kind = {.name = "InnerProduct16b", .destroy = sn_convolution_destroy,
-    .forward = forward_any, .plans = sn_convolution_plans};
-
-static const struct sn_convolution * plan_of(const void * context)
-{
-    return &((const struct sn_convolution_context *)context)->plan;
-}
-
-static bool is_packed(const struct sn_convolution * c) { return c->family == &sn_inner_product_16b_packed; }
-
-static void forward_any(const char * function, void * context, const SimdnetForwardParameters * f)
-{
-    SN_CHECK_FOR(function, is_packed(plan_of(context)), SN_VOID,
-                 "context is an InnerProduct16b without constB, expected one with constB: use its own Forward function");
-    sn_convolution_forward_any(function, context, f);
-}
+    .forward = sn_inner_product_forward_any, .plans = sn_convolution_plans};
 
 static bool check_type(const char * function, const char * name, enum sn_data type)
 {
@@ -78,22 +61,10 @@ void SimdSynetInnerProduct16bSetParams(void * context, const sn_32f * weight, co
     static const sn_32f none; /* weights that are not read */
     if (!sn_context_check(context, &kind, __func__))
         return;
-    const struct sn_convolution * c = plan_of(context);
-    const struct sn_set_params given = {is_packed(c) ? weight : &none, sn_inner_product_16b_of(c)->bias ? bias : NULL, params,
+    const struct sn_convolution * c = sn_convolution_of(context);
+    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, sn_inner_product_16b_of(c)->bias ? bias : NULL, params,
                                         NULL, NULL};
     sn_convolution_set_params(&kind, __func__, context, &given);
-}
-
-/* True if there is something to compute. */
-static bool check_arrays(const char * function, const struct sn_convolution * c, const void * A, const void * B, void * buf,
-                         void * C)
-{
-    const size_t weights = is_packed(c) ? 0 : c->p.dstC * c->p.srcC;
-    const size_t number = sn_inner_product_16b_of(c)->floats ? sizeof(sn_32f) : sizeof(sn_16b);
-    const struct sn_inner_product_arrays arrays = {A, B, C, sn_element(c->p.srcT), number, sn_element(c->p.dstT), weights};
-    return sn_check_inner_product_arrays(function, c, &arrays) &&
-           sn_apart(function, (struct sn_array){"buf", buf, buf ? sn_external_size(c->workSize, 1) : 0},
-                    (struct sn_array){"B", B, weights * number});
 }
 
 void SimdSynetInnerProduct16bForward(void * context, const uint8_t * A, const uint8_t * B, uint8_t * buf, uint8_t * C)
@@ -101,14 +72,14 @@ void SimdSynetInnerProduct16bForward(void * context, const uint8_t * A, const ui
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
-    const struct sn_convolution * c = plan_of(context);
-    const bool ready = c->packed && c->dstSize; /* otherwise sn_forward_begin() returns false */
-    if (ready && !check_arrays(__func__, c, A, B, buf, C))
+    const struct sn_convolution * c = sn_convolution_of(context);
+    const size_t weights = sn_has_constant_b(c) ? 0 : c->p.dstC * c->p.srcC;
+    const size_t number = sn_inner_product_16b_of(c)->floats ? sizeof(sn_32f) : sizeof(sn_16b);
+    const struct sn_inner_product_arrays arrays = {A, B, buf, C, sn_element(c->p.srcT), number, sn_element(c->p.dstT), weights};
+    struct sn_arrays a;
+    if (!sn_inner_product_begin(__func__, c, &arrays, &a))
         return;
-    struct sn_arrays a = sn_dense_arrays(c, A ? A : C, NULL, C);
-    if (!sn_forward_begin(&(struct sn_forward){__func__, c, c, 1, c->workSize, false}, &a, buf))
-        return;
-    if (is_packed(c))
+    if (sn_has_constant_b(c))
         c->algorithm->forward(c, &a);
     else
         sn_inner_product_16b_given_b(c, B, &a);

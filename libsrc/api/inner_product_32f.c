@@ -4,27 +4,10 @@
 #include <stdio.h>
 
 #include "api/call.h"
-#include "api/forward.h"
 #include "api/inner_product.h"
 
-static void forward_any(const char * function, void * context, const SimdnetForwardParameters * f);
-
 static const struct sn_context_kind kind = {.name = "InnerProduct32f", .destroy = sn_convolution_destroy,
-    .forward = forward_any, .plans = sn_convolution_plans};
-
-static const struct sn_convolution * plan_of(const void * context)
-{
-    return &((const struct sn_convolution_context *)context)->plan;
-}
-
-static bool is_packed(const struct sn_convolution * c) { return c->family == &sn_inner_product_32f_packed; }
-
-static void forward_any(const char * function, void * context, const SimdnetForwardParameters * f)
-{
-    SN_CHECK_FOR(function, is_packed(plan_of(context)), SN_VOID,
-                 "context is an InnerProduct32f without constB, expected one with constB: use its own Forward function");
-    sn_convolution_forward_any(function, context, f);
-}
+    .forward = sn_inner_product_forward_any, .plans = sn_convolution_plans};
 
 void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool transB, SimdBool constB, SimdBool bias,
                                     SimdConvolutionActivationType activation)
@@ -63,9 +46,9 @@ void SimdSynetInnerProduct32fSetParams(void * context, const sn_32f * weight, Si
     static const sn_32f none; /* weights that are not read */
     if (!sn_context_check(context, &kind, __func__))
         return;
-    const struct sn_convolution * c = plan_of(context);
+    const struct sn_convolution * c = sn_convolution_of(context);
     const struct sn_inner_product_data * data = sn_inner_product_data_of(c);
-    const struct sn_set_params given = {is_packed(c) ? weight : &none, data->bias ? bias : NULL, params, NULL, NULL};
+    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, data->bias ? bias : NULL, params, NULL, NULL};
     if (sn_convolution_set_params(&kind, __func__, context, &given) && internal)
         *internal = SimdTrue;
 }
@@ -75,16 +58,13 @@ void SimdSynetInnerProduct32fForward(void * context, const sn_32f * A, const sn_
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
-    const struct sn_convolution * c = plan_of(context);
-    const bool ready = c->packed && c->dstSize; /* otherwise sn_forward_begin() returns false */
-    const struct sn_inner_product_arrays arrays = {A, B, C, sizeof(*A), sizeof(*B), sizeof(*C),
-        is_packed(c) ? 0 : c->p.dstC * c->p.srcC};
-    if (ready && !sn_check_inner_product_arrays(__func__, c, &arrays))
+    const struct sn_convolution * c = sn_convolution_of(context);
+    const size_t weights = sn_has_constant_b(c) ? 0 : c->p.dstC * c->p.srcC;
+    const struct sn_inner_product_arrays arrays = {A, B, buf, C, sizeof(*A), sizeof(*B), sizeof(*C), weights};
+    struct sn_arrays a;
+    if (!sn_inner_product_begin(__func__, c, &arrays, &a))
         return;
-    struct sn_arrays a = sn_dense_arrays(c, A ? A : C, NULL, C);
-    if (!sn_forward_begin(&(struct sn_forward){__func__, c, c, 1, c->workSize, false}, &a, buf))
-        return;
-    if (is_packed(c))
+    if (sn_has_constant_b(c))
         c->algorithm->forward(c, &a);
     else if (!sn_inner_product_32f_given_b(c, A, B, C))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer");

@@ -39,7 +39,7 @@ void SimdSynetQuantizedConvolutionSetParams(void * context, const sn_32f * ioSca
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
-    const struct sn_convolution_parameters * p = &((const struct sn_convolution_context *)context)->plan.p;
+    const struct sn_convolution_parameters * p = &sn_convolution_of(context)->p;
     const bool used = p->dstC != 0;
     SN_CHECK(ioScale, SN_VOID, "ioScale is NULL, expected three floats");
     SN_CHECK(ioZero, SN_VOID, "ioZero is NULL, expected three bytes");

@@ -66,7 +66,7 @@ void SimdSynetQuantizedInnerProductSetParams(void * context, const sn_32f * aSca
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
-    const struct sn_convolution_parameters * p = &((const struct sn_convolution_context *)context)->plan.p;
+    const struct sn_convolution_parameters * p = &sn_convolution_of(context)->p;
     if (!check_scale(__func__, "aScale", aScale) || !check_scale(__func__, "cScale", cScale))
         return;
     SN_CHECK(b || p->dstC * p->srcC == 0, SN_VOID, "b is NULL, expected %zu bytes", p->dstC * p->srcC);
@@ -83,12 +83,9 @@ void SimdSynetQuantizedInnerProductForward(void * context, const uint8_t * A, co
     (void)B;
     if (!sn_context_check(context, &kind, __func__))
         return;
-    const struct sn_convolution * c = &((const struct sn_convolution_context *)context)->plan;
-    const bool ready = c->packed && c->dstSize; /* otherwise sn_forward_begin() returns false */
-    const struct sn_inner_product_arrays arrays = {A, NULL, C, sizeof(*A), 1, sizeof(*C), 0};
-    if (ready && !sn_check_inner_product_arrays(__func__, c, &arrays))
-        return;
-    struct sn_arrays a = sn_dense_arrays(c, A ? A : C, NULL, C);
-    if (sn_forward_begin(&(struct sn_forward){__func__, c, c, 1, c->workSize, false}, &a, buf))
+    const struct sn_convolution * c = sn_convolution_of(context);
+    const struct sn_inner_product_arrays arrays = {A, NULL, buf, C, sizeof(*A), 1, sizeof(*C), 0};
+    struct sn_arrays a;
+    if (sn_inner_product_begin(__func__, c, &arrays, &a))
         c->algorithm->forward(c, &a);
 }
