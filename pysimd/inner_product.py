@@ -32,7 +32,7 @@ from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Array, Coefficients, FloatArray, Floats, Params, Shape, Tensor
 from pysimd.calls import call, create
-from pysimd.quantized import Linear, linear_of
+from pysimd.quantized import Linear, byte_linears
 
 _gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
@@ -294,15 +294,11 @@ class QuantizedInnerProduct(_InnerProduct):
         another dtype, ValueError for another shape, scale or zero.
         """
         handle = self._open()
-        linears = [linear_of(src, "src"), linear_of(dst, "dst")]
-        for (_, zero), name in zip(linears, ("src", "dst")):
-            if not 0 <= zero <= 255:
-                raise ValueError(f"{name}[1] is {zero}, expected a byte, 0 to 255")
+        (scale, zero), (to_scale, to_zero) = byte_linears((src, dst), ("src", "dst"))
         weights = tensor(weight, "weight", self._weight_shape, INT8, INT8.ctype)
         scales, terms = coefficients(weight_scale, "weight_scale", self._dst_c), NULL
         if bias is not None:
             terms = tensor(bias, "bias", (self._dst_c,), INT32, INT32.ctype)
-        (scale, zero), (to_scale, to_zero) = linears
         source = ffi.new("float *", scale), ffi.new("uint8_t *", zero)
         result = ffi.new("float *", to_scale), ffi.new("uint8_t *", to_zero)
         calls.set_params(self._functions.set_params, handle, *source, weights, scales, terms, *result)

@@ -39,7 +39,7 @@ from pysimd.annotations import ActivationLike, Array, Coefficients, Floats, Padd
 from pysimd.calls import create
 from pysimd.convolution_8i import Statistics, check_statistics
 from pysimd.errors import shown
-from pysimd.quantized import Linear, linear_of
+from pysimd.quantized import Linear, byte_linears
 
 
 @dataclass(frozen=True)
@@ -409,10 +409,7 @@ class QuantizedMergedConvolution(_Merged):
                 raise ValueError(f"{name} has {len(values)} elements, expected {count}, one for each stage")
         if len(pairs) != expected:
             raise ValueError(f"linear has {len(pairs)} elements, expected {expected} pairs of scale and zero")
-        linears = [linear_of(each, f"linear[{i}]") for i, each in enumerate(pairs)]
-        for i, (_, zero) in enumerate(linears):
-            if not 0 <= zero <= 255:
-                raise ValueError(f"linear[{i}][1] is {zero}, expected a byte, 0 to 255")
+        linears = byte_linears(pairs, [f"linear[{i}]" for i in range(expected)])
         arrays: tuple[list[Any], ...] = ([], [], [])
         for i, (values, scale, term) in enumerate(zip(*lists)):
             shape = self._weight_shapes[i]

@@ -46,6 +46,15 @@ def linear_of(value: Any, name: str) -> Linear:
     return as_float(value[0], f"{name}[0]"), integer(value[1], f"{name}[1]")
 
 
+def byte_linears(values: Sequence[Any], names: Sequence[str]) -> list[Linear]:
+    """The scales and the zeros of tensors of bytes, for the C functions that take zeros as bytes."""
+    linears = [linear_of(value, name) for value, name in zip(values, names)]
+    for (_, zero), name in zip(linears, names):
+        if not 0 <= zero <= 255:
+            raise ValueError(f"{name}[1] is {zero}, expected a byte, 0 to 255")
+    return linears
+
+
 def _linears(values: Any, number: int) -> list[Linear]:
     """The scales and zeros of so many sources."""
     if not isinstance(values, (tuple, list)) or len(values) != number:

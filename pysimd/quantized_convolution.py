@@ -11,7 +11,7 @@ from pysimd._convolution import Functions
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import Options, SingleConvolution, with_options
 from pysimd.annotations import Array, Coefficients, Params, Shape
-from pysimd.quantized import Linear, linear_of
+from pysimd.quantized import Linear, byte_linears
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -72,10 +72,7 @@ class QuantizedConvolution(SingleConvolution):
         that the arrays contain then. Raises TypeError for another dtype, ValueError for another shape, scale or zero.
         """
         handle = self._open()
-        linears = [linear_of(src, "src"), linear_of(dst if middle is None else middle, "middle"), linear_of(dst, "dst")]
-        for (_, zero), name in zip(linears, ("src", "middle", "dst")):
-            if not 0 <= zero <= 255:
-                raise ValueError(f"{name}[1] is {zero}, expected a byte, 0 to 255")
+        linears = byte_linears((src, dst if middle is None else middle, dst), ("src", "middle", "dst"))
         weights = tensor(weight, "weight", self._weight_shape, INT8, INT8.ctype)
         scales = coefficients(weight_scale, "weight_scale", self._dst_c)
         numbers = params_of(params, self._kind, self._dst_c)
