@@ -2683,8 +2683,8 @@ void SimdnetCumulativeSum(SimdTensorDataType dataType, const void * src, size_t 
 /*
  * Lets a context use the packed parameters of another one, without a copy, for a network that runs with images of several
  * sizes. The effect is that of SetParams() with the same arguments. Both are contexts of one kind, any that has a SetParams
- * function, whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, in M of
- * InnerProduct32f or InnerProduct16b, or in the steps of sequences; and `from` has its parameters.
+ * function, whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, in M of an
+ * inner product, or in the steps of sequences; and `from` has its parameters.
  *
  *     if (!SimdnetShareParams(context, from))
  *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);

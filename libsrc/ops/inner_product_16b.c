@@ -21,7 +21,7 @@ static bool any(const struct sn_convolution * c)
 static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
 {
     const struct sn_inner_product_16b * a = sn_inner_product_16b_of(c), * b = sn_inner_product_16b_of(from);
-    return a->dot.transposed == b->dot.transposed && a->bias == b->bias;
+    return sn_dot_alike(c, from) && a->bias == b->bias;
 }
 
 /* ---- `base` */

@@ -116,6 +116,18 @@ static void * open_product_16b(const struct subject * s, const float * floats)
     return context;
 }
 
+static void * open_product_8i(const struct subject * s, const float * floats)
+{
+    float scales[128];
+    for (size_t i = 0; i < 128; ++i)
+        scales[i] = 0.01f + (float)i / 5000;
+    void * context = SimdSynetQuantizedInnerProductInit(s->batch * s->p->srcH * s->p->srcW, s->p->dstC, s->p->srcC,
+        SimdTensorData8u, SimdTensorData8i, SimdTensorData8u, SimdTrue, SimdTrue, SimdFalse);
+    SimdSynetQuantizedInnerProductSetParams(context, (const float[]){0.5f}, (const uint8_t[]){3}, (const int8_t *)floats, scales,
+                                            NULL, (const float[]){0.75f}, (const uint8_t[]){130});
+    return context;
+}
+
 static void * open_add(const struct subject * s, const float * floats)
 {
     const parameters * p = s->p;
@@ -141,6 +153,8 @@ static const struct kind quantized = {
 static const struct kind convolution_16b = {"Convolution16b", open_16b, SimdSynetConvolution16bExternalBufferSize, 1};
 static const struct kind product_32f = {
     "InnerProduct32f", open_product, SimdSynetInnerProduct32fExternalBufferSize, 4};
+static const struct kind product_8i = {
+    "QuantizedInnerProduct", open_product_8i, SimdSynetQuantizedInnerProductExternalBufferSize, 1};
 static const struct kind deconvolution_16b = {
     "Deconvolution16b", open_deconvolution_16b, SimdSynetDeconvolution16bExternalBufferSize, 1};
 static const struct kind merged_16b = {
@@ -427,6 +441,8 @@ CHECK_FAMILY(forward)
         compare(&s, true);
         s.kind = &product_16b, *s.p = typed(product, SimdTensorData16b, n / 3);
         compare(&s, s.p->dstT == SimdTensorData32f);
+        s.kind = &product_8i, *s.p = typed(product, SimdTensorData8u, 3);
+        compare(&s, false);
         s = random_merged(n);
         compare(&s, true);
         s.kind = &merged_16b;

@@ -145,6 +145,27 @@ static void set_product_16b(void * context, const float * f)
     SimdSynetInnerProduct16bSetParams(context, f, f + 7, f + 20);
 }
 
+static void * product_8i_of(size_t M, const parameters * p, SimdBool transB)
+{
+    return SimdSynetQuantizedInnerProductInit(M, p->dstC, p->srcC, SimdTensorData8u, SimdTensorData8i, SimdTensorData8u, transB,
+                                              SimdTrue, SimdFalse);
+}
+
+static void * init_product_8i(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return product_8i_of(batch * p->srcH * p->srcW, p, SimdTrue);
+}
+
+static void set_product_8i(void * context, const float * f)
+{
+    static float scales[128];
+    for (size_t i = 0; i < 128; ++i)
+        scales[i] = 0.01f + (float)i / 5000;
+    SimdSynetQuantizedInnerProductSetParams(context, (const float[]){0.5f}, (const uint8_t[]){3}, (const int8_t *)f, scales,
+                                            NULL, (const float[]){0.75f}, (const uint8_t[]){130});
+}
+
 static const struct kind
     plain_32f = {"Convolution32f", init_32f, set_32f, SimdSynetConvolution32fInternalBufferSize},
     back_32f = {"Deconvolution32f", init_back, set_back, SimdSynetDeconvolution32fInternalBufferSize},
@@ -155,7 +176,9 @@ static const struct kind
     product_32f = {"InnerProduct32f", init_product, set_product, SimdSynetInnerProduct32fInternalBufferSize},
     back_16b = {"Deconvolution16b", init_back_16b, set_back_16b, SimdSynetDeconvolution16bInternalBufferSize},
     merged_16b = {"MergedConvolution16b", init_merged_16b, set_merged_16b, SimdSynetMergedConvolution16bInternalBufferSize},
-    product_16b = {"InnerProduct16b", init_product_16b, set_product_16b, SimdSynetInnerProduct16bInternalBufferSize};
+    product_16b = {"InnerProduct16b", init_product_16b, set_product_16b, SimdSynetInnerProduct16bInternalBufferSize},
+    product_8i = {"QuantizedInnerProduct", init_product_8i, set_product_8i,
+        SimdSynetQuantizedInnerProductInternalBufferSize};
 
 /* ---- shapes */
 
@@ -277,6 +300,7 @@ static void all_kinds(void)
         {&merged_16b, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&product_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}},
         {&product_16b, 1, {shape(NHWC, 31, 40, 1, 1, 1)}},
+        {&product_8i, 1, {bytes(shape(NHWC, 32, 40, 1, 1, 1))}}, {&product_8i, 1, {bytes(shape(NHWC, 31, 9, 1, 1, 1))}},
     };
     size_t shared = 0;
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
@@ -410,6 +434,21 @@ static void product_refusals(void)
     SimdRelease(from);
 }
 
+static void product_8i_refusals(void)
+{
+    struct subject s = {&product_8i, 1, {bytes(shape(NHWC, 32, 40, 1, 1, 1))}};
+    void * from = open_context(&s, 1, 3, 3), * context = product_8i_of(5, s.p, SimdFalse);
+    s.kind->set(from, floats);
+    TEST(!SimdnetShareParams(context, from));
+    TEST_REFUSED(1, "from packs its weights for '");
+    SimdRelease(context);
+    s.p->srcC = 31;
+    refused(&s, from, 1, "K of from is 32, expected 31 as in context");
+    s.p->srcC = 32, s.p->dstC = 41;
+    refused(&s, from, 1, "N of from is 40, expected 41 as in context");
+    SimdRelease(from);
+}
+
 static void other_refusals(void)
 {
     const size_t dims[] = {2, 3};
@@ -519,6 +558,7 @@ int main(void)
         other_windows();
         cropped_kernels();
         pixels_of_both_layouts();
+        product_8i_refusals();
     }
     SimdnetSetMaxIsa(NULL);
     refusals();

@@ -40,6 +40,12 @@ static inline const struct sn_dot_family * sn_dot_of(const struct sn_convolution
 /* Whether `base` computes: on a level without a tile. */
 static inline bool sn_dot_base_supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
 
+/* For algorithms that compute inner products, too: whether the same B would be packed to the same numbers. */
+static inline bool sn_dot_alike(const struct sn_convolution * c, const struct sn_convolution * from)
+{
+    return sn_dot_of(c)->transposed == sn_dot_of(from)->transposed;
+}
+
 /* By the tile; supports every shape. */
 extern const struct sn_convolution_algorithm sn_convolution_dot_tiled;
 

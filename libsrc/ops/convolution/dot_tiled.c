@@ -248,4 +248,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_dot_tiled = {.name = "tiled", .tiled = true, .supports = supports,
-    .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};
+    .plan = plan, .offsets = offsets, .pack = pack, .alike = sn_dot_alike, .forward = forward};

@@ -63,7 +63,7 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 static const struct sn_convolution_algorithm base = {.name = "base", .supports = sn_dot_base_supports,
-    .plan = sn_base_8i_plan, .pack = sn_base_8i_pack, .forward = forward};
+    .plan = sn_base_8i_plan, .pack = sn_base_8i_pack, .alike = sn_dot_alike, .forward = forward};
 
 /* ---- results */
 
