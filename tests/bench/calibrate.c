@@ -193,7 +193,7 @@ static bool set_all(struct row * row)
     const sn_32f * const stats[] = {values, ones, values, ones};
     bool set = true;
     for (size_t i = 0; set && i < row->number; ++i) {
-        const struct sn_set_params given = {weight, NULL, NULL, stats};
+        const struct sn_set_params given = {.weight = weight, .stats = stats};
         const struct sn_fault fault = sn_convolution_set(&row->timed[i].plan, &given, 1);
         set = !fault.memory && !fault.name;
     }
