@@ -21,4 +21,16 @@ SN_INLINE bool sn_is_not_0(uint64_t x) { return ((uint32_t)x | (uint32_t)(x >> 3
 void sn_widen(enum sn_data from, const uint8_t * src, size_t n, sn_64i * restrict wide);
 void sn_narrow_integers(enum sn_data to, const sn_64i * wide, size_t n, uint8_t * restrict dst);
 
+/* An integer or a boolean, as sn_widen() has it; an unsigned one of 64 bits keeps its bits. For loops of one known type. */
+SN_INLINE int64_t sn_widened(enum sn_data type, const uint8_t * at)
+{
+    switch (type) {
+    case SN_DATA_8I: return (int8_t)*at;
+    case SN_DATA_8U: return *at;
+    case SN_DATA_BOOL: return *at != 0;
+    case SN_DATA_32I: return *(const sn_32i *)at;
+    default: return *(const sn_64i *)at;
+    }
+}
+
 #endif

@@ -19,17 +19,6 @@ struct state {
     size_t count, place; /* elements; the index of a maximum or minimum */
 };
 
-SN_INLINE int64_t element(enum sn_data type, const uint8_t * at)
-{
-    switch (type) {
-    case SN_DATA_8I: return (int8_t)*at;
-    case SN_DATA_8U: return *at;
-    case SN_DATA_BOOL: return *at != 0;
-    case SN_DATA_32I: return *(const sn_32i *)at;
-    default: return *(const sn_64i *)at;
-    }
-}
-
 SN_INLINE bool exceeds(enum sn_data type, int64_t a, int64_t b)
 {
     return type == SN_DATA_64U ? (uint64_t)a > (uint64_t)b : a > b;
@@ -68,7 +57,7 @@ SN_INLINE void visit(const struct reduction * job, enum sn_data type, const uint
         for (size_t k = job->reduced - 1, rest = row; k-- > 0; rest /= job->gone[k].extent)
             at += rest % job->gone[k].extent * job->gone[k].stride * job->bytes;
         for (size_t i = 0; i < last.extent; ++i, at += last.stride * job->bytes)
-            add(&job->r, type, s, element(type, at));
+            add(&job->r, type, s, sn_widened(type, at));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dispatch/dispatch.h"
+#include "ops/cast.h"
 #include "ops/units.h"
 #include "runtime/threads.h"
 
@@ -34,17 +35,6 @@ SN_INLINE int64_t combined(enum sn_scatter_reduction reduction, int64_t a, int64
     }
 }
 
-SN_INLINE int64_t loaded(enum sn_data type, const uint8_t * at)
-{
-    switch (type) {
-    case SN_DATA_8I: return (int8_t)*at;
-    case SN_DATA_8U: return *at;
-    case SN_DATA_BOOL: return *at != 0;
-    case SN_DATA_32I: return *(const sn_32i *)at;
-    default: return *(const sn_64i *)at;
-    }
-}
-
 SN_INLINE void store(enum sn_data type, uint8_t * at, int64_t value)
 {
     switch (type) {
@@ -63,7 +53,7 @@ static void update(enum sn_data type, enum sn_scatter_reduction reduction, size_
     else if (type == SN_DATA_32F)
         *(sn_32f *)dst = combined_32f(reduction, *(const sn_32f *)dst, *(const sn_32f *)from);
     else
-        store(type, dst, combined(reduction, loaded(type, dst), loaded(type, from), type != SN_DATA_64U));
+        store(type, dst, combined(reduction, sn_widened(type, dst), sn_widened(type, from), type != SN_DATA_64U));
 }
 
 /* ---- adjacent elements */

@@ -4,7 +4,6 @@
  * by default.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,18 +16,7 @@
 #include "runtime/threads.h"
 #include "emulated.h"
 #include "test.h"
-
-/* The threads of this process, as counted by the system. */
-static size_t threads_of_process(void)
-{
-    DIR * tasks = opendir("/proc/self/task");
-    size_t count = 0;
-    for (struct dirent * entry; tasks && (entry = readdir(tasks));)
-        count += entry->d_name[0] != '.';
-    if (tasks)
-        closedir(tasks);
-    return count;
-}
+#include "used.h"
 
 enum { BATCH = 6, SIDE = 24 };
 static float image[BATCH * SIDE * SIDE * 8], weight[9 * 8 * 8], expected[BATCH * SIDE * SIDE * 8];

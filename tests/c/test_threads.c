@@ -4,7 +4,6 @@
  * --threads). The number itself: test_thread_number.c; many callers, and forks: test_callers.c.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -20,6 +19,7 @@
 #include "runtime/threads.h"
 #include "emulated.h"
 #include "test.h"
+#include "used.h"
 
 /* ---- replaced functions: creating threads fails once none are left */
 
@@ -84,18 +84,6 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
     if (number == SYS_futex && d)
         __atomic_add_fetch(&futex_sleeps, 1, __ATOMIC_RELAXED);
     return result;
-}
-
-/* The threads of this process, as counted by the system. */
-static size_t threads_of_process(void)
-{
-    DIR * tasks = opendir("/proc/self/task");
-    size_t count = 0;
-    for (struct dirent * entry; tasks && (entry = readdir(tasks));)
-        count += entry->d_name[0] != '.';
-    if (tasks)
-        closedir(tasks);
-    return count;
 }
 
 /* ---- the pool */
@@ -352,7 +340,7 @@ static void together(int threads)
     sn_parallel_for(&(struct sn_parallel){.run = wait_for_all, .job = &threads, .units = (size_t)threads, .cost = 1e9});
 }
 
-static void used(void)
+static void used_threads(void)
 {
     sn_threads_force(4);
     sn_threads_used_clear();
@@ -650,7 +638,7 @@ int main(void)
     rounding();
     fast_mode();
     no_signals();
-    used();
+    used_threads();
     if (emulated()) {
         printf("skipped: forks, under an emulator\n");
     } else {

@@ -1,7 +1,8 @@
-/* How much memory the process uses, for tests of what returns to the system. */
+/* How much memory and how many threads the process uses, for tests of what returns to the system. */
 #ifndef SN_TESTS_USED_H
 #define SN_TESTS_USED_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -21,6 +22,18 @@ static inline struct used used(void)
     if (file)
         fclose(file);
     return (struct used){space * page, resident * page};
+}
+
+/* The threads of this process, as counted by the system. */
+static inline size_t threads_of_process(void)
+{
+    DIR * tasks = opendir("/proc/self/task");
+    size_t count = 0;
+    for (struct dirent * entry; tasks && (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return count;
 }
 
 #endif
