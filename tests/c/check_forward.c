@@ -100,6 +100,21 @@ static void * open_merged_16b(const struct subject * s, const float * floats)
     return context;
 }
 
+static void * open_merged_8i(const struct subject * s, const float * floats)
+{
+    const int8_t * b = (const int8_t *)floats, * const weight[] = {b, b + 3, b + 5};
+    parameters p[3];
+    float scales[128];
+    for (size_t i = 0; i < 128; ++i)
+        scales[i] = 0.01f + (float)i / 5000;
+    for (size_t i = 0; i < s->stages; ++i)
+        p[i] = s->p[i], p[i].activation = SimdConvolutionActivationIdentity;
+    void * context = SimdSynetQuantizedMergedConvolutionInit(s->batch, p, s->stages, 0);
+    SimdSynetQuantizedMergedConvolutionSetParams(context, (const float[]){0.5f, 1, 0.75f, 2}, (const uint8_t[]){3, 120, 130, 100},
+                                                 weight, (const float * const[]){scales, scales + 1, scales + 2}, NULL);
+    return context;
+}
+
 static void * open_deconvolution_16b(const struct subject * s, const float * floats)
 {
     void * context = SimdSynetDeconvolution16bInit(s->batch, s->p, SimdSynetCompatibilityDefault);
@@ -153,6 +168,8 @@ static const struct kind quantized = {
 static const struct kind convolution_16b = {"Convolution16b", open_16b, SimdSynetConvolution16bExternalBufferSize, 1};
 static const struct kind product_32f = {
     "InnerProduct32f", open_product, SimdSynetInnerProduct32fExternalBufferSize, 4};
+static const struct kind merged_8i = {
+    "QuantizedMergedConvolution", open_merged_8i, SimdSynetQuantizedMergedConvolutionExternalBufferSize, 1};
 static const struct kind product_8i = {
     "QuantizedInnerProduct", open_product_8i, SimdSynetQuantizedInnerProductExternalBufferSize, 1};
 static const struct kind deconvolution_16b = {
@@ -450,6 +467,10 @@ CHECK_FAMILY(forward)
         s.p[2].dstH = s.p[2].srcH, s.p[2].dstW = s.p[2].srcW;
         s.p[0].srcT = n & 1 ? SimdTensorData16b : SimdTensorData32f;
         s.p[2].dstT = n & 2 ? SimdTensorData16b : SimdTensorData32f;
+        compare(&s, false);
+        s.kind = &merged_8i;
+        for (size_t i = 0; i < s.stages; ++i)
+            s.p[i].srcT = s.p[i].dstT = SimdTensorData8u;
         compare(&s, false);
         s = (struct subject){&convolution_8i, {typed(some(n), SimdTensorData8u, n / 3)}, 1, check_few(3)};
         s.p->activation = check_any_activation();

@@ -145,6 +145,26 @@ static void set_product_16b(void * context, const float * f)
     SimdSynetInnerProduct16bSetParams(context, f, f + 7, f + 20);
 }
 
+/* Bytes, without activations. */
+static void * init_merged_8i(size_t batch, const parameters * p, size_t stages)
+{
+    parameters q[3];
+    for (size_t i = 0; i < stages; ++i)
+        q[i] = p[i], q[i].activation = SimdConvolutionActivationIdentity;
+    return SimdSynetQuantizedMergedConvolutionInit(batch, q, stages, 0);
+}
+
+static void set_merged_8i(void * context, const float * f)
+{
+    static float scales[128];
+    for (size_t i = 0; i < 128; ++i)
+        scales[i] = 0.01f + (float)i / 5000;
+    SimdSynetQuantizedMergedConvolutionSetParams(
+        context, (const float[]){0.5f, 1, 0.75f, 2}, (const uint8_t[]){3, 120, 130, 100},
+        (const int8_t * const[]){(const int8_t *)f, (const int8_t *)f + 3, (const int8_t *)f + 5},
+        (const float * const[]){scales, scales + 1, scales + 2}, NULL);
+}
+
 static void * product_8i_of(size_t M, const parameters * p, SimdBool transB)
 {
     return SimdSynetQuantizedInnerProductInit(M, p->dstC, p->srcC, SimdTensorData8u, SimdTensorData8i, SimdTensorData8u, transB,
@@ -177,6 +197,8 @@ static const struct kind
     back_16b = {"Deconvolution16b", init_back_16b, set_back_16b, SimdSynetDeconvolution16bInternalBufferSize},
     merged_16b = {"MergedConvolution16b", init_merged_16b, set_merged_16b, SimdSynetMergedConvolution16bInternalBufferSize},
     product_16b = {"InnerProduct16b", init_product_16b, set_product_16b, SimdSynetInnerProduct16bInternalBufferSize},
+    merged_8i = {"QuantizedMergedConvolution", init_merged_8i, set_merged_8i,
+        SimdSynetQuantizedMergedConvolutionInternalBufferSize},
     product_8i = {"QuantizedInnerProduct", init_product_8i, set_product_8i,
         SimdSynetQuantizedInnerProductInternalBufferSize};
 
@@ -298,6 +320,9 @@ static void all_kinds(void)
         {&merged_32f, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&merged_16b, 3, {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&merged_16b, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
+        {&merged_8i, 3, {bytes(shape(NHWC, 16, 40, 1, 1, 1)), bytes(shape(NHWC, 40, 40, 3, 1, 40)),
+            bytes(shape(NHWC, 40, 24, 1, 1, 1))}},
+        {&merged_8i, 2, {bytes(shape(NHWC, 40, 40, 3, 2, 40)), bytes(shape(NHWC, 40, 24, 1, 1, 1))}},
         {&product_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}},
         {&product_16b, 1, {shape(NHWC, 31, 40, 1, 1, 1)}},
         {&product_8i, 1, {bytes(shape(NHWC, 32, 40, 1, 1, 1))}}, {&product_8i, 1, {bytes(shape(NHWC, 31, 9, 1, 1, 1))}},
