@@ -181,18 +181,25 @@ static void elements_refused(const char * text, SimdnetScatterElementsParameters
     check_refused(CHECK_VALUE, text, scatter_elements, &p);
 }
 
-static void elements_refusals(void)
+/* A case whose arrays fit 8 updates, of which 8 indices of 0 say where; returns these. */
+static int64_t * arrays_of_refusals(const char * function)
 {
-    const SimdnetScatterElementsParameters good = {.size = sizeof(good), .dataType = SimdTensorData32f, .count = 2,
-        .shape = {3, 4}, .updatesShape = {2, 4}, .indexShape = {2, 4}, .reduction = SimdnetScatterAdd};
-    SimdnetScatterElementsParameters p;
-    check_case(ELEMENTS, "refusals");
+    check_case(function, "refusals");
     check_in("src", CHECK_32F, 12, CHECK_RANDOM);
     check_optional();
     int64_t * index = check_in("index", CHECK_32I, 16, CHECK_RANDOM);
     memset(index, 0, 64);
     check_in("updates", CHECK_32F, 8, CHECK_RANDOM);
     check_out("dst", CHECK_32F, 12);
+    return index;
+}
+
+static void elements_refusals(void)
+{
+    const SimdnetScatterElementsParameters good = {.size = sizeof(good), .dataType = SimdTensorData32f, .count = 2,
+        .shape = {3, 4}, .updatesShape = {2, 4}, .indexShape = {2, 4}, .reduction = SimdnetScatterAdd};
+    SimdnetScatterElementsParameters p;
+    int64_t * index = arrays_of_refusals(ELEMENTS);
     check_refused_null(scatter_elements, &good);
     check_refused_overlap(true, scatter_elements, &good);
     elements_refused("reduction is 5", (p = good, p.reduction = (SimdnetScatterReduction)5, p));
@@ -315,13 +322,7 @@ static void nd_refusals(void)
     const SimdnetScatterNdParameters good = {.size = sizeof(good), .dataType = SimdTensorData32f, .depth = 2, .shape = {3, 2},
         .inner = 2, .indices = 4, .reduction = SimdnetScatterAdd};
     SimdnetScatterNdParameters p;
-    check_case(SCATTER_ND, "refusals");
-    check_in("src", CHECK_32F, 12, CHECK_RANDOM);
-    check_optional();
-    int64_t * index = check_in("index", CHECK_32I, 16, CHECK_RANDOM);
-    memset(index, 0, 64);
-    check_in("updates", CHECK_32F, 8, CHECK_RANDOM);
-    check_out("dst", CHECK_32F, 12);
+    int64_t * index = arrays_of_refusals(SCATTER_ND);
     check_refused_null(scatter_nd, &good);
     check_refused_overlap(true, scatter_nd, &good);
     nd_refused("reduction is -1", (p = good, p.reduction = (SimdnetScatterReduction)-1, p));
