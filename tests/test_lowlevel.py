@@ -579,25 +579,31 @@ def test_deconvolution_init_refuses(change: dict[str, Any], word: str) -> None:
     assert word in sentence.split(": ", 1)[1]
 
 
+def last(kind: int = 1) -> str:
+    """The last error, which is of this kind."""
+    assert lib.SimdnetLastErrorKind() == kind
+    return str(ffi.string(lib.SimdnetLastError()).decode())
+
+
+def refuse_context(context: Any, floats: Any, forward: Any, set_params: Any, sizes: tuple[Any, Any]) -> None:
+    """All functions of a convolution refuse a context that is not one of theirs."""
+    forward(context, floats, NULL, floats + 100)
+    assert "context" in last()
+    set_params(context, floats, NULL, NULL, NULL)
+    assert "context" in last()
+    for size in sizes:
+        assert size(context) == 0
+        assert "context" in last()
+
+
 def test_deconvolution_refuses_other_contexts_and_null() -> None:
     assert lib.SimdSynetDeconvolution32fInit(0, parameters(dstH=6, dstW=6), NULL) == NULL
     assert lib.SimdSynetDeconvolution32fInit(1, NULL, NULL) == NULL
     other = ffi.gc(lib.SimdSynetConvolution32fInit(1, parameters(), NULL), lib.SimdRelease)
     floats = address(np.zeros(400, np.float32))
-
-    def last() -> str:
-        assert lib.SimdnetLastErrorKind() == 1
-        return str(ffi.string(lib.SimdnetLastError()).decode())
-
+    sizes = (lib.SimdSynetDeconvolution32fExternalBufferSize, lib.SimdSynetDeconvolution32fInternalBufferSize)
     for context in (NULL, other):
-        lib.SimdSynetDeconvolution32fForward(context, floats, NULL, floats + 100)
-        assert "context" in last()
-        lib.SimdSynetDeconvolution32fSetParams(context, floats, NULL, NULL, NULL)
-        assert "context" in last()
-        assert lib.SimdSynetDeconvolution32fExternalBufferSize(context) == 0
-        assert "context" in last()
-        assert lib.SimdSynetDeconvolution32fInternalBufferSize(context) == 0
-        assert "context" in last()
+        refuse_context(context, floats, lib.SimdSynetDeconvolution32fForward, lib.SimdSynetDeconvolution32fSetParams, sizes)
     conv = ffi.gc(lib.SimdSynetDeconvolution32fInit(1, parameters(dstH=6, dstW=6), NULL), lib.SimdRelease)
     lib.SimdSynetDeconvolution32fSetParams(conv, NULL, NULL, NULL, NULL)
     assert "weight is NULL" in last()
@@ -613,11 +619,6 @@ def test_deconvolution_refuses_other_contexts_and_null() -> None:
 @pytest.mark.parametrize("constant", [0, 1])
 def test_inner_products_refuse(constant: int) -> None:
     floats = address(np.zeros(100, np.float32))
-
-    def last(kind: int = 1) -> str:
-        assert lib.SimdnetLastErrorKind() == kind
-        return str(ffi.string(lib.SimdnetLastError()).decode())
-
     for change in ((BIG, BIG, 4), (BIG, 3, BIG), (2, BIG, BIG)):
         assert lib.SimdSynetInnerProduct32fInit(*change, 1, constant, 1, 0) == NULL
         assert "too large for an array" in last()
@@ -662,20 +663,9 @@ def test_contexts_refuse_null_and_each_other() -> None:
     assert add != NULL
     data = np.zeros(200, np.float32)
     floats, octets = address(data), address(data.view(np.uint8))
-
-    def last() -> str:
-        assert lib.SimdnetLastErrorKind() == 1
-        return str(ffi.string(lib.SimdnetLastError()).decode())
-
+    sizes = (lib.SimdSynetConvolution32fExternalBufferSize, lib.SimdSynetConvolution32fInternalBufferSize)
     for context in (NULL, add, floats):
-        lib.SimdSynetConvolution32fForward(context, floats, NULL, floats + 100)
-        assert "context" in last()
-        lib.SimdSynetConvolution32fSetParams(context, floats, NULL, NULL, NULL)
-        assert "context" in last()
-        assert lib.SimdSynetConvolution32fExternalBufferSize(context) == 0
-        assert "context" in last()
-        assert lib.SimdSynetConvolution32fInternalBufferSize(context) == 0
-        assert "context" in last()
+        refuse_context(context, floats, lib.SimdSynetConvolution32fForward, lib.SimdSynetConvolution32fSetParams, sizes)
     for context in (NULL, conv, floats):
         lib.SimdSynetAdd16bForward(context, octets, octets, octets)
         assert "context" in last()
