@@ -23,6 +23,7 @@ void fuzz_convolution_8i(void);
 void fuzz_quantized_convolution(void);
 void fuzz_merged_convolution(void);
 void fuzz_merged_convolution_16b(void);
+void fuzz_merged_convolution_8i(void);
 void fuzz_quantized_merged_convolution(void);
 
 #endif

@@ -366,6 +366,48 @@ static void some_merged(bool small)
     SimdRelease(context);
 }
 
+/* Results are not compared with base: a number near the middle of two bytes may become either. */
+void fuzz_merged_convolution_8i(void)
+{
+    const size_t count = fuzz_pick(2, 3), batch = fuzz_byte() % 4 == 1 ? fuzz_size(2) : 1;
+    SimdConvolutionParameters p[3];
+    const float * weight[3] = {NULL, NULL, NULL}, * bias[3] = {NULL, NULL, NULL}, * params[3] = {NULL, NULL, NULL};
+    const float * stats[6], * pair[4];
+    const SimdTensorDataType types[] = {SimdTensorData32f, SimdTensorData8u};
+    some_stages(p, count == 2 ? fuzz_pick(0, 1) : 0, count);
+    for (size_t i = 0; i < count; ++i)
+        p[i].srcT = types[fuzz_pick(0, 1)], p[i].dstT = types[fuzz_pick(0, 1)];
+    void * context;
+    OPEN(context, SimdSynetMergedConvolution8iInit, batch, p, count, (SimdSynetCompatibilityType)fuzz_enum(15));
+    if (!context)
+        return;
+    SimdBool internal[3];
+    fuzz_anything();
+    for (size_t i = 0; i < count; ++i) {
+        weight[i] = fuzz_in(F32, weights_of(&p[i]));
+        bias[i] = fuzz_chance() ? fuzz_in(F32, p[i].dstC) : NULL;
+        params[i] = fuzz_activation_params(p[i].activation, p[i].dstC);
+    }
+    const SimdConvolutionParameters * end = &p[count - 1];
+    const float * const * given = some_stats(p->srcC, end->srcC, pair);
+    memcpy(stats, pair, sizeof(pair));
+    some_stats(0, end->dstC, pair);
+    memcpy(stats + 4, pair + 2, 2 * sizeof(*pair));
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdSynetMergedConvolution8iSetParams, context, weight, internal, bias, params, given ? stats : NULL);
+    const size_t buffer = SimdSynetMergedConvolution8iExternalBufferSize(context);
+    if (fuzz_chance()) {
+        fuzz_forward(context, batch, p, end, false, buffer);
+    } else {
+        const uint8_t * src = fuzz_in(fuzz_type_of(p->srcT), CELLS(batch, p->srcC, p->srcH, p->srcW));
+        uint8_t * dst = fuzz_out(fuzz_type_of(end->dstT), CELLS(batch, end->dstC, end->dstH, end->dstW));
+        uint8_t * buf = fuzz_chance() ? fuzz_scratch(buffer) : NULL;
+        if (fuzz_possible())
+            CALL(SimdSynetMergedConvolution8iForward, context, src, buf, dst);
+    }
+    SimdRelease(context);
+}
+
 void fuzz_merged_convolution(void) { some_merged(false); }
 void fuzz_merged_convolution_16b(void) { some_merged(true); }
 
