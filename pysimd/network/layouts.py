@@ -392,7 +392,7 @@ _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("Conv", "ConvTranspose", "DynamicConv", "DynamicConvTranspose"), _image),
     **dict.fromkeys(("MaxPool", "AveragePool", "Resize", "Lrn"), _image),
     **dict.fromkeys(("Unary", "Scale", "Prelu", "Softmax", "L2Norm", "Quantize", "Dequantize", "Cast"), _same),
-    **dict.fromkeys(("Binary", "Elementwise", "Select"), _binary),
+    **dict.fromkeys(("Binary", "ExactBinary", "Elementwise", "Select"), _binary),
     "ChannelNorm": _channels,
     "Concat": _concat,
     "Expand": _expand,

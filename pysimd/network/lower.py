@@ -44,10 +44,10 @@ from pysimd.network.functions import (
 from pysimd.network.graph import Node
 from pysimd.network.layers import Attributes, Operands, given
 from pysimd.network.operators import SCATTER, constant_places
-from pysimd.network.products import products
+from pysimd.network.products import byte_products, products
 from pysimd.network.ranks import MOST, groups_of
 from pysimd.network.ranks import merged as merged_shape
-from pysimd.network.views import View, Views
+from pysimd.network.views import Constant, View, Views
 from pysimd.resize import COORDINATES, ROUNDINGS
 from pysimd.resize import MODES as RESIZE_MODES
 
@@ -251,11 +251,15 @@ def _quantized(function: str, packed: int) -> Callable[[Attributes, Operands, Op
         axis = a["axis"]
         outer, channels, inner = (1, 1, src.size) if axis is None else around(src.shape, axis)
         members = {"dataType": tensor_type((src, dst)[packed].dtype), "outer": outer, "channels": channels, "inner": inner}
-        members |= {"src": src, "dst": dst, "scale": per_channel(scale.values, channels)}
-        members["zero"] = None if zero is None else per_channel(zero.values, channels)
+        members |= {"src": src, "dst": dst, "scale": _of_channels(scale, channels), "zero": _of_channels(zero, channels)}
         return of_struct(function, "SimdnetQuantizeLinearParameters", members)
 
     return call
+
+
+def _of_channels(operand: Any, channels: int) -> Any:
+    """A number for each channel: the array of a constant, or a view of what is computed."""
+    return per_channel(operand.values, channels) if isinstance(operand, Constant) else operand
 
 
 # ---- reductions
@@ -442,6 +446,10 @@ def _matmul(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     return products(left, right, result)
 
 
+def _byte_product(a: Attributes, x: Operands, y: Operands) -> list[Call]:
+    return byte_products(x[0], x[1], y[0])
+
+
 def _host(a: Attributes, x: Operands, y: Operands) -> Steps:
     return Steps((PythonCall(a["function"], tuple(x), tuple(y)),))
 
@@ -465,6 +473,7 @@ _OPERATORS: Mapping[str, Any] = {
     **_WEIGHTED,
     "AveragePool": _average_pool,
     "Binary": _binary,
+    "ByteProduct": _byte_product,
     "Cast": _cast,
     "ChannelNorm": _channel_norm,
     "Concat": _concat,
@@ -473,6 +482,7 @@ _OPERATORS: Mapping[str, Any] = {
     "DynamicConv": layers.convolution,
     "DynamicConvTranspose": layers.deconvolution,
     "Elementwise": _elementwise,
+    "ExactBinary": _binary,
     "Expand": _expand,
     "Gather": _gather,
     "GatherElements": _gather_elements,

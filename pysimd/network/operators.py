@@ -15,8 +15,10 @@ in capitals are constants::
     Linear(x, W, [B], [add])      activation, order; x (..., K), W (K, N); with `contracted` more than 1, x (..., K1, K2) and
                                   W (K1, K2, N)
     MatMul(a, b)                  as numpy.matmul; both at least matrices
+    ByteProduct(a, b)             exact sums in int32; a (..., M, K) uint8, b (N, K) or (..., N, K) int8
     Unary(x)                      function, params: see UNARY
     Binary(a, b)                  function: see BINARY; activation; both have the same number of dimensions
+    ExactBinary(a, b)             function: see BINARY; likewise; no pass changes how results are rounded
     Elementwise(a, b)             function: see ELEMENTWISE; of integers and booleans, some of floats; likewise
     Select(condition, a, b)       a where the condition is true, else b; likewise, of any type
     Scale(x, S, [B])              axis: x * S + B by the coordinate along that axis
@@ -52,7 +54,7 @@ in capitals are constants::
                                   reduction
     CumulativeSum(x)              axis, exclusive, reverse
     TopK(x) -> values, indices    k, axis, largest, sorted
-    Quantize(x, S, [Z]), Dequantize(x, S, [Z])
+    Quantize(x, s, [z]), Dequantize(x, s, [z])
                                   axis (None for one scale); Quantize also dtype
     Host(x, ...)                  function, types: computed by a Python function with the arrays of its inputs, which
                                   returns an array, or a tuple or a list of them
@@ -128,13 +130,11 @@ _CONSTANT: Mapping[str, Sequence[int]] = {
     "ChannelNorm": (1, 2),
     "Conv": (1, 2),
     "ConvTranspose": (1, 2),
-    "Dequantize": (1, 2),
     "Gru": (1, 2, 3),
     "LayerNorm": (1, 2),
     "Linear": (1, 2),
     "Lstm": (1, 2, 3, 7),
     "Prelu": (1,),
-    "Quantize": (1, 2),
     "Rnn": (1, 2, 3),
     "Scale": (1, 2),
 }
@@ -266,6 +266,14 @@ def _matmul(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     a, b = inputs[0].shape, inputs[1].shape
     _need(len(a) >= 2 and len(b) >= 2 and a[-1] == b[-2], f"matrices of shapes {a} and {b} cannot be multiplied")
     return [Type((*broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1]))]
+
+
+def _byte_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    a, b = inputs
+    _need((a.dtype, b.dtype) == ("uint8", "int8"), f"the types are {a.dtype} and {b.dtype}, expected uint8 and int8")
+    _need(len(a.shape) >= 2 and len(b.shape) >= 2, f"the shapes are {a.shape} and {b.shape}, expected matrices")
+    _need(a.shape[-1] == b.shape[-1], f"the rows of {a.shape} and {b.shape} have different sizes")
+    return [Type((*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-2]), "int32")]
 
 
 def _recurrent(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
@@ -444,6 +452,7 @@ def _dequantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type
 _RULES: dict[str, _Rule] = {
     "AveragePool": _pool,
     "Binary": _binary,
+    "ByteProduct": _byte_product,
     "Cast": lambda inputs, attributes: [Type(inputs[0].shape, attributes["dtype"])],
     "ChannelNorm": _of_images,
     "Concat": _concat,
@@ -454,6 +463,7 @@ _RULES: dict[str, _Rule] = {
     "DynamicConv": _conv,
     "DynamicConvTranspose": _conv_transpose,
     "Elementwise": _elementwise,
+    "ExactBinary": _binary,
     "Expand": _expand,
     "Gather": _gather,
     "GatherElements": _gather_elements,

@@ -23,10 +23,8 @@ from pysimd.network.source import Source, SourceNode, free, needed, reads
 VALUE_INPUTS: Mapping[str, tuple[int, ...]] = {
     "Compress": (1,),
     "ConstantOfShape": (0,),
-    "DequantizeLinear": (1, 2),
     "Expand": (1,),
     "Pad": (1, 2, 3),
-    "QuantizeLinear": (1, 2),
     "Range": (0, 1, 2),
     "Reshape": (1,),
     "Resize": (1, 2, 3),

@@ -1,9 +1,10 @@
-"""Products of stacks of matrices, read in place at strides: calls of SimdnetGemm."""
+"""Products of stacks of matrices, read in place at strides: calls of SimdnetGemm; and of bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 from pysimd.gemm import joined
@@ -34,6 +35,24 @@ def products(a: View, b: View, out: View) -> list[Call]:
     views = [each.strided((*extents, *each.shape[-2:]), (*own, *each.strides[-2:])) for each, own in zip(views, strides)]
     outer = max(len(extents) - 2, 0)
     return [_multiplied([_at(each, index) for each in views]) for index in product(*map(range, extents[:outer]))]
+
+
+def byte_products(a: View, b: View, out: View) -> list[Call]:
+    """Sums of products of unsigned and signed bytes: the rows of `a` with those of `b`; leading dimensions are broadcast.
+
+    All matrices that share `b` are one call.
+    """
+    if out.size == 0:
+        return []
+    (n, k), lead = b.shape[-2:], out.shape[:-2]
+    if b.ndim == 2:
+        return [Call("SimdSynetInnerProduct8i", (prod(out.shape[:-1]), n, k, a, b, out, 0))]
+    views = [a.broadcast((*lead, *a.shape[-2:])), b.broadcast((*lead, *b.shape[-2:])), out]
+    calls = []
+    for index in product(*map(range, lead)):
+        rows, columns, sums = (_at(view, index) for view in views)
+        calls.append(Call("SimdSynetInnerProduct8i", (rows.shape[0], n, k, rows, columns, sums, 0)))
+    return calls
 
 
 def _at(view: View, index: Sequence[int]) -> View:

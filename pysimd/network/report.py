@@ -89,6 +89,7 @@ _WORDS = {
     "DynamicConv": _convolution,
     "DynamicConvTranspose": _convolution,
     "Elementwise": _named,
+    "ExactBinary": _named,
     "Linear": _linear,
     "MaxPool": _pool,
     "MergedConvolution": _merged,
@@ -142,6 +143,7 @@ def _of_recurrent(graph: Graph, node: Node) -> int:
 
 
 _COUNTS = {
+    "ByteProduct": _of_matmul,
     "Conv": _of_convolution,
     "ConvTranspose": _of_convolution,
     "DynamicConv": _of_convolution,

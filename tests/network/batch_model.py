@@ -64,6 +64,8 @@ class Batch:
         add("LRN", "x", size=3)
         add("Resize", "x", "", self.constant(np.array([1, 1, 2, 2], np.float32)), mode="linear")
         add("GridSample", "x", "grid")
+        data = add("DynamicQuantizeLinear", "x", outputs=3)
+        add("MatMulInteger", data, self.constant(np.ones((5, 3), np.int8)))
         scale, zero = w(4), self.constant(np.zeros(4, np.uint8))
         add("DequantizeLinear", add("QuantizeLinear", "x", scale, zero, axis=1), scale, zero, axis=1)
 

@@ -140,6 +140,10 @@ def _cases() -> list[Case]:
         case("Quantize", ROWS, np.float32(0.01), axis=None, dtype="uint8"),
         case("Quantize", ROWS, np.array([0.01] * 4, np.float32), np.array([1, 2, 3, 4], np.int8), axis=1, dtype="int8"),
         case("Dequantize", Integers(256, ROWS, "uint8"), weights(5), np.array([1, 2, 3, 4, 5], np.uint8), axis=2),
+        case("Quantize", ROWS, (), dtype="uint8", axis=None),
+        case("ByteProduct", Integers(256, (2, 4, 40), "uint8"), Integers(127, (3, 40), "int8")),
+        case("ByteProduct", Integers(256, (2, 1, 4, 9), "uint8"), Integers(127, (3, 5, 9), "int8")),
+        *(case("ExactBinary", ROWS, (1, 4, 1), function=name, activation=("identity", ())) for name in ("add", "divide")),
         case("Host", ROWS, ROWS, function=np.hypot, types=(Type(ROWS),)),
     ]
 

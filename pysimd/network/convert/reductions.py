@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
-import numpy as np
-
+from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, converts, converts_others, float32_of
 from pysimd.network.convert.errors import NotHere, Unsupported
+from pysimd.network.open_arrays import spread
 from pysimd.network.operators import axis_within
 from pysimd.network.sizes import whole
 from pysimd.network.source import SourceNode
@@ -101,19 +101,32 @@ _BYTES = ("uint8", "int8")
 
 
 def _parameters(c: Conversion) -> tuple[list[str], int | None]:
-    """The known scale and zero point, and the axis if there are several; one of any shape is for all elements."""
+    """The scale and zero point, and the axis if there are several; one of any shape is for all elements."""
     if int(c.attribute("block_size", 0)):
         raise Unsupported(f"block_size is {c.attribute('block_size')}, supported is 0")
-    scale = float32_of(c.known(1, "the scale"))
-    scale = scale.reshape(()) if scale.size == 1 else scale
-    names = [c.constant(scale)]
+    names = [_flat(c, 1)]
+    shape = c.builder.shape(names[0])
     if c.has(2):
-        zero = c.known(2, "the zero point")
-        if zero.dtype.name not in _BYTES:
-            raise Unsupported(f"the zero point has type {zero.dtype.name}, supported are {' and '.join(_BYTES)}")
-        zero = zero.reshape(()) if zero.size == 1 else zero
-        names.append(c.constant(np.broadcast_to(zero, scale.shape).copy()))
-    return names, axis_within(int(c.attribute("axis", 1)), len(c.shape(0))) if scale.ndim else None
+        if c.dtype(2) not in _BYTES:
+            raise Unsupported(f"the zero point has type {c.dtype(2)}, supported are {' and '.join(_BYTES)}")
+        names.append(_spread(c, _flat(c, 2), shape))
+    return names, axis_within(int(c.attribute("axis", 1)), len(c.shape(0))) if shape else None
+
+
+def _spread(c: Conversion, zero: str, shape: Shape) -> str:
+    """A zero point for each scale."""
+    if c.is_known(2):
+        return c.constant(spread(c.known(2).reshape(c.builder.shape(zero)), shape))
+    return zero if c.builder.shape(zero) == shape else c.add("Expand", c.reshape(zero, (1,) * len(shape)), shape=shape)
+
+
+def _flat(c: Conversion, i: int) -> str:
+    """An input as a tensor of the graph; without dimensions if it has one element."""
+    single = prod(c.shape(i)) == 1
+    if not c.is_known(i):
+        return c.reshape(c.tensor(i), ()) if single else c.tensor(i)
+    value = float32_of(c.known(i))
+    return c.constant(value.reshape(()) if single else value)
 
 
 @converts("QuantizeLinear", any_type=True)

@@ -1,0 +1,232 @@
+"""Bytes with a scale and a zero point: what the converters of quantised operators share.
+
+A quantised byte q stands for (q - zero) * scale. Each function is exact: its bits are those of the formula in its docstring,
+with f() for a rounding to float. Products take unsigned bytes on the left, and signed ones on the right: bytes of the other
+kind are moved by 128, and so are their zeros, which changes no result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.convert.conversion import Conversion, Value, float32_of
+from pysimd.network.convert.errors import Unsupported
+from pysimd.network.open_arrays import full
+from pysimd.network.operators import IDENTITY
+from pysimd.network.sizes import broadcast_shapes
+
+BYTES = ("uint8", "int8")
+_OTHER = {"uint8": "int8", "int8": "uint8"}
+_LEAST = {"uint8": 0, "int8": -128}
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """A tensor of bytes, and its zero points in int32, one for all or as many as broadcast."""
+
+    value: Value
+    zero: Value
+
+    def with_zero(self, shape: Any, c: Conversion) -> Bytes:
+        """With zeros of another shape."""
+        zero = self.zero
+        return Bytes(self.value, c.reshape(zero, shape) if isinstance(zero, str) else zero.reshape(shape))
+
+
+def bytes_at(c: Conversion, i: int, zero: int, name: str) -> Bytes:
+    """An input of bytes with its zero point, another input that may be missing."""
+    dtype = c.dtype(i)
+    if dtype not in BYTES:
+        raise Unsupported(f"{name} is {dtype}, supported are {' and '.join(BYTES)}")
+    value: Any = c.value(i)
+    return Bytes(value, zero_at(c, zero, dtype, name))
+
+
+def zero_at(c: Conversion, i: int, dtype: str, name: str) -> Value:
+    """An input with zero points, which have the type of the bytes, in int32."""
+    if not c.has(i):
+        return np.zeros((), np.int32)
+    if c.dtype(i) != dtype:
+        raise Unsupported(f"the zero point of {name} has type {c.dtype(i)}, expected {dtype}")
+    value: Any = c.value(i)
+    shape = () if prod(c.shape(i)) == 1 and len(c.shape(i)) < 2 else c.shape(i)
+    return c.cast(c.reshape(value, shape), "int32") if isinstance(value, str) else value.astype(np.int32).reshape(shape)
+
+
+def scale_at(c: Conversion, i: int, name: str) -> Value:
+    """An input with scales; one of a single number has no dimensions. Those that are known are finite and above 0."""
+    shape = c.shape(i)
+    shape = () if shape == (1,) else shape
+    value: Any = c.value(i)
+    if isinstance(value, str):
+        return c.reshape(value, shape)
+    scale: Array = float32_of(value).reshape(shape)
+    if scale.dtype != np.float32:
+        raise Unsupported(f"the scale of {name} has type {scale.dtype.name}, expected float32")
+    wrong = scale[~(np.isfinite(scale) & (scale > 0))]
+    if wrong.size:
+        raise Unsupported(f"the scale of {name} is {wrong.flat[0]:g}, expected finite numbers above 0")
+    return scale
+
+
+# ---- arithmetic that no pass changes, at once where both operands are known
+
+
+def exact(c: Conversion, function: str, a: Value | float, b: Value | float) -> Value:
+    """f(a + b), f(a - b), f(a * b) or f(a / b), broadcast."""
+    pair: list[Any] = [x if isinstance(x, str) else np.asarray(x, np.float32) for x in (a, b)]
+    if not any(isinstance(x, str) for x in pair):
+        with np.errstate(all="ignore"):
+            return np.asarray(getattr(np, function)(*pair), np.float32)
+    rank = max(len(c.shape_of(x)) for x in pair)
+    return c.add("ExactBinary", *(_of_rank(c, x, rank) for x in pair), function=function, activation=IDENTITY)
+
+
+def integers(c: Conversion, function: str, a: Value, b: Value) -> Value:
+    """The same of int32, which wraps around."""
+    if isinstance(a, str) or isinstance(b, str):
+        return c.elementwise(function, a, b)
+    return np.asarray(getattr(np, function)(a, b), np.int32)
+
+
+def _of_rank(c: Conversion, x: Value, rank: int) -> str:
+    shape = (1,) * (rank - len(c.shape_of(x))) + tuple(c.shape_of(x))
+    return c.reshape(x, shape) if isinstance(x, str) else c.constant(x.reshape(shape))
+
+
+def _is_zero(x: Value) -> bool:
+    return not isinstance(x, str) and not x.any()
+
+
+# ---- floats to bytes, and back
+
+
+def quantized(c: Conversion, x: str, scale: Value, zero: Value | None, dtype: str) -> str:
+    """saturated(nearest(f(x / scale)) + zero), with one scale; the zero is of int32."""
+    if zero is None:
+        names = []
+    elif isinstance(zero, str):
+        names = [c.cast(zero, dtype)]
+    else:
+        names = [c.named(zero.astype(dtype))]
+    return c.add("Quantize", x, c.named(scale), *names, axis=None, dtype=dtype)
+
+
+def dynamic(c: Conversion, x: str) -> tuple[Value, Value, Value]:
+    """DynamicQuantizeLinear: bytes of a range that has all elements and 0; the scale; and the zero, a byte.
+
+        s = f(f(most - least) / 255), or 1 if that is 0      zero = nearest(clip(f(0 - f(least / s)), 0, 255))
+
+    NaN is taken as 0.
+    """
+    shape = c.builder.shape(x)
+    if prod(shape) == 0:
+        return full(shape, 0, np.uint8), np.ones((), np.float32), np.zeros((), np.uint8)
+    finite = c.select(c.elementwise("not_equal", x, x), np.float32(0), x)
+    axes = tuple(range(len(shape)))
+    most, least = (c.reduce(finite, name, axes, False) if axes else finite for name in ("max", "min"))
+    most, least = c.binary("maximum", most, 0.0), c.binary("minimum", least, 0.0)
+    scale: Any = exact(c, "divide", exact(c, "subtract", most, least), 255.0)
+    scale = c.select(c.elementwise("equal", scale, np.float32(0)), np.float32(1), scale)
+    zero: Any = exact(c, "subtract", 0.0, exact(c, "divide", least, scale))
+    zero = c.cast(c.unary(c.unary(zero, "restrict_range", 0, 255), "rint"), "uint8")
+    return c.add("Quantize", finite, scale, zero, axis=None, dtype="uint8"), scale, zero
+
+
+def requantized(c: Conversion, sums: str, factor: Value, zero: Value, dtype: str) -> str:
+    """saturated(nearest(f(float(sum) * factor)) + zero)."""
+    return quantized(c, scaled(c, sums, factor), np.ones((), np.float32), zero, dtype)
+
+
+def scaled(c: Conversion, sums: str, factor: Value) -> str:
+    """f(float(sum) * factor)."""
+    return str(exact(c, "multiply", c.cast(sums, "float32"), factor))
+
+
+# ---- products
+
+
+def as_unsigned(c: Conversion, x: Bytes) -> Bytes:
+    """The same numbers as unsigned bytes."""
+    return x if c.dtype_of(x.value) == "uint8" else _moved(c, x, "uint8")
+
+
+def as_signed(c: Conversion, x: Bytes) -> Bytes:
+    """The same numbers as signed bytes."""
+    return x if c.dtype_of(x.value) == "int8" else _moved(c, x, "int8")
+
+
+def _moved(c: Conversion, x: Bytes, dtype: str) -> Bytes:
+    zero = integers(c, "add" if dtype == "uint8" else "subtract", x.zero, np.array(128, np.int32))
+    if isinstance(x.value, str):
+        return Bytes(c.elementwise("xor", c.cast(x.value, dtype), np.array(128).astype(dtype)), zero)
+    return Bytes((x.value.view(np.uint8) ^ np.uint8(128)).view(dtype), zero)
+
+
+def product(c: Conversion, a: Bytes, b: Bytes) -> str:
+    """The sums of (a - its zero) * (b - its zero) in int32, as numpy.matmul; `a` has zeros of rows, `b` of columns."""
+    first, second = c.shape_of(a.value), c.shape_of(b.value)
+    if not first or not second:
+        raise Unsupported(f"the operands have shapes {first} and {second}")
+    matrix_a, matrix_b = first if len(first) > 1 else (1, *first), second if len(second) > 1 else (*second, 1)
+    if matrix_a[-1] != matrix_b[-2]:
+        raise Unsupported(f"matrices of shapes {first} and {second} cannot be multiplied")
+    a, b = (_matrix(c, x, shape) for x, shape in ((a, matrix_a), (b, matrix_b)))
+    lead = broadcast_shapes(matrix_a[:-2], matrix_b[:-2])
+    if len(c.shape_of(a.zero)) == 1 and c.shape_of(a.zero) == (matrix_a[-2],):
+        a = a.with_zero((matrix_a[-2], 1), c)
+    _check_zeros(c, a.zero, (*lead, matrix_a[-2], 1), "a")
+    _check_zeros(c, b.zero, (*lead, 1, matrix_b[-1]), "b")
+    sums = byte_product(c, as_unsigned(c, a), as_signed(c, _turned(c, b)))
+    return c.reshape(sums, (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
+
+
+def _matrix(c: Conversion, x: Bytes, shape: Any) -> Bytes:
+    return Bytes(c.reshape(x.value, shape) if isinstance(x.value, str) else x.value.reshape(shape), x.zero)
+
+
+def _check_zeros(c: Conversion, zero: Value, expected: Any, name: str) -> None:
+    shape = tuple(c.shape_of(zero))
+    fits = len(shape) <= len(expected) and all(n == 1 or n == m for n, m in zip(shape[::-1], expected[::-1]))
+    if not fits:
+        raise Unsupported(f"the zero point of {name} has shape {shape}, expected one number or {expected}")
+
+
+def _turned(c: Conversion, x: Bytes) -> Bytes:
+    """The columns of matrices as rows."""
+    rank = len(c.shape_of(x.value))
+    order = (*range(rank - 2), rank - 1, rank - 2)
+    turned = c.transpose(x.value, order) if isinstance(x.value, str) else np.ascontiguousarray(x.value.transpose(order))
+    return Bytes(turned, x.zero)
+
+
+def byte_product(c: Conversion, a: Bytes, b: Bytes) -> str:
+    """The sums of (a - its zero) * (b - its zero): rows of `a`, unsigned, with rows of `b`, signed, whose zeros are those of
+    columns of the result.
+
+    The zeros are taken from the sums of bytes: sum(a * b) - zb * sum(a) - za * (sum(b) - K * zb).
+    """
+    k = c.shape_of(a.value)[-1]
+    sums: Value = c.add("ByteProduct", c.named(a.value), c.named(b.value))
+    if not _is_zero(b.zero):
+        rows = c.add("ByteProduct", c.named(a.value), c.constant(full((1, k), 1, np.int8)))
+        sums = integers(c, "subtract", sums, integers(c, "multiply", rows, b.zero))
+    if not _is_zero(a.zero):
+        columns = _sums_of_rows(c, b.value, k)
+        if not _is_zero(b.zero):
+            count: Value = np.array(k, np.int32) if isinstance(k, int) else c.cast(c.constant(np.asarray(k)), "int32")
+            columns = integers(c, "subtract", columns, integers(c, "multiply", count, b.zero))
+        sums = integers(c, "subtract", sums, integers(c, "multiply", a.zero, columns))
+    return str(sums)
+
+
+def _sums_of_rows(c: Conversion, b: Value, k: Any) -> Value:
+    """Of matrices (..., N, K), as (..., 1, N)."""
+    if isinstance(b, str):
+        return c.add("ByteProduct", c.constant(full((1, k), 1, np.uint8)), b)
+    return b.sum(-1, dtype=np.int32)[..., None, :]  # type: ignore[no-any-return]
