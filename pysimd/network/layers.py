@@ -16,6 +16,7 @@ from pysimd.network.views import Constant, View
 from pysimd.recurrent import ACTIVATIONS, DIRECTIONS, activations_of
 
 Attributes = Mapping[str, Any]
+_SCALES = (("scales", np.float32), ("zeros", np.uint8))
 Operands = Sequence[Any]  # views; None for inputs that are missing
 
 
@@ -155,6 +156,35 @@ def _pixels(a: Attributes, src: View, add: View | None, dst: View) -> Call:
 def of_pixels(src: View, dst: View) -> Call:
     """The call of a context that adds nothing."""
     return _pixels({}, src, None, dst)
+
+
+# ---- of quantised bytes
+
+
+def quantized_convolution(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """QuantizedConv."""
+    (src, weight, scale, bias), (dst,), name = given(x, 4), y, "SimdSynetQuantizedConvolution"
+    members = _geometry(a, src, dst, weight.shape[2:], a["pads"])
+    members |= {"srcT": lib.SimdTensorData8u, "dstT": lib.SimdTensorData8u}
+    order = (2, 3, 1, 0) if a["layout"] == "nhwc" else (0, 1, 2, 3)
+    (first, last), (before, after), count = a["scales"], a["zeros"], members["dstC"]
+    scales, zeros = np.array([first, 1, last], np.float32), np.array([before, 0, after], np.uint8)
+    terms = per_channel(scale.values, count), per_channel(_values(bias), count)
+    params = Call(f"{name}SetParams", (OWN, scales, zeros, weight.values.transpose(order), *terms, None))
+    made = Made(Call(f"{name}Init", (src.shape[0] or 1, Struct("SimdConvolutionParameters", members))), params)
+    return Steps((Call(f"{name}Forward", (OWN, src, None, dst)),) if src.shape[0] else (), made)
+
+
+def quantized_linear(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """QuantizedLinear."""
+    (src, weight, scale, bias), (dst,), name = given(x, 4), y, "SimdSynetQuantizedInnerProduct"
+    (size, count), rows = weight.shape, prod(src.shape[:-1])
+    types = lib.SimdTensorData8u, lib.SimdTensorData8i, lib.SimdTensorData8u
+    (first, last), (before, after) = ([np.array([n], kind) for n in a[key]] for key, kind in _SCALES)
+    terms = per_channel(scale.values, count), per_channel(_values(bias), count)
+    params = Call(f"{name}SetParams", (OWN, first, before, weight.values, *terms, last, after))
+    made = Made(Call(f"{name}Init", (rows, count, size, *types, False, True, bias is not None)), params)
+    return Steps((Call(f"{name}Forward", (OWN, src, None, None, dst)),) if rows != 0 else (), made)
 
 
 # ---- recurrent layers

@@ -389,7 +389,7 @@ def _gather(p: _Placement, node: Node) -> None:
 
 
 _RULES: Mapping[str, _Rule] = {
-    **dict.fromkeys(("Conv", "ConvTranspose", "DynamicConv", "DynamicConvTranspose"), _image),
+    **dict.fromkeys(("Conv", "ConvTranspose", "DynamicConv", "DynamicConvTranspose", "QuantizedConv"), _image),
     **dict.fromkeys(("MaxPool", "AveragePool", "Resize", "Lrn"), _image),
     **dict.fromkeys(("Unary", "Scale", "Prelu", "Softmax", "L2Norm", "Quantize", "Dequantize", "Cast"), _same),
     **dict.fromkeys(("Binary", "ExactBinary", "Elementwise", "Select"), _binary),

@@ -466,6 +466,8 @@ _WEIGHTED: Mapping[str, Any] = {
     "Linear": layers.linear,
     "Lstm": _recurrent(lib.SimdnetRecurrentLstm, 3),
     "MergedConvolution": layers.merged,
+    "QuantizedConv": layers.quantized_convolution,
+    "QuantizedLinear": layers.quantized_linear,
     "Rnn": _recurrent(lib.SimdnetRecurrentRnn, 1),
 }
 

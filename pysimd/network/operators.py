@@ -16,6 +16,9 @@ in capitals are constants::
                                   W (K1, K2, N)
     MatMul(a, b)                  as numpy.matmul; both at least matrices
     ByteProduct(a, b)             exact sums in int32; a (..., M, K) uint8, b (N, K) or (..., N, K) int8
+    QuantizedConv(x, W, S, [B]), QuantizedLinear(x, W, S, [B])
+                                  scales, zeros: two each, of x and of the result, which are uint8; W int8 with a scale for
+                                  each output; B int32; as QLinearConv and QLinearMatMul; else as Conv and Linear
     Unary(x)                      function, params: see UNARY
     Binary(a, b)                  function: see BINARY; activation; both have the same number of dimensions
     ExactBinary(a, b)             function: see BINARY; likewise; no pass changes how results are rounded
@@ -135,6 +138,8 @@ _CONSTANT: Mapping[str, Sequence[int]] = {
     "Linear": (1, 2),
     "Lstm": (1, 2, 3, 7),
     "Prelu": (1,),
+    "QuantizedConv": (1, 2, 3),
+    "QuantizedLinear": (1, 2, 3),
     "Rnn": (1, 2, 3),
     "Scale": (1, 2),
 }
@@ -274,6 +279,21 @@ def _byte_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Ty
     _need(len(a.shape) >= 2 and len(b.shape) >= 2, f"the shapes are {a.shape} and {b.shape}, expected matrices")
     _need(a.shape[-1] == b.shape[-1], f"the rows of {a.shape} and {b.shape} have different sizes")
     return [Type((*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-2]), "int32")]
+
+
+def _of_bytes(rule: _Rule) -> _Rule:
+    """Of quantised bytes; the shapes are those of another rule."""
+
+    def types(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+        x, weight, scale, *bias = inputs
+        _need((x.dtype, weight.dtype) == ("uint8", "int8"), f"types are {x.dtype} and {weight.dtype}, not uint8 and int8")
+        found = [Type(of.shape, "uint8") for of in rule(inputs, attributes)]
+        count = weight.shape[0 if rule is _conv else -1]
+        for of in (scale, *bias):
+            _need(of.shape in ((count,), ()), f"the scale or the bias has shape {of.shape}, expected {(count,)}")
+        return found
+
+    return types
 
 
 def _recurrent(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
@@ -482,6 +502,8 @@ _RULES: dict[str, _Rule] = {
     "Pad": _pad,
     "Prelu": _along_axis,
     "Quantize": _quantize,
+    "QuantizedConv": _of_bytes(_conv),
+    "QuantizedLinear": _of_bytes(_linear),
     "Reduce": _reduce,
     "Reshape": _reshape,
     "Resize": _resize,

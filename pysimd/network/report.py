@@ -66,7 +66,7 @@ def _merged(graph: Graph, node: Node) -> list[str]:
 
 
 def _linear(graph: Graph, node: Node) -> list[str]:
-    return ["->", str(graph.shape(node.inputs[1])[-1])]
+    return ["bytes" if node.operator == "QuantizedLinear" else "", "->", str(graph.shape(node.inputs[1])[-1])]
 
 
 def _pool(graph: Graph, node: Node) -> list[str]:
@@ -93,6 +93,8 @@ _WORDS = {
     "Linear": _linear,
     "MaxPool": _pool,
     "MergedConvolution": _merged,
+    "QuantizedConv": _convolution,
+    "QuantizedLinear": _linear,
     "Reduce": _named,
     "Unary": _named,
 }
@@ -153,6 +155,8 @@ _COUNTS = {
     "Lstm": _of_recurrent,
     "MatMul": _of_matmul,
     "MergedConvolution": _of_merged,
+    "QuantizedConv": _of_convolution,
+    "QuantizedLinear": _of_linear,
     "Rnn": _of_recurrent,
 }
 

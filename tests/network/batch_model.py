@@ -64,10 +64,20 @@ class Batch:
         add("LRN", "x", size=3)
         add("Resize", "x", "", self.constant(np.array([1, 1, 2, 2], np.float32)), mode="linear")
         add("GridSample", "x", "grid")
-        data = add("DynamicQuantizeLinear", "x", outputs=3)
-        add("MatMulInteger", data, self.constant(np.ones((5, 3), np.int8)))
+        self._quantized()
         scale, zero = w(4), self.constant(np.zeros(4, np.uint8))
         add("DequantizeLinear", add("QuantizeLinear", "x", scale, zero, axis=1), scale, zero, axis=1)
+
+    def _quantized(self) -> None:
+        add, constant, one, zero = self.add, self.constant, self.constant(np.float32(1)), self.constant(np.uint8(9))
+        data, signed = add("QuantizeLinear", "x", one, zero), constant(np.int8(0))
+        add("DynamicQuantizeLinear", "x", outputs=3)
+        add("MatMulInteger", data, constant(np.ones((5, 3), np.int8)), zero, signed)
+        for group in (1, 2, 4):
+            weight = constant(np.full((4, 4 // group, 3, 2), 3, np.int8))
+            add("ConvInteger", data, weight, zero, group=group, pads=[1, 1, 1, 0])
+            add("QLinearConv", data, one, zero, weight, one, signed, one, zero, group=group)
+        add("QLinearMatMul", data, one, zero, constant(np.ones((5, 3), np.int8)), one, signed, one, zero)
 
     def _others(self) -> None:
         w, add, constant = self.w, self.add, self.constant

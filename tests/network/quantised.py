@@ -9,6 +9,8 @@ import numpy as np
 from support import Array
 
 F = np.float32
+#: The operators of com.microsoft that test_quantised.py has.
+MICROSOFT = ("DynamicQuantizeMatMul", "MatMulIntegerToFloat", "MatMulNBits", "QGemm", "QLinearConv")
 LIMITS = {"uint8": (0, 255), "int8": (-128, 127)}
 
 
@@ -49,3 +51,50 @@ def matmul_integer(a: Array, b: Array, za: Any = 0, zb: Any = 0) -> Array:
 def requantize(sums: Any, factor: Any, zero: Any, dtype: str) -> Array:
     """saturated(nearest(f(float(sum) * factor)) + zero)."""
     return saturated(np.rint((sums.astype(F) * F(factor)).astype(F)).astype(np.float64) + np.float64(zero), dtype)
+
+
+def to_float(sums: Any, sa: Any, sb: Any, bias: Any = None) -> Array:
+    """MatMulIntegerToFloat: two roundings, and one for the bias."""
+    y = (sums.astype(F) * (F(sa) * F(sb)).astype(F)).astype(F)
+    return np.asarray(y if bias is None else y + F(bias), F)
+
+
+def factor(sa: Any, sb: Any, sy: Any) -> Array:
+    """f(f(sa * sb) / sy)."""
+    return np.asarray((F(sa) * F(sb)).astype(F) / F(sy), F)
+
+
+def decode(packed: Array, scale: Array, zero: Any, bits: int, block: int, size: int) -> Array:
+    """The weights (N, K) of MatMulNBits, one by one."""
+    count, blocks = len(packed), -(-size // block)
+
+    def at(data: Array, i: int) -> int:
+        return int(data.reshape(-1)[i * bits // 8]) >> i * bits % 8 & (1 << bits) - 1
+
+    found = np.zeros((count, size), F)
+    for n in range(count):
+        for k in range(size):
+            of = n * blocks + k // block
+            z: Any = 1 << (bits - 1)
+            if zero is not None:
+                row = zero.reshape(count, -1)[n]
+                z = at(row, k // block) if zero.dtype == np.uint8 else row[k // block]
+            found[n, k] = (F(at(packed[n], k)) - F(z)) * F(scale.reshape(-1)[of])
+    return found
+
+
+def conv_integer(x: Array, w: Array, zx: Any, zw: Any, strides: Any, pads: Any, dilations: Any, group: int) -> Array:
+    """ConvInteger: pads are (top, left, bottom, right); zw one number, or one of each output."""
+    wide = np.pad(x.astype(np.int64) - int(zx), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    weight = w.astype(np.int64) - np.reshape(np.int64(zw), (-1, 1, 1, 1))
+    (n, _, h, width), (outputs, part, ky, kx) = wide.shape, w.shape
+    oh, ow = ((m - d * (k - 1) - 1) // s + 1 for m, d, k, s in zip((h, width), dilations, (ky, kx), strides))
+    found = np.zeros((n, outputs, oh, ow), np.int64)
+    for o in range(outputs):
+        first = o // (outputs // group) * part
+        for i in range(part):
+            for y in range(ky):
+                for z in range(kx):
+                    at = wide[:, first + i, y * dilations[0] :: strides[0], z * dilations[1] :: strides[1]]
+                    found[:, o] += at[:, :oh, :ow] * weight[o, i, y, z]
+    return found.astype(np.int32)

@@ -294,6 +294,24 @@ def _dequantize(x: _Inputs, a: _Attributes) -> Array:
     return np.asarray((src.astype(np.int64) - shift) * scale)
 
 
+def _requantized(sums: Array, scale: Array, bias: Array | None, a: _Attributes, axis: int) -> Array:
+    """Of sums of integers, in float32, as bytes."""
+    (of_x, of_y), shape = np.array(a["scales"], np.float32), [-1 if i == axis else 1 for i in range(sums.ndim)]
+    exact = sums.astype(np.int64) + (0 if bias is None else bias.reshape(shape))
+    factor = (scale.astype(np.float32) * of_x / of_y).reshape(shape)
+    return np.asarray(np.clip(np.rint(exact.astype(np.float32) * factor) + a["zeros"][1], 0, 255).astype(np.uint8))
+
+
+def _quantized_conv(x: _Inputs, a: _Attributes) -> Array:
+    src, weight, scale, bias = (*x, None)[:4]
+    return _requantized(_sums(src.astype(np.float64) - a["zeros"][0], weight, None, a), scale, bias, a, 1)
+
+
+def _quantized_linear(x: _Inputs, a: _Attributes) -> Array:
+    src, weight, scale, bias = (*x, None)[:4]
+    return _requantized((src.astype(np.int64) - a["zeros"][0]) @ weight.astype(np.int64), scale, bias, a, src.ndim - 1)
+
+
 # ---- moves
 
 
@@ -391,6 +409,7 @@ def _elementwise(x: _Inputs, a: _Attributes) -> Array:
 FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "AveragePool": _average,
     "Binary": _binary,
+    "ByteProduct": lambda x, a: np.matmul(x[0].astype(np.int32), x[1].astype(np.int32).swapaxes(-2, -1)),
     "Cast": lambda x, a: formulas.cast(x[0], np.dtype(a["dtype"])),
     "ChannelNorm": _channel_norm,
     "Concat": lambda x, a: np.concatenate(x, a["axis"]),
@@ -398,7 +417,6 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "ConvTranspose": _conv_transpose,
     "CumulativeSum": _cumulative_sum,
     "Dequantize": _dequantize,
-    "ByteProduct": lambda x, a: np.matmul(x[0].astype(np.int32), x[1].astype(np.int32).swapaxes(-2, -1)),
     "DynamicConv": _conv,
     "DynamicConvTranspose": _conv_transpose,
     "Elementwise": _elementwise,
@@ -423,6 +441,8 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Pad": _pad,
     "Prelu": _prelu,
     "Quantize": _quantize,
+    "QuantizedConv": _quantized_conv,
+    "QuantizedLinear": _quantized_linear,
     "Reduce": _reduce,
     "Reshape": lambda x, a: x[0].reshape(a["shape"]),
     "Resize": _resize,

@@ -48,6 +48,12 @@ def weights(*shape: int) -> Array:
     return np.random.default_rng(3).uniform(-1, 1, shape).astype(np.float32)
 
 
+def integers(*shape: int) -> Array:
+    """Bytes for weights, and for a bias 32 bits."""
+    some = np.random.default_rng(4).integers(-128, 128, shape)
+    return some.astype(np.int8 if len(shape) > 1 else np.int32)
+
+
 IMAGE, ROWS = (2, 4, 6, 5), (3, 4, 5)
 WINDOW = {"strides": (1, 1), "pads": (0, 0, 0, 0)}
 POOL = {"kernel": (2, 2), "ceil": False, **WINDOW}
@@ -56,6 +62,7 @@ STAGE = {"activation": ("relu", ()), **WINDOW}
 STAGES = ({"depthwise": False, **STAGE}, {"depthwise": True, **STAGE})
 RESIZE = {"mode": "linear", "coordinates": "half_pixel", "rounding": "floor", "antialias": False, "exclude_outside": False}
 RECURRENT = {"hidden": 2, "direction": "forward", "batch_first": False}
+STEPS, QUANTIZED = np.linspace(0.01, 0.02, 5, dtype=np.float32), {"scales": (0.01, 0.05), "zeros": (7, 120)}
 PARAMETERS = {"restrict_range": (0.5, 2.5)}
 
 
@@ -143,6 +150,8 @@ def _cases() -> list[Case]:
         case("Quantize", ROWS, (), dtype="uint8", axis=None),
         case("ByteProduct", Integers(256, (2, 4, 40), "uint8"), Integers(127, (3, 40), "int8")),
         case("ByteProduct", Integers(256, (2, 1, 4, 9), "uint8"), Integers(127, (3, 5, 9), "int8")),
+        case("QuantizedConv", Integers(256, IMAGE, "uint8"), integers(5, 4, 3, 3), STEPS, integers(5), **QUANTIZED, **LAYER),
+        case("QuantizedLinear", Integers(256, ROWS, "uint8"), integers(5, 5), STEPS, integers(5), **QUANTIZED),
         *(case("ExactBinary", ROWS, (1, 4, 1), function=name, activation=("identity", ())) for name in ("add", "divide")),
         case("Host", ROWS, ROWS, function=np.hypot, types=(Type(ROWS),)),
     ]

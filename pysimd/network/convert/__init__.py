@@ -9,6 +9,7 @@ from pysimd.network.convert import (  # noqa: F401  which registers converters
     normalize,
     places,
     pointwise,
+    quantized_convolutions,
     quantized_products,
     reductions,
     scatter,

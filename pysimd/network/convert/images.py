@@ -96,9 +96,9 @@ def padding_of(c: Conversion) -> tuple[Shape, Shape]:
     return more + pads[:rank], more + pads[rank:]
 
 
-def weights_of(c: Conversion) -> Value:
-    """The weights of a convolution, with two dimensions of the kernel at least."""
-    weight, shape = c.value(1), c.shape(1)
+def weights_of(c: Conversion, i: int = 1) -> Value:
+    """The weights of a convolution, which are input i, with two dimensions of the kernel at least."""
+    weight, shape = c.value(i), c.shape(i)
     if weight is None or len(shape) != len(c.shape(0)):
         raise Unsupported(f"the weight has shape {shape}, the images have shape {c.shape(0)}")
     kernel = c.attribute("kernel_shape", None)

@@ -21,8 +21,6 @@ from pysimd.network.operators import IDENTITY
 from pysimd.network.sizes import broadcast_shapes
 
 BYTES = ("uint8", "int8")
-_OTHER = {"uint8": "int8", "int8": "uint8"}
-_LEAST = {"uint8": 0, "int8": -128}
 
 
 @dataclass(frozen=True)
@@ -230,3 +228,56 @@ def _sums_of_rows(c: Conversion, b: Value, k: Any) -> Value:
     if isinstance(b, str):
         return c.add("ByteProduct", c.constant(full((1, k), 1, np.uint8)), b)
     return b.sum(-1, dtype=np.int32)[..., None, :]  # type: ignore[no-any-return]
+
+
+# ---- layers whose scales and zeros are known
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a result is quantised with: a scale, a zero in int32, and a type."""
+
+    scale: Value
+    zero: Value
+    dtype: str
+
+    def factor(self, c: Conversion, scale: Value) -> Value:
+        """f(scale / this scale)."""
+        return exact(c, "divide", scale, self.scale)
+
+
+def result_at(c: Conversion, scale: int, zero: int) -> Result:
+    """Of inputs; the zero, which may be missing, has the type of the result, uint8 without one."""
+    dtype = c.dtype(zero) if c.has(zero) else "uint8"
+    if dtype not in BYTES:
+        raise Unsupported(f"the zero point of y has type {dtype}, supported are {' and '.join(BYTES)}")
+    found = Result(scale_at(c, scale, "y"), zero_at(c, zero, dtype, "y"), dtype)
+    for what, value in (("scale", found.scale), ("zero point", found.zero)):
+        if prod(c.shape_of(value)) != 1:
+            raise Unsupported(f"the {what} of y has shape {c.shape_of(value)}, expected one number")
+    return found
+
+
+def layer(
+    c: Conversion, operator: str, x: Bytes, weight: Bytes, scales: tuple[Value, Value], bias: Any, y: Result, **more: Any
+) -> str | None:
+    """QuantizedConv or QuantizedLinear; None if something of it is not known, or the weights have zeros.
+
+    weight : as the operator has it. scales : of x and of the weights.
+    """
+    (of_x, of_weight), x, weight = scales, as_unsigned(c, x), as_signed(c, weight)
+    known: list[Any] = [x.zero, weight.zero, of_x, of_weight, y.scale, y.zero, bias, weight.value]
+    if any(isinstance(each, str) for each in known):
+        return None
+    if known[1].any() or np.ndim(of_weight) > 1 or np.size(of_x) != 1 or np.size(x.zero) != 1:
+        return None
+    factor: Any = y.factor(c, exact(c, "multiply", of_x, of_weight))
+    if not np.isfinite(factor).all() or not float(np.reshape(known[2], ())) > 0:
+        return None
+    move = 0 if y.dtype == "uint8" else 128
+    of_x, before, of_y, after = (np.reshape(known[i], ()).item() for i in (2, 0, 4, 5))
+    options = {"scales": (of_x, of_y), "zeros": (before, after + move)}
+    terms = [] if bias is None else [c.constant(bias)]
+    given = c.named(x.value), c.constant(known[7]), c.constant(known[3]), *terms
+    found = c.add(operator, *given, **options, **more)
+    return str(as_signed(c, Bytes(found, np.zeros((), np.int32))).value) if move else found

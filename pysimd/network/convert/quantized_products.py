@@ -2,19 +2,200 @@
 
 from __future__ import annotations
 
-from pysimd.network.convert.conversion import Conversion, converts
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.convert import layers
+from pysimd.network.convert.conversion import Conversion, Value, converts
 from pysimd.network.convert.errors import Unsupported
-from pysimd.network.convert.quantized import bytes_at, dynamic, product
+from pysimd.network.convert.quantized import (
+    Bytes,
+    Result,
+    bytes_at,
+    dynamic,
+    exact,
+    integers,
+    layer,
+    product,
+    requantized,
+    result_at,
+    scale_at,
+    scaled,
+)
 from pysimd.network.source import SourceNode
 
 
 @converts("DynamicQuantizeLinear", any_type=True)
 def _dynamic_quantize(c: Conversion, node: SourceNode) -> None:
+    c.give(*dynamic(c, _floats(c)))
+
+
+def _floats(c: Conversion) -> str:
     if c.dtype(0) != "float32":
         raise Unsupported(f"its input is {c.dtype(0)}, supported is float32")
-    c.give(*dynamic(c, c.tensor(0)))
+    return c.tensor(0)
+
+
+# ---- sums, and floats
 
 
 @converts("MatMulInteger", any_type=True)
 def _matmul_integer(c: Conversion, node: SourceNode) -> None:
     c.give(product(c, bytes_at(c, 0, 2, "a"), bytes_at(c, 1, 3, "b")))
+
+
+@converts("com.microsoft.MatMulIntegerToFloat", any_type=True)
+def _matmul_to_float(c: Conversion, node: SourceNode) -> None:
+    a, b = bytes_at(c, 0, 4, "a"), bytes_at(c, 1, 5, "b")
+    c.give(_as_floats(c, a, b, (_row_scale(c, 2, a), scale_at(c, 3, "b")), 6))
+
+
+@converts("com.microsoft.DynamicQuantizeMatMul", any_type=True)
+def _dynamic_matmul(c: Conversion, node: SourceNode) -> None:
+    value, scale, zero = dynamic(c, _floats(c))
+    zero = c.cast(zero, "int32") if isinstance(zero, str) else zero.astype(np.int32)
+    c.give(_as_floats(c, Bytes(value, zero), bytes_at(c, 1, 3, "b"), (scale, scale_at(c, 2, "b")), 4))
+
+
+def _as_floats(c: Conversion, a: Bytes, b: Bytes, scales: tuple[Value, Value], bias: int) -> Value:
+    """f(f(float(sum) * f(sa * sb)) + bias)."""
+    _check_columns(c, scales[1], b)
+    y: Value = scaled(c, product(c, a, b), exact(c, "multiply", *scales))
+    return exact(c, "add", y, _of_columns(c, bias, b, "float32")) if c.has(bias) else y
+
+
+def _of_columns(c: Conversion, i: int, b: Bytes, dtype: str) -> Value:
+    """A bias: an input with a number for each column."""
+    count, found = c.shape_of(b.value)[-1], c.dtype(i)
+    if c.shape(i) != (count,) or found != dtype:
+        raise Unsupported(f"the bias is {found} of shape {c.shape(i)}, expected {dtype} of shape {(count,)}")
+    value: Any = c.value(i)
+    return value  # type: ignore[no-any-return]
+
+
+def _row_scale(c: Conversion, i: int, a: Bytes) -> Value:
+    """The scale of the left matrix: of each row, or one."""
+    scale, shape = scale_at(c, i, "a"), c.shape_of(a.value)
+    if len(c.shape_of(scale)) != 1:
+        return scale
+    if c.shape_of(scale) != shape[-2:-1]:
+        raise Unsupported(f"the scale of a has shape {c.shape_of(scale)}, expected one number, or one of each row")
+    column = (*shape[-2:-1], 1)
+    return c.reshape(scale, column) if isinstance(scale, str) else scale.reshape(column)
+
+
+def _check_columns(c: Conversion, scale: Value, b: Bytes) -> None:
+    shape, last = c.shape_of(scale), c.shape_of(b.value)[-1:]
+    if len(shape) == 1 and shape != last:
+        raise Unsupported(f"the scale of b has shape {shape}, expected one number, or {last}")
+
+
+# ---- bytes
+
+
+@converts("QLinearMatMul", any_type=True)
+def _quantized_matmul(c: Conversion, node: SourceNode) -> None:
+    a, b = bytes_at(c, 0, 2, "a"), bytes_at(c, 3, 5, "b")
+    scales = _row_scale(c, 1, a), scale_at(c, 4, "b")
+    _check_columns(c, scales[1], b)
+    c.give(_requantized_product(c, a, b, scales, None, result_at(c, 6, 7)))
+
+
+def _requantized_product(
+    c: Conversion, a: Bytes, b: Bytes, scales: tuple[Value, Value], bias: Value | None, y: Result
+) -> Value:
+    """saturated(nearest(f(float(sum + bias) * f(f(sa * sb) / sy))) + zero)."""
+    first, second = c.shape_of(a.value), c.shape_of(b.value)
+    fits = len(first) >= 2 and len(second) == 2 and first[-1] == second[0]
+    known = bias is None or (not isinstance(bias, str) and bias.shape == second[-1:])
+    found = layer(c, "QuantizedLinear", a, b, scales, bias, y) if fits and known else None
+    if found is not None:
+        return found
+    sums: Value = product(c, a, b)
+    sums = sums if bias is None else integers(c, "add", sums, bias)
+    return requantized(c, str(sums), y.factor(c, exact(c, "multiply", *scales)), y.zero, y.dtype)
+
+
+@converts("com.microsoft.QGemm", any_type=True)
+def _quantized_gemm(c: Conversion, node: SourceNode) -> None:
+    a, b = bytes_at(c, 0, 2, "a"), bytes_at(c, 3, 5, "b")
+    if len(c.shape(0)) != 2 or len(c.shape(3)) != 2:
+        raise Unsupported(f"the matrices have shapes {c.shape(0)} and {c.shape(3)}")
+    a, b = (_turned(c, x) if c.flag(name) else x for x, name in ((a, "transA"), (b, "transB")))
+    scale: Value = exact(c, "multiply", float(c.attribute("alpha", 1.0)), scale_at(c, 1, "a"))
+    scales = scale, scale_at(c, 4, "b")
+    _check_columns(c, scales[1], b)
+    bias = _term(c, 6, (c.shape_of(a.value)[0], c.shape_of(b.value)[1]))
+    if c.has(7):
+        return c.give(_requantized_product(c, a, b, scales, bias, result_at(c, 7, 8)))
+    sums: Value = product(c, a, b)
+    sums = sums if bias is None else integers(c, "add", sums, bias)
+    return c.give(scaled(c, str(sums), exact(c, "multiply", *scales)))
+
+
+def _turned(c: Conversion, x: Bytes) -> Bytes:
+    value = x.value
+    return Bytes(c.transpose(value, (1, 0)) if isinstance(value, str) else np.ascontiguousarray(value.T), x.zero)
+
+
+def _term(c: Conversion, i: int, expected: tuple[Any, ...]) -> Value | None:
+    """An input that is added to sums, in int32."""
+    if not c.has(i):
+        return None
+    shape = c.shape(i)
+    fits = len(shape) <= 2 and all(n in (1, m) for n, m in zip(shape[::-1], expected[::-1]))
+    if c.dtype(i) != "int32" or not fits:
+        raise Unsupported(f"c is {c.dtype(i)} of shape {shape}, expected int32 that is broadcast to {expected}")
+    return c.value(i)
+
+
+# ---- weights of a few bits
+
+
+@converts("com.microsoft.MatMulNBits", any_type=True)
+def _matmul_of_bits(c: Conversion, node: SourceNode) -> None:
+    """The weights are floats: a level of accuracy permits less, it does not ask for it."""
+    size, count, bits, block = (int(c.attribute(name)) for name in ("K", "N", "bits", "block_size"))
+    if bits not in (2, 4, 8) or min(size, count, block) < 1:
+        raise Unsupported(f"K, N, bits and block_size are {size}, {count}, {bits} and {block}, supported bits are 2, 4, 8")
+    weight = _decoded(c, (count, size), bits, block)
+    y: Value = layers.product(c, _floats(c), np.ascontiguousarray(weight.T))
+    if c.has(5):
+        if c.shape(5) != (count,):
+            raise Unsupported(f"the bias has shape {c.shape(5)}, expected {(count,)}")
+        value: Any = c.value(5)
+        y = c.binary("add", y, value)
+    c.give(y)
+
+
+def _decoded(c: Conversion, shape: tuple[int, int], bits: int, block: int) -> Array:
+    """(q - zero) * scale of each block, without the rest of the last one."""
+    (count, size), blocks = shape, -(-shape[1] // block)
+    packed, scale = c.known(1, "the weight"), c.known(2, "the scale")
+    if packed.dtype != np.uint8 or packed.size * 8 != count * blocks * block * bits or scale.size != count * blocks:
+        raise Unsupported(f"the weight has shape {packed.shape}, the scale {scale.shape}, for {count} x {blocks} blocks")
+    if c.has(4) and (c.known(4, "g_idx") != np.arange(size) // block).any():
+        raise Unsupported("g_idx is not the order of blocks")
+    numbers = _unpacked(packed.reshape(count, -1), bits).reshape(count, blocks, block).astype(np.float32)
+    numbers -= _zeros_of_blocks(c, count, blocks, bits)
+    numbers *= scale.astype(np.float32).reshape(count, blocks, 1)
+    return numbers.reshape(count, blocks * block)[:, :size]
+
+
+def _zeros_of_blocks(c: Conversion, count: int, blocks: int, bits: int) -> Array:
+    if not c.has(3):
+        return np.full((1, 1, 1), 1 << (bits - 1), np.float32)
+    zeros = c.known(3, "the zero point")
+    if zeros.dtype == np.uint8 and zeros.size == count * -(-blocks * bits // 8):
+        zeros = _unpacked(zeros.reshape(count, -1), bits)[:, :blocks]
+    elif zeros.dtype == np.uint8 or zeros.size != count * blocks:
+        raise Unsupported(f"the zero point has shape {zeros.shape}, for {count} rows of {blocks} blocks")
+    return zeros.astype(np.float32).reshape(count, blocks, 1)
+
+
+def _unpacked(packed: Array, bits: int) -> Array:
+    """The numbers of rows of bytes, from the low bits of each on."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    return (packed[..., None] >> shifts & ((1 << bits) - 1)).reshape(len(packed), -1)
