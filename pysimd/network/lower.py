@@ -257,6 +257,13 @@ def _quantized(function: str, packed: int) -> Callable[[Attributes, Operands, Op
     return call
 
 
+def _table(a: Attributes, x: Operands, y: Operands) -> Call:
+    src, dst = (view if view.ndim else view.reshape((1,)) for view in (x[0], y[0]))
+    members = {"table": x[1].values, "src": src, "dst": dst, "channels": src.shape[-1], "pixels": prod(src.shape[:-1])}
+    members |= {"srcPixel": pixel_of(src), "dstPixel": pixel_of(dst)}
+    return of_struct("SimdnetTable8", "SimdnetTable8Parameters", members)
+
+
 def _of_channels(operand: Any, channels: int) -> Any:
     """A number for each channel: the array of a constant, or a view of what is computed."""
     return per_channel(operand.values, channels) if isinstance(operand, Constant) else operand
@@ -466,6 +473,7 @@ _WEIGHTED: Mapping[str, Any] = {
     "Linear": layers.linear,
     "Lstm": _recurrent(lib.SimdnetRecurrentLstm, 3),
     "MergedConvolution": layers.merged,
+    "QuantizedAdd": layers.quantized_add,
     "QuantizedConv": layers.quantized_convolution,
     "QuantizedLinear": layers.quantized_linear,
     "Rnn": _recurrent(lib.SimdnetRecurrentRnn, 1),
@@ -508,6 +516,7 @@ _OPERATORS: Mapping[str, Any] = {
     "Select": _select,
     "Slice": _slice,
     "Softmax": _softmax,
+    "Table8": _table,
     "TopK": _top_k,
     "Transpose": _transpose,
     "Unary": _unary,

@@ -59,6 +59,8 @@ in capitals are constants::
     TopK(x) -> values, indices    k, axis, largest, sorted
     Quantize(x, s, [z]), Dequantize(x, s, [z])
                                   axis (None for one scale); Quantize also dtype
+    Table8(x, T)                  dtype; T[x] for bytes x, T has 256 bytes as uint8
+    QuantizedAdd(a, b)            scales, zeros: three each, of a, b and the result, which are uint8; as QLinearAdd
     Host(x, ...)                  function, types: computed by a Python function with the arrays of its inputs, which
                                   returns an array, or a tuple or a list of them
 
@@ -141,6 +143,7 @@ _CONSTANT: Mapping[str, Sequence[int]] = {
     "QuantizedConv": (1, 2, 3),
     "QuantizedLinear": (1, 2, 3),
     "Rnn": (1, 2, 3),
+    "Table8": (1,),
     "Scale": (1, 2),
 }
 
@@ -464,6 +467,19 @@ def _quantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     return [Type(inputs[0].shape, attributes["dtype"])]
 
 
+def _quantized_add(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    a, b = inputs
+    _need(a == b and a.dtype == "uint8", f"the operands are {a} and {b}, expected uint8 of one shape")
+    return [a]
+
+
+def _table(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    x, table = inputs
+    _need(x.dtype in ("uint8", "int8"), f"x is {x.dtype}, expected bytes")
+    _need(table == Type((256,), "uint8"), f"the table is {table}, expected 256 numbers of uint8")
+    return [Type(x.shape, attributes["dtype"])]
+
+
 def _dequantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     _by_scale(inputs[0], inputs[1:], attributes, inputs[0].dtype)
     return [Type(inputs[0].shape)]
@@ -502,6 +518,7 @@ _RULES: dict[str, _Rule] = {
     "Pad": _pad,
     "Prelu": _along_axis,
     "Quantize": _quantize,
+    "QuantizedAdd": _quantized_add,
     "QuantizedConv": _of_bytes(_conv),
     "QuantizedLinear": _of_bytes(_linear),
     "Reduce": _reduce,
@@ -514,6 +531,7 @@ _RULES: dict[str, _Rule] = {
     "Select": _select,
     "Slice": _slice,
     "Softmax": _along_axis,
+    "Table8": _table,
     "TopK": _top_k,
     "Transpose": _transpose,
     "Unary": _unary,

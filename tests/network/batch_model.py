@@ -39,9 +39,9 @@ class Batch:
         self.weights[name] = np.asarray(values)
         return name
 
-    def add(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
+    def add(self, op: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> str:
         names = tuple(f"t{len(self.nodes)}{letter}" for letter in "abc"[:outputs])
-        self.nodes.append(SourceNode(op, inputs, names, attributes))
+        self.nodes.append(SourceNode(op, inputs, names, attributes, domain=domain))
         return names[0]
 
     def _images(self) -> None:
@@ -77,6 +77,10 @@ class Batch:
             weight = constant(np.full((4, 4 // group, 3, 2), 3, np.int8))
             add("ConvInteger", data, weight, zero, group=group, pads=[1, 1, 1, 0])
             add("QLinearConv", data, one, zero, weight, one, signed, one, zero, group=group)
+        for op in ("QLinearAdd", "QLinearMul"):
+            add(op, data, one, zero, data, one, zero, one, zero, domain="com.microsoft")
+        for op in ("QLinearSigmoid", "QLinearGlobalAveragePool", "QLinearSoftmax"):
+            add(op, data, one, zero, one, zero, domain="com.microsoft")
         add("QLinearMatMul", data, one, zero, constant(np.ones((5, 3), np.int8)), one, signed, one, zero)
 
     def _others(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,11 @@ from support import Array
 
 F = np.float32
 #: The operators of com.microsoft that test_quantised.py has.
-MICROSOFT = ("DynamicQuantizeMatMul", "MatMulIntegerToFloat", "MatMulNBits", "QGemm", "QLinearConv")
+MICROSOFT = (
+    "DequantizeLinear", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "MatMulNBits", "QGemm", "QLinearAdd",
+    "QLinearAveragePool", "QLinearConcat", "QLinearConv", "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul",
+    "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere", "QuantizeLinear",
+)  # fmt: skip
 LIMITS = {"uint8": (0, 255), "int8": (-128, 127)}
 
 
@@ -98,3 +104,59 @@ def conv_integer(x: Array, w: Array, zx: Any, zw: Any, strides: Any, pads: Any, 
                     at = wide[:, first + i, y * dilations[0] :: strides[0], z * dilations[1] :: strides[1]]
                     found[:, o] += at[:, :oh, :ow] * weight[o, i, y, z]
     return found.astype(np.int32)
+
+
+def _nearest32(x: Fraction) -> float:
+    """A number rounded once to float32; there are no subnormal ones here."""
+    if x == 0:
+        return 0.0
+    step = Fraction(2) ** (frexp(float(x))[1] - 24)
+    return float(round(x / step) * step)
+
+
+def add(a: Array, b: Array, sa: Any, za: Any, sb: Any, zb: Any, sy: Any, zy: Any, dtype: str) -> Array:
+    """QLinearAdd of flat arrays, one by one: saturated(nearest(fma(a, ra, fma(b, rb, t))))."""
+    ra, rb = F(sa / sy), F(sb / sy)
+    t = F(zy) - (F(ra * F(za)) + F(rb * F(zb)))
+    found = []
+    for x, y in zip(a.tolist(), b.tolist()):
+        inner = _nearest32(y * Fraction(float(rb)) + Fraction(float(t)))
+        found.append(_nearest32(x * Fraction(float(ra)) + Fraction(inner)))
+    return saturated(np.array(found, F), dtype)
+
+
+def multiply(a: Array, b: Array, sa: Any, za: Any, sb: Any, zb: Any, sy: Any, zy: Any, dtype: str) -> Array:
+    """QLinearMul: the zero is added before rounding."""
+    p = (a.astype(np.int32) - np.int32(za)) * (b.astype(np.int32) - np.int32(zb))
+    return saturated((p.astype(F) * F(F(sa * sb) / sy)).astype(F) + F(zy), dtype)
+
+
+def global_mean(x: Array, sx: Any, zx: Any, sy: Any, zy: Any, dtype: str) -> Array:
+    """QLinearGlobalAveragePool of (N, C, H, W)."""
+    n = x.shape[2] * x.shape[3]
+    sums = x.astype(np.int32).sum((2, 3), keepdims=True) - n * np.int32(zx)
+    return requantize(sums, F(sx / F(sy * F(n))), zy, dtype)
+
+
+def mean(
+    x: Array, sx: Any, zx: Any, sy: Any, zy: Any, kernel: Any, strides: Any, pads: Any, ceil: bool, all_: bool
+) -> Array:
+    """QLinearAveragePool of (N, C, H, W), window by window."""
+    values, (h, w), (top, left, bottom, right) = dequantize(x, sx, zx), x.shape[2:], pads
+    rooms = (h + top + bottom - kernel[0], w + left + right - kernel[1])
+    counts = [-(-room // s) + 1 if ceil else room // s + 1 for room, s in zip(rooms, strides)]
+    if ceil:  # a window that begins beyond the image and the padding before it is none
+        counts = [n - ((n - 1) * s >= m + before) for n, s, m, before in zip(counts, strides, (h, w), (top, left))]
+    found = np.zeros((*x.shape[:2], *counts), F)
+    for i, j in np.ndindex(*counts):
+        y, z = i * strides[0] - top, j * strides[1] - left
+        rows, columns = range(max(y, 0), min(y + kernel[0], h)), range(max(z, 0), min(z + kernel[1], w))
+        total = np.zeros(x.shape[:2], F)
+        for row in rows:
+            for column in columns:
+                total = total + values[:, :, row, column]
+        count = len(rows) * len(columns)
+        if all_:
+            count = (min(y + kernel[0], h + bottom) - y) * (min(z + kernel[1], w + right) - z)
+        found[:, :, i, j] = total / F(count)
+    return saturated((found / F(sy)).astype(F) + F(zy), str(x.dtype))

@@ -312,6 +312,11 @@ def _quantized_linear(x: _Inputs, a: _Attributes) -> Array:
     return _requantized((src.astype(np.int64) - a["zeros"][0]) @ weight.astype(np.int64), scale, bias, a, src.ndim - 1)
 
 
+def _quantized_add(x: _Inputs, a: _Attributes) -> Array:
+    values = [(each.astype(np.float64) - zero) * scale for each, scale, zero in zip(x, a["scales"], a["zeros"])]
+    return np.asarray(np.clip(np.rint((values[0] + values[1]) / a["scales"][2] + a["zeros"][2]), 0, 255).astype(np.uint8))
+
+
 # ---- moves
 
 
@@ -441,6 +446,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Pad": _pad,
     "Prelu": _prelu,
     "Quantize": _quantize,
+    "QuantizedAdd": _quantized_add,
     "QuantizedConv": _quantized_conv,
     "QuantizedLinear": _quantized_linear,
     "Reduce": _reduce,
@@ -453,6 +459,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Select": lambda x, a: np.where(*x),
     "Slice": _slice,
     "Softmax": _softmax,
+    "Table8": lambda x, a: x[1][x[0].view(np.uint8)].view(a["dtype"]),
     "TopK": lambda x, a: formulas.top_k(x[0], a["k"], a["axis"], a["largest"]),
     "Transpose": lambda x, a: x[0].transpose(a["perm"]),
     "Unary": _unary,

@@ -63,6 +63,7 @@ STAGES = ({"depthwise": False, **STAGE}, {"depthwise": True, **STAGE})
 RESIZE = {"mode": "linear", "coordinates": "half_pixel", "rounding": "floor", "antialias": False, "exclude_outside": False}
 RECURRENT = {"hidden": 2, "direction": "forward", "batch_first": False}
 STEPS, QUANTIZED = np.linspace(0.01, 0.02, 5, dtype=np.float32), {"scales": (0.01, 0.05), "zeros": (7, 120)}
+BYTES = ("uint8", "int8")
 PARAMETERS = {"restrict_range": (0.5, 2.5)}
 
 
@@ -151,6 +152,8 @@ def _cases() -> list[Case]:
         case("ByteProduct", Integers(256, (2, 4, 40), "uint8"), Integers(127, (3, 40), "int8")),
         case("ByteProduct", Integers(256, (2, 1, 4, 9), "uint8"), Integers(127, (3, 5, 9), "int8")),
         case("QuantizedConv", Integers(256, IMAGE, "uint8"), integers(5, 4, 3, 3), STEPS, integers(5), **QUANTIZED, **LAYER),
+        *(case("Table8", Integers(256, ROWS, "uint8"), np.arange(256, dtype=np.uint8) // 2, dtype=name) for name in BYTES),
+        case("QuantizedAdd", *[Integers(256, ROWS, "uint8")] * 2, scales=(0.11, 0.07, 0.13), zeros=(3, 90, 60)),
         case("QuantizedLinear", Integers(256, ROWS, "uint8"), integers(5, 5), STEPS, integers(5), **QUANTIZED),
         *(case("ExactBinary", ROWS, (1, 4, 1), function=name, activation=("identity", ())) for name in ("add", "divide")),
         case("Host", ROWS, ROWS, function=np.hypot, types=(Type(ROWS),)),

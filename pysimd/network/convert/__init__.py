@@ -10,6 +10,7 @@ from pysimd.network.convert import (  # noqa: F401  which registers converters
     places,
     pointwise,
     quantized_convolutions,
+    quantized_layers,
     quantized_products,
     reductions,
     scatter,

@@ -129,7 +129,7 @@ def _flat(c: Conversion, i: int) -> str:
     return c.constant(value.reshape(()) if single else value)
 
 
-@converts("QuantizeLinear", any_type=True)
+@converts("QuantizeLinear", "com.microsoft.QuantizeLinear", any_type=True)
 def _quantize(c: Conversion, node: SourceNode) -> None:
     names, axis = _parameters(c)
     if c.dtype(0) != "float32":
@@ -142,7 +142,7 @@ def _quantize(c: Conversion, node: SourceNode) -> None:
     c.give(c.add("Quantize", c.tensor(0), *names, axis=axis, dtype=dtype))
 
 
-@converts("DequantizeLinear", any_type=True)
+@converts("DequantizeLinear", "com.microsoft.DequantizeLinear", any_type=True)
 def _dequantize(c: Conversion, node: SourceNode) -> None:
     if c.dtype(0) not in _BYTES:
         raise Unsupported(f"its input is {c.dtype(0)}, supported are {' and '.join(_BYTES)}")

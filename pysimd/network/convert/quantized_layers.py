@@ -1,0 +1,284 @@
+"""Converters of layers of quantised bytes, those of com.microsoft that begin with QLinear. Their scales are known.
+
+A function of one byte is a table of its 256 results, which the library computes once; one of two bytes that the library does
+not have is a table of 65536.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from pysimd.annotations import Array, Shape
+from pysimd.network.convert.constants import computed
+from pysimd.network.convert.conversion import Conversion, Value, converts
+from pysimd.network.convert.errors import Unsupported
+from pysimd.network.convert.images import Window, image, like_input, sides_of, spatial, window_of
+from pysimd.network.convert.quantized import BYTES, Result, exact, quantized, scale_at, scaled, zero_at
+from pysimd.network.operators import axis_within, windows_along
+from pysimd.network.sizes import broadcast_shapes
+from pysimd.network.source import SourceNode
+
+_MOST_PLACES = 500
+
+
+class _Known(Result):
+    """A scale, a zero and a type, all known."""
+
+    @property
+    def numbers(self) -> tuple[Array, Array]:
+        """The scale as float32, and the zero as int32."""
+        return np.asarray(self.scale, np.float32), np.asarray(self.zero, np.int32)
+
+    def quantize(self, c: Conversion, x: str) -> str:
+        """saturated(nearest(f(x / scale)) + zero)."""
+        return quantized(c, x, self.scale, self.zero, self.dtype)
+
+    def dequantize(self, c: Conversion, x: str) -> str:
+        """f(f(x - zero) * scale)."""
+        zero = self.numbers[1].astype(self.dtype)
+        return c.add("Dequantize", x, c.constant(self.numbers[0]), c.constant(zero), axis=None)
+
+
+def _known(c: Conversion, scale: int, zero: int, name: str, dtype: str = "") -> _Known:
+    """Of two inputs. dtype : of the bytes that they belong to; by default that of the zero."""
+    dtype = dtype or (c.dtype(zero) if c.has(zero) else "uint8")
+    if dtype not in BYTES:
+        raise Unsupported(f"{name} is {dtype}, supported are {' and '.join(BYTES)}")
+    for i, what in ((scale, "the scale"), (zero, "the zero point")):
+        if c.has(i) and c.known(i, f"{what} of {name}").size != 1:
+            raise Unsupported(f"{what} of {name} has shape {c.shape(i)}, expected one number")
+    of_scale, of_zero = scale_at(c, scale, name), zero_at(c, zero, dtype, name)
+    return _Known(np.reshape(of_scale, ()), np.reshape(of_zero, ()), dtype)
+
+
+# ---- functions of one byte
+
+
+def _by_table(c: Conversion, x: str, dtype: str, function: Callable[[str], str]) -> str:
+    """A function of each byte, which adds nodes to the graph: they are computed once, for all bytes."""
+    first = c.builder.count
+    of_all = function(c.constant(np.arange(256, dtype=np.uint8).view(c.builder.type(x).dtype)))
+    results = computed(c.builder.without_inputs(first, [of_all]))
+    c.builder.drop(first)
+    if results is None:
+        raise Unsupported("the table of its results is too large")
+    return _looked_up(c, x, results[of_all].view(np.uint8), dtype)
+
+
+def _looked_up(c: Conversion, x: str, table: Array, dtype: str) -> str:
+    return c.add("Table8", x, c.constant(table), dtype=dtype)
+
+
+def _function(c: Conversion, function: Callable[[str], str]) -> None:
+    """The bytes of a function of floats: input 0, its scale and zero, those of the result."""
+    x, y = _known(c, 1, 2, "x", c.dtype(0)), _known(c, 3, 4, "y", c.dtype(0))
+    c.give(_by_table(c, c.tensor(0), y.dtype, lambda every: y.quantize(c, function(x.dequantize(c, every)))))
+
+
+@converts("com.microsoft.QLinearSigmoid", any_type=True)
+def _sigmoid(c: Conversion, node: SourceNode) -> None:
+    _function(c, lambda x: c.unary(x, "sigmoid", 1.0))
+
+
+@converts("com.microsoft.QLinearLeakyRelu", any_type=True)
+def _leaky_relu(c: Conversion, node: SourceNode) -> None:
+    _function(c, lambda x: c.unary(x, "leaky_relu", float(c.attribute("alpha", 0.01))))
+
+
+def requantized_bytes(c: Conversion, x: str, of: _Known, y: _Known) -> str:
+    """Bytes of another scale and zero, rounded to the nearest."""
+    if of.numbers == y.numbers:
+        return x
+    return _by_table(c, x, y.dtype, lambda every: y.quantize(c, of.dequantize(c, every)))
+
+
+@converts("com.microsoft.QLinearConcat", any_type=True)
+def _concat(c: Conversion, node: SourceNode) -> None:
+    """Inputs are the scale and the zero of the result, then each part with its own."""
+    y, count = _known(c, 0, 1, "y"), len(node.inputs)
+    if count < 5 or count % 3 != 2:
+        raise Unsupported(f"it has {count} inputs, expected 2, and 3 for each part")
+    parts = []
+    for i in range(2, count, 3):
+        of = _known(c, i + 1, i + 2, f"input {i}", _same_type(c, i, y))
+        parts.append(requantized_bytes(c, c.tensor(i), of, y))
+    c.give(c.add("Concat", *parts, axis=axis_within(int(c.attribute("axis")), len(c.shape(2)))))
+
+
+@converts("com.microsoft.QLinearWhere", any_type=True)
+def _where(c: Conversion, node: SourceNode) -> None:
+    y = _known(c, 7, 8, "z")
+    if c.dtype(0) != "bool":
+        raise Unsupported(f"the condition is {c.dtype(0)}, expected bool")
+    a, b = (
+        requantized_bytes(c, c.tensor(i), _known(c, i + 1, i + 2, name, _same_type(c, i, y)), y)
+        for i, name in ((1, "x"), (4, "y"))
+    )
+    c.give(c.select(c.tensor(0), a, b))
+
+
+def _same_type(c: Conversion, i: int, y: _Known) -> str:
+    if c.dtype(i) != y.dtype:
+        raise Unsupported(f"input {i} is {c.dtype(i)}, the result {y.dtype}")
+    return y.dtype
+
+
+@converts("com.microsoft.QLinearSoftmax", any_type=True)
+def _softmax(c: Conversion, node: SourceNode) -> None:
+    """Of floats. With opset 12 or less, of all dimensions from the axis on together."""
+    x, y, shape = _known(c, 1, 2, "x", c.dtype(0)), _known(c, 3, 4, "y", c.dtype(0)), c.shape(0)
+    old, values = int(c.attribute("opset", c.opset)) < 13, x.dequantize(c, c.tensor(0))
+    axis = axis_within(int(c.attribute("axis", 1 if old else -1)), len(shape))
+    if old:
+        values = c.reshape(values, (prod(shape[:axis]), prod(shape[axis:])))
+        axis = 1
+    c.give(y.quantize(c, c.reshape(c.add("Softmax", values, axis=axis, log=False), shape)))
+
+
+# ---- functions of two bytes
+
+
+@converts("com.microsoft.QLinearAdd", any_type=True)
+def _add(c: Conversion, node: SourceNode) -> None:
+    _binary(c, _sums)
+
+
+@converts("com.microsoft.QLinearMul", any_type=True)
+def _multiply(c: Conversion, node: SourceNode) -> None:
+    _binary(c, _products)
+
+
+def _binary(c: Conversion, table: Callable[..., Array]) -> None:
+    a, b = (_known(c, i + 1, i + 2, name, c.dtype(i)) for i, name in ((0, "a"), (3, "b")))
+    y = _known(c, 6, 7, "y", c.dtype(0))
+    if a.dtype != b.dtype:
+        raise Unsupported(f"the operands are {a.dtype} and {b.dtype}, expected one type")
+    shape = broadcast_shapes(c.shape(0), c.shape(3))
+    values = [c.value(i) for i in (0, 3)]
+    for i, place in enumerate((0, 3)):
+        if c.is_known(place) and c.known(place).size == 1 and c.shape(3 - place) == shape:
+            row = np.take(table(a, b, y), int(c.known(place).view(np.uint8).reshape(())), axis=i)
+            return c.give(_looked_up(c, c.named(values[1 - i]), row, y.dtype))  # type: ignore[arg-type]
+    names = [_expanded(c, c.tensor(place), shape) for place in (0, 3)]
+    if table is _sums and y.dtype == "uint8":
+        tensors = [each.numbers for each in (a, b, y)]
+        scales, zeros = (tuple(each[i].item() for each in tensors) for i in (0, 1))
+        return c.give(c.add("QuantizedAdd", *names, scales=scales, zeros=zeros))
+    return c.give(_of_two(c, names[0], names[1], table(a, b, y), y.dtype))
+
+
+def _expanded(c: Conversion, x: str, shape: Shape) -> str:
+    own = c.builder.shape(x)
+    if own == shape:
+        return x
+    return c.add("Expand", c.reshape(x, (*(1,) * (len(shape) - len(own)), *own)), shape=shape)
+
+
+def _of_two(c: Conversion, a: str, b: str, table: Array, dtype: str) -> str:
+    """table[a, b] of bytes; those of int8 are seen as unsigned."""
+    high, low = (c.cast(c.cast(x, "uint8"), "int32") for x in (a, b))
+    place = c.elementwise("add", c.elementwise("shift_left", high, np.array(8, np.int32)), low)
+    return c.add("Gather", c.constant(table.reshape(-1).view(dtype)), c.cast(place, "int64"), axis=0)
+
+
+def _every(dtype: str) -> Array:
+    """All bytes, in the order of their bits."""
+    return np.arange(256, dtype=np.uint8).view(dtype)
+
+
+def _sums(a: _Known, b: _Known, y: _Known) -> Array:
+    """QLinearAdd of all bytes: saturated(nearest(fma(a, ra, fma(b, rb, t)))), with the zero of y in t."""
+    (sa, za), (sb, zb), (sy, zy) = (each.numbers for each in (a, b, y))
+    ra, rb, every = sa / sy, sb / sy, _every(a.dtype).astype(np.float32)
+    t = np.float32(zy) - (ra * np.float32(za) + rb * np.float32(zb))
+    return _saturated(_fused(every[:, None], ra, _fused(every, rb, t)), y.dtype)
+
+
+def _products(a: _Known, b: _Known, y: _Known) -> Array:
+    """QLinearMul of all bytes: saturated(nearest(f(f(float(p) * f(f(sa * sb) / sy)) + zero))), with p the product."""
+    (sa, za), (sb, zb), (sy, zy) = (each.numbers for each in (a, b, y))
+    every = _every(a.dtype).astype(np.int32)
+    p = ((every - za)[:, None] * (every - zb)).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return _saturated(p * (sa * sb / sy) + np.float32(zy), y.dtype)
+
+
+def _saturated(x: Array, dtype: str) -> Array:
+    limits = np.iinfo(dtype)
+    return np.asarray(np.nan_to_num(np.clip(np.rint(x), limits.min, limits.max), nan=limits.min), dtype).view(np.uint8)
+
+
+def _fused(x: Array, y: Array, z: Array) -> Array:
+    """x * y + z of float32, rounded once: the sum of doubles is rounded to odd, then to float32. x has few digits."""
+    with np.errstate(all="ignore"):
+        p, z = x.astype(np.float64) * y, z.astype(np.float64)
+        s = p + z
+        back = s - p
+        error = (p - (s - back)) + (z - back)
+        even = (s.view(np.int64) & 1) == 0
+        odd = np.where((error != 0) & even, np.nextafter(s, np.where(error > 0, np.inf, -np.inf)), s)
+        return odd.astype(np.float32)
+
+
+# ---- means
+
+
+@converts("com.microsoft.QLinearGlobalAveragePool", any_type=True)
+def _global_mean(c: Conversion, node: SourceNode) -> None:
+    """saturated(nearest(f(float(sum - n * zero) * f(sx / f(sy * n)))) + zero of y)."""
+    x, y, shape = _known(c, 1, 2, "x", c.dtype(0)), _known(c, 3, 4, "y", c.dtype(0)), c.shape(0)
+    if len(shape) < 3:
+        raise Unsupported(f"the shape is {shape}, expected (N, C, ...)")
+    axes = tuple(range(1, len(shape) - 1) if c.flag("channels_last") else range(2, len(shape)))
+    count = prod(shape[axis] for axis in axes)
+    if not isinstance(count, int):
+        raise Unsupported("the size of the images is not known")
+    (sx, zx), (sy, _) = x.numbers, y.numbers
+    sums = c.reduce(c.cast(c.tensor(0), "int32"), "sum", axes)
+    sums = c.elementwise("subtract", sums, np.array(count * int(zx), np.int32))
+    factor = exact(c, "divide", sx, exact(c, "multiply", sy, float(count)))
+    c.give(quantized(c, scaled(c, sums, factor), np.ones((), np.float32), y.zero, y.dtype))
+
+
+@converts("com.microsoft.QLinearAveragePool", any_type=True)
+def _mean(c: Conversion, node: SourceNode) -> None:
+    """v = sum of f((x - zero) * sx), in the order of rows, / count; saturated(nearest(f(f(v / sy) + zero of y)))."""
+    c.require(channels_last=0)
+    x, y = _known(c, 1, 2, "x", c.dtype(0)), _known(c, 3, 4, "y", c.dtype(0))
+    sides_of(c)
+    window = window_of(c, spatial(c, "kernel_shape", 1, c.attribute("kernel_shape")))
+    if prod(window.kernel) > _MOST_PLACES or max(window.dilations) > 1:
+        raise Unsupported(f"the window has {prod(window.kernel)} places, dilations {window.dilations}")
+    v = _of_windows(c, x.dequantize(c, image(c)), window)
+    v = exact(c, "add", exact(c, "divide", v, y.scale), np.asarray(y.zero, np.float32))
+    c.give(like_input(c, quantized(c, str(v), np.ones((), np.float32), None, y.dtype)))
+
+
+def _of_windows(c: Conversion, x: str, window: Window) -> Value:
+    """The means of floats below each window."""
+    n, channels, *sides = c.builder.shape(x)
+    if not all(isinstance(side, int) for side in sides):
+        raise Unsupported("the size of the images is not known")
+    axes = list(zip(sides, window.kernel, window.strides, window.before, window.after))
+    sizes = [windows_along(*each, c.flag("ceil_mode")) for each in axes]
+    ends = [(count - 1) * s + k - side - before for count, (side, k, s, before, _) in zip(sizes, axes)]
+    pads = tuple((before, max(end, 0)) for before, end in zip(window.before, ends))
+    padded = c.add("Pad", x, pads=((0, 0), (0, 0), *pads), mode="constant", value=0.0)
+    options = {"steps": (1, 1, *window.strides), "sizes": (n, channels, *sizes)}
+    places = product(*map(range, window.kernel))
+    parts = (c.add("Slice", padded, starts=(0, 0, *place), **options) for place in places)
+    counts = [_counts(*each, count, c.flag("count_include_pad")) for each, count in zip(axes, sizes)]
+    total: Value = reduce(lambda a, b: str(exact(c, "add", a, b)), parts)
+    return exact(c, "divide", total, np.outer(*counts).astype(np.float32))
+
+
+def _counts(side: int, kernel: int, stride: int, before: int, after: int, windows: int, include: bool) -> Array:
+    """The elements below each window of a dimension, with padding or without."""
+    starts = np.arange(windows) * stride - before
+    least, most = (-before, side + after) if include else (0, side)
+    return np.minimum(starts + kernel, most) - np.maximum(starts, least)
