@@ -385,6 +385,22 @@ def test_functions_of_two_bytes(op: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_sums_of_all_bytes(dtype: str) -> None:
+    """With one rounding for each product and sum: two roundings differ in some bytes here."""
+    every = np.arange(256, dtype=np.uint8).view(dtype)
+    a, b = np.repeat(every, 256), np.tile(every, 256)
+    for sa, za, sb, zb, sy, zy in ((0.03, 3, 0.045, 77, 0.06, 101), (0.3, 10, 0.1, 20, 0.6, 30)):
+        numbers = F(sa), np.array(za, dtype), F(sb), np.array(zb, dtype), F(sy), np.array(zy, dtype)
+        known = dict(zip(("sa", "za", "sb", "zb", "sy", "zy"), numbers))
+        actual = run([node("QLinearAdd", "a sa za b sb zb sy zy", "y", MS)], {"a": a, "b": b}, known)
+        assert_bits(actual, formulas.add(a, b, *numbers, dtype))
+        ra, rb = (np.float32(numbers[i] / numbers[4]) for i in (0, 2))
+        t = F(zy) - (ra * F(za) + rb * F(zb))
+        twice = formulas.saturated(a.astype(F) * ra + (b.astype(F) * rb + t), dtype)
+        assert (actual != twice).any()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
 def test_means(dtype: str) -> None:
     rng = np.random.default_rng(15)
     x = random_bytes(rng, dtype, 2, 3, 7, 6)
