@@ -39,17 +39,16 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
 {
     const size_t N = c->p.dstC, K = c->p.srcC;
     const int8_t * weight = given->quantized->weight;
-    int8_t * to = scratch;
+    const bool biased = sn_dot_of(c)->tile->biased;
     (void)fault;
+    c->table->layout.transpose_8u(weight, K, N, K, scratch, N);
     for (size_t j = 0; j < N; ++j) {
-        int64_t sum = 0;
-        for (size_t k = 0; k < K; ++k) {
-            to[k * N + j] = weight[j * K + k];
-            sum += weight[j * K + k];
-        }
-        ((int32_t *)(void *)c->bias)[sn_channel_index(c, j)] = sn_dot_of(c)->tile->biased ? (int32_t)(uint32_t)(sum * 128) : 0;
+        uint32_t sum = 0;
+        for (size_t k = 0; biased && k < K; ++k)
+            sum += (uint32_t)weight[j * K + k];
+        ((int32_t *)(void *)c->bias)[sn_channel_index(c, j)] = (int32_t)(sum * 128);
     }
-    return to;
+    return scratch;
 }
 
 static const struct sn_candidate candidates[] = {{SN_ALGORITHMS(&base), NULL}, {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL},

@@ -127,6 +127,7 @@ class Conversion:
         self._failed: set[str] = set()
         self._inputs: dict[str, str] = {}  # of the graph, with their names in the source
         self.problems: list[UnsupportedNode] = []  # whose inputs are still tensors of the graph
+        self.shared: dict[Any, str] = {}  # tensors that several nodes of the source need, such as the sums of rows
         self._needed: list[tuple[SourceNode, Sequence[str]]] = []  # nodes of these, and the values in the source
 
     # ---- the inputs of a node

@@ -162,7 +162,10 @@ def as_signed(c: Conversion, x: Bytes) -> Bytes:
 def _moved(c: Conversion, x: Bytes, dtype: str) -> Bytes:
     zero = integers(c, "add" if dtype == "uint8" else "subtract", x.zero, np.array(128, np.int32))
     if isinstance(x.value, str):
-        return Bytes(c.elementwise("xor", c.cast(x.value, dtype), np.array(128).astype(dtype)), zero)
+        value, key = x.value, (dtype, x.value)
+        if key not in c.shared:
+            c.shared[key] = c.elementwise("xor", c.cast(value, dtype), np.array(128).astype(dtype))
+        return Bytes(c.shared[key], zero)
     return Bytes((x.value.view(np.uint8) ^ np.uint8(128)).view(dtype), zero)
 
 
@@ -209,10 +212,12 @@ def byte_product(c: Conversion, a: Bytes, b: Bytes) -> str:
 
     The zeros are taken from the sums of bytes: sum(a * b) - zb * sum(a) - za * (sum(b) - K * zb).
     """
+    if _is_better_turned(c, a, b):
+        return _turned_product(c, a, b)
     k = c.shape_of(a.value)[-1]
     sums: Value = c.add("ByteProduct", c.named(a.value), c.named(b.value))
     if not _is_zero(b.zero):
-        rows = c.add("ByteProduct", c.named(a.value), c.constant(full((1, k), 1, np.int8)))
+        rows = _sums_of_unsigned_rows(c, c.named(a.value))
         sums = integers(c, "subtract", sums, integers(c, "multiply", rows, b.zero))
     if not _is_zero(a.zero):
         columns = _sums_of_rows(c, b.value, k)
@@ -221,6 +226,40 @@ def byte_product(c: Conversion, a: Bytes, b: Bytes) -> str:
             columns = integers(c, "subtract", columns, integers(c, "multiply", count, b.zero))
         sums = integers(c, "subtract", sums, integers(c, "multiply", a.zero, columns))
     return str(sums)
+
+
+def _is_better_turned(c: Conversion, a: Bytes, b: Bytes) -> bool:
+    """Whether the rows of `a` are fewer than those of known weights: the right side of a product is packed in each call."""
+    if not isinstance(a.value, str) or isinstance(b.value, str) or b.value.ndim != 2 or c.shape_of(a.zero) != ():
+        return False
+    rows = prod(c.shape_of(a.value)[:-1])
+    return not isinstance(b.zero, str) and (not isinstance(rows, int) or rows < len(b.value))
+
+
+def _turned_product(c: Conversion, a: Bytes, b: Bytes) -> str:
+    """The same with the weights on the left."""
+    shape, (n, k) = c.shape_of(a.value), c.shape_of(b.value)
+    signed, weight = as_signed(c, a), as_unsigned(c, b)
+    rows = prod(shape[:-1])
+    of_weight: Any = weight.zero
+    of_weight = of_weight.reshape(-1, 1)
+    sums: Value = c.add("ByteProduct", c.named(weight.value), c.reshape(c.named(signed.value), (rows, k)))
+    if not _is_zero(of_weight):
+        of_rows: Value = c.reshape(_sums_of_unsigned_rows(c, c.named(a.value)), (1, rows))
+        of_rows = integers(c, "subtract", of_rows, np.array(128 * k, np.int32))
+        sums = integers(c, "subtract", sums, integers(c, "multiply", of_rows, of_weight))
+    of_columns: Any = weight.value.sum(1, dtype=np.int32, keepdims=True) - np.int32(k) * of_weight  # type: ignore[union-attr]
+    if not _is_zero(signed.zero):
+        sums = integers(c, "subtract", sums, integers(c, "multiply", signed.zero, of_columns))
+    return c.reshape(c.transpose(str(sums), (1, 0)), (*shape[:-1], n))
+
+
+def _sums_of_unsigned_rows(c: Conversion, a: str) -> str:
+    """Of matrices (..., M, K), as (..., M, 1)."""
+    if ("sums", a) not in c.shared:
+        ones = full((1, c.builder.shape(a)[-1]), 1, np.int8)
+        c.shared["sums", a] = c.add("ByteProduct", a, c.constant(ones))
+    return c.shared["sums", a]
 
 
 def _sums_of_rows(c: Conversion, b: Value, k: Any) -> Value:
