@@ -14,7 +14,7 @@ import pytest
 
 import pysimd
 from network import quantised as formulas
-from network.test_quantised import MS, F, assert_bits, node, random_bytes, random_zero, run, scales
+from network.test_quantised import MS, F, assert_bits, node, operators_of, random_bytes, random_zero, run, scales
 from pysimd.network.source import SourceNode
 from support import Array
 
@@ -139,6 +139,13 @@ class Random:
         options: dict[str, Any] = {"kernel_shape": (3, 3), "pads": (1, 1, 1, 1)}
         return self.add("QLinearAveragePool", f"{x} {self.of(x)} {self.of(y)}", y, (x,), formula, **options)
 
+    def matrix(self, x: str, columns: int) -> str:
+        """A product of the last dimension, without a formula."""
+        size = self.shapes[x][-1]
+        y = self.made((*self.shapes[x][:-1], columns))
+        given = " ".join(map(self.weight, (random_bytes(self.rng, "int8", size, columns), scales(self.rng), np.int8(0))))
+        return self.add("QLinearMatMul", f"{x} {self.of(x)} {given} {self.of(y)}", y, (), None)
+
     def end(self, x: str) -> None:
         """Global means and a product."""
         n, c = self.shapes[x][:2]
@@ -181,6 +188,138 @@ def test_random_networks(seed: int, dtype: str) -> None:
             assert abs(values[name].astype(int) - expected.astype(int)).max() <= error
         else:
             assert_bits(values[name], expected)
+
+
+# ---- groups of DequantizeLinear, an operator and QuantizeLinear
+
+
+def in_groups(nodes: list[SourceNode], weights: dict[str, Any]) -> list[SourceNode]:
+    """The same network of floats between bytes; it adds the scales of biases to the weights."""
+    found: list[SourceNode] = []
+
+    def dequantized(x: str, scale: str, zero: str, **attributes: Any) -> str:
+        name = f"f{len(found)}"
+        found.append(node("DequantizeLinear", f"{x} {scale} {zero}", name, **attributes))
+        return name
+
+    for each in nodes:
+        op, i = each.op.replace("QLinear", ""), each.inputs
+        if op in ("MaxPool", "Flatten"):
+            y = next(other for other in nodes if each.outputs[0] in other.inputs or other is nodes[-1])
+            place = y.inputs.index(each.outputs[0])
+            inputs, last = [dequantized(i[0], *y.inputs[place + 1 : place + 3])], y.inputs[place + 1 : place + 3]
+        elif op == "Concat":
+            inputs, last = [dequantized(*i[2:5]), dequantized(*i[5:8])], i[:2]
+        elif op in ("Conv", "MatMul"):
+            inputs, last = [dequantized(*i[:3]), dequantized(*i[3:6], axis=int(op == "MatMul"))], i[6:8]
+            if op == "Conv":
+                weights[f"{i[8]}s"] = np.asarray(weights[i[1]] * weights[i[4]], F)
+                weights[f"{i[8]}z"] = np.zeros(weights[f"{i[8]}s"].shape, np.int32)
+                inputs.append(dequantized(i[8], f"{i[8]}s", f"{i[8]}z", axis=0))
+        elif op == "Add":
+            inputs, last = [dequantized(*i[:3]), dequantized(*i[3:6])], i[6:8]
+        else:
+            inputs, last = [dequantized(*i[:3])], i[3:5]
+        found.append(SourceNode(op, tuple(inputs), (f"g{len(found)}",), each.attributes, each.name))
+        found.append(node("QuantizeLinear", " ".join((found[-1].outputs[0], *last)), each.outputs[0]))
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("seed", range(8))
+def test_groups_are_quantised_operators(seed: int, dtype: str) -> None:
+    """With the same bits, and without an operator of floats."""
+    network = Random(seed, dtype)
+    x = network.conv("x")
+    for i in network.rng.integers(0, 3, 6):
+        x = (network.conv, network.function, network.concat)[i](x)
+    c = network.shapes[x][1]
+    y = network.made(network.shapes[x])
+    network.add("QLinearAdd", f"{x} {network.of(x)} {x} {network.of(x)} {network.of(y)}", y, (), None)
+    network.matrix(y, c)
+    image = random_bytes(network.rng, dtype, *network.shapes["x"])
+    names = " ".join(name for name, *_ in network.formulas)
+    expected = run(network.nodes, {"x": image}, network.weights, names)
+    nodes = in_groups(network.nodes, network.weights)
+    for actual, of in zip(run(nodes, {"x": image}, network.weights, names), expected):
+        assert_bits(actual, of)
+    assert not {"Conv", "Linear", "Dequantize"} & operators_of(
+        [*nodes, node("Identity", network.nodes[-1].outputs[0])], {"x": image}, network.weights
+    )
+
+
+GROUP: dict[str, Any] = {
+    "sx": F(0.02), "zx": np.uint8(120), "w": np.arange(-27, 27).reshape(2, 3, 3, 3).astype(np.int8),
+    "sw": F(0.03), "zw": np.int8(0), "b": np.array([300, -700], np.int32), "sb": F(F(0.02) * F(0.03)), "zb": np.int32(0),
+    "sy": F(0.05), "zy": np.uint8(90), "six": F(6), "none": F(0),
+}  # fmt: skip
+
+
+def group(between: str = "", activation: list[SourceNode] | None = None) -> list[SourceNode]:
+    return [
+        node("DequantizeLinear", "x sx zx", "f"),
+        node("DequantizeLinear", "w sw zw", "g", axis=0),
+        node("DequantizeLinear", "b sb zb", "h", axis=0),
+        node("Conv", "f g h", "i"),
+        *(activation or []),
+        node("QuantizeLinear", f"{between or 'i'} sy zy"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("between", "activation", "limits"),
+    [
+        ("", [], (0, 255)),
+        ("j", [node("Relu", "i", "j")], (90, 255)),
+        ("j", [node("Clip", "i none six", "j")], (90, 210)),
+        ("j", [node("Clip", "i - six", "j")], (0, 210)),
+    ],
+)
+def test_limits_of_a_group(between: str, activation: list[SourceNode], limits: tuple[int, int]) -> None:
+    x = random_bytes(np.random.default_rng(1), "uint8", 1, 3, 9, 9)
+    sums = formulas.conv_integer(x, GROUP["w"], GROUP["zx"], 0, (1, 1), (0,) * 4, (1, 1), 1)
+    by = formulas.factor(GROUP["sx"], GROUP["sw"], GROUP["sy"])
+    expected = formulas.requantize(sums + GROUP["b"].reshape(-1, 1, 1), by, GROUP["zy"], "uint8")
+    nodes = group(between, activation)
+    assert "QuantizedConv" in operators_of(nodes, {"x": x}, GROUP)
+    assert_bits(run(nodes, {"x": x}, GROUP), np.clip(expected, *limits))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"sb": F(0.001)},  # of a bias that is not one of sums
+        {"b": np.array([0.3, -0.7], F)},
+        {"sx": np.full(3, 0.02, F), "zx": np.full(3, 120, np.uint8)},
+        {"sw": np.full(3, 0.03, F), "zw": np.zeros(3, np.int8)},
+    ],
+)
+def test_groups_that_stay_floats(other: dict[str, Any]) -> None:
+    x, given = random_bytes(np.random.default_rng(1), "uint8", 1, 3, 9, 9), {**GROUP, **other}
+    nodes = group()
+    if "b" in other:
+        nodes = [*nodes[:2], node("Conv", "f g b", "i"), nodes[-1]]
+    if "sw" in other:
+        nodes[1] = node("DequantizeLinear", "w sw zw", "g", axis=1)
+    assert "QuantizedConv" not in operators_of(nodes, {"x": x}, given)
+    axis = (1, -1, 1, 1)
+    v, w = (
+        formulas.dequantize(given[q], given[s].reshape(axis), given[z].reshape(axis)) for q, s, z in (("w", "sw", "zw"),) * 2
+    )
+    v = formulas.dequantize(x, given["sx"].reshape(axis), given["zx"].reshape(axis))
+    view = np.lib.stride_tricks.sliding_window_view(v.astype(float), (3, 3), (2, 3))
+    bias = given["b"] if given["b"].dtype == F else given["b"] * float(given["sb"])
+    floats = np.einsum("nchwyx,ocyx->nohw", view, w.astype(float)) + bias.reshape(-1, 1, 1)
+    actual = run(nodes, {"x": x}, given).astype(int)
+    assert abs(actual - formulas.quantize(floats.astype(F), given["sy"], given["zy"], "uint8")).max() <= 1
+
+
+def test_values_that_others_read_stay() -> None:
+    """The float is an output, too."""
+    x = random_bytes(np.random.default_rng(1), "uint8", 1, 3, 9, 9)
+    y, i = run(group(), {"x": x}, GROUP, "y i")
+    assert_bits(y, formulas.quantize(i, GROUP["sy"], GROUP["zy"], "uint8"))
+    assert run([*group(), node("DequantizeLinear", "y sy zy", "z")], {"x": x}, GROUP, "z").dtype == F
 
 
 # ---- files of ONNX Runtime's quantizer

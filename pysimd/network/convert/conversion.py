@@ -25,6 +25,7 @@ from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, OF_DATA, REASON
 from pysimd.network.convert.constants import computed
 from pysimd.network.convert.errors import NotHere, Unsupported, UnsupportedModel, UnsupportedNode
 from pysimd.network.convert.fold import DTYPES, FOLDS, evaluate
+from pysimd.network.convert.groups import grouped
 from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.convert.shape_arithmetic import takes_sizes
 from pysimd.network.graph import Graph, Type
@@ -723,6 +724,7 @@ def graph_of(
 
     Raises UnsupportedModel, with all nodes that cannot be converted and why.
     """
+    source = grouped(source, shapes, fallback or {})
     c = Conversion(source, fallback or {})
     for name, (array, dtype) in (sizes or {}).items():
         c.known_sizes(name, array, dtype)

@@ -1,0 +1,218 @@
+"""Groups of DequantizeLinear, an operator and QuantizeLinear in place of one quantised operator, before the conversion.
+
+A group has the formula of the operator that takes bytes: QLinearConv, QLinearMatMul, QGemm, QLinearAdd. What moves bytes,
+with one scale and zero before and after it, moves them as they are. All else is computed in float, as the file has it:
+weights that are computed, biases with other scales than those of the sums, scales of channels of an image.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.source import Source, SourceNode, needed, reads
+
+_QUANTIZE, _DEQUANTIZE, _DOMAINS = "QuantizeLinear", "DequantizeLinear", ("", "ai.onnx", "com.microsoft")
+_MOVES = (
+    "DepthToSpace", "Expand", "Flatten", "Gather", "Reshape", "Slice", "SpaceToDepth", "Squeeze", "Tile", "Transpose",
+    "Unsqueeze",
+)  # fmt: skip
+_LIMITS = {"uint8": (0, 255), "int8": (-128, 127)}
+_LAYERS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm", "Add": "QLinearAdd", "Concat": "QLinearConcat",
+           "Sigmoid": "QLinearSigmoid", "LeakyRelu": "QLinearLeakyRelu"}  # fmt: skip
+
+
+def grouped(source: Source, given: Collection[str], fallback: Mapping[str, Any]) -> Source:
+    """The source with quantised operators in place of groups.
+
+    given : the weights that are inputs. fallback : operators that Python functions compute, which stay.
+    """
+    if not any(node.op == _QUANTIZE for node in source.nodes):
+        return source
+    groups = _Groups(source, given, fallback)
+    return groups.result() if groups.found else source
+
+
+class _Groups:
+    """The groups of a source.
+
+    found : the nodes in place of a QuantizeLinear that ends a group, by its output.
+    """
+
+    def __init__(self, source: Source, given: Collection[str], fallback: Mapping[str, Any]) -> None:
+        self._source, self._given, self._fallback = source, given, fallback
+        self._makers = {name: node for node in source.nodes for name in node.outputs}
+        self._users = Counter(name for node in source.nodes for name in reads(node))
+        self._users.update(value.name for value in source.outputs)
+        self._new: dict[str, Array] = {}
+        self.found: dict[str, list[SourceNode]] = {}
+        for node in source.nodes:
+            if _is(node, _QUANTIZE) and self._of_tensor(node) is not None:
+                made = self._group(node)
+                if made:
+                    self.found[node.outputs[0]] = made
+
+    def result(self) -> Source:
+        """The source without what no output needs any more."""
+        nodes = [new for node in self._source.nodes for new in self.found.get(node.outputs[0], [node])]
+        return needed(replace(self._source, nodes=nodes, weights={**self._source.weights, **self._new}))
+
+    # ---- what is known
+
+    def _constant(self, name: str) -> Array | None:
+        if name in self._source.weights and name not in self._given:
+            return np.asarray(self._source.weights[name])
+        node = self._makers.get(name)
+        value = node.attributes.get("value") if node is not None and node.op == "Constant" else None
+        return None if value is None else np.asarray(value)
+
+    def _of_tensor(self, node: SourceNode) -> tuple[Array, Array] | None:
+        """The scale and the zero of a QuantizeLinear or a DequantizeLinear, if there is one of each, of bytes."""
+        if len(node.inputs) < 3 or not node.inputs[2] or node.attributes.get("block_size", 0):
+            return None
+        scale, zero = (self._constant(name) for name in node.inputs[1:3])
+        if scale is None or zero is None or scale.size != 1 or zero.size != 1 or max(scale.ndim, zero.ndim) > 1:
+            return None
+        usual = scale.dtype == np.float32 and 0 < float(scale.reshape(())) < np.inf and zero.dtype.name in _LIMITS
+        return (scale.reshape(()), zero.reshape(())) if usual else None
+
+    def _activation(self, name: str) -> SourceNode | None:
+        """The DequantizeLinear of a tensor with one scale."""
+        node = self._makers.get(name)
+        found = node is not None and _is(node, _DEQUANTIZE) and self._of_tensor(node) is not None
+        return node if found else None
+
+    def _weight(self, name: str, axis: int) -> tuple[SourceNode, Array] | None:
+        """The DequantizeLinear of constant bytes, and the scales, one for all or one along an axis."""
+        node = self._makers.get(name)
+        if node is None or not _is(node, _DEQUANTIZE) or node.attributes.get("block_size", 0):
+            return None
+        weight, scale = (self._constant(each) for each in node.inputs[:2])
+        if weight is None or scale is None or weight.dtype.name not in _LIMITS or scale.dtype != np.float32:
+            return None
+        zero = self._constant(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] else np.zeros((), weight.dtype)
+        own = int(node.attributes.get("axis", 1))
+        along = scale.size == 1 or (scale.ndim == 1 and own % weight.ndim == axis % weight.ndim)
+        right = zero is not None and zero.dtype == weight.dtype and zero.size in (1, scale.size)
+        right = right and along and bool((scale > 0).all()) and bool(np.isfinite(scale).all()) and weight.ndim > 1
+        return (node, scale) if right else None
+
+    # ---- groups
+
+    def _group(self, end: SourceNode) -> list[SourceNode]:
+        """The nodes in place of a QuantizeLinear; none if it ends no group."""
+        name, limits = end.inputs[0], (-np.inf, np.inf)
+        node = self._only(name)
+        if node is not None and node.op in ("Relu", "Clip") and node.domain in _DOMAINS:
+            found = self._clip(node)
+            if found is None:
+                return []
+            limits, node = found, self._only(node.inputs[0])
+        if node is None or node.domain not in ("", "ai.onnx") or node.op in self._fallback or len(node.outputs) != 1:
+            return []
+        y = end.outputs[0]
+        made = self._moved(node, end) if node.op in _MOVES and limits == (-np.inf, np.inf) else self._layer(node, end)
+        if made is None:
+            return []
+        return self._limited(made, y, end, limits)
+
+    def _only(self, name: str) -> SourceNode | None:
+        """The node of a tensor that nothing else reads."""
+        return self._makers.get(name) if self._users[name] == 1 else None
+
+    def _clip(self, node: SourceNode) -> tuple[float, float] | None:
+        if node.op == "Relu":
+            return 0.0, np.inf
+        if len(node.inputs) == 1:  # before opset 11
+            return float(node.attributes.get("min", -np.inf)), float(node.attributes.get("max", np.inf))
+        bounds = []
+        for i, default in ((1, -np.inf), (2, np.inf)):
+            value = self._constant(node.inputs[i]) if i < len(node.inputs) and node.inputs[i] else np.array(default)
+            if value is None or value.size != 1:
+                return None
+            bounds.append(float(value.reshape(())))
+        return (bounds[0], bounds[1]) if bounds[0] <= bounds[1] else None
+
+    def _limited(self, made: SourceNode, y: str, end: SourceNode, limits: tuple[float, float]) -> list[SourceNode]:
+        """With limits in bytes: rounding keeps the order."""
+        scale, zero = self._of_tensor(end)  # type: ignore[misc]
+        least, most = _LIMITS[zero.dtype.name]
+        nodes, name = [made], made.outputs[0]
+        for op, limit, end_of_type in (("Max", limits[0], least), ("Min", limits[1], most)):
+            with np.errstate(over="ignore"):
+                byte = float(np.clip(np.rint(np.float32(limit) / scale) + float(zero), least, most))
+            if byte == end_of_type:
+                continue
+            bound, part = f"{y}@{op}", f"{y}@before {op}"
+            self._new[bound] = np.array(byte, zero.dtype)
+            nodes[-1] = replace(nodes[-1], outputs=(part,))
+            nodes.append(SourceNode(op, (part, bound), (name,), {}, made.name))
+        return nodes
+
+    def _moved(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
+        """Bytes that move, with the same scale and zero."""
+        begin = self._activation(node.inputs[0])
+        if begin is None or self._of_tensor(begin) != self._of_tensor(end):
+            return None
+        return replace(node, inputs=(begin.inputs[0], *node.inputs[1:]), outputs=end.outputs)
+
+    def _layer(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
+        if node.op in ("Conv", "MatMul", "Gemm"):
+            return self._product(node, end)
+        if node.op == "MaxPool":
+            found = self._moved(node, end)
+            return found if found is not None and self._of_tensor(end)[1].dtype == np.uint8 else None  # type: ignore[index]
+        if node.op not in _LAYERS or (node.op == "Add" and len(node.inputs) != 2):
+            return None
+        begins = [self._activation(name) for name in node.inputs]
+        kinds = {self._of_tensor(each)[1].dtype for each in (*begins, end) if each is not None}  # type: ignore[index]
+        if None in begins or len(kinds) != 1:
+            return None
+        of_x = [name for each in begins if each is not None for name in each.inputs[:3]]
+        inputs = (*end.inputs[1:3], *of_x) if node.op == "Concat" else (*of_x, *end.inputs[1:3])
+        return SourceNode(_LAYERS[node.op], tuple(inputs), end.outputs, node.attributes, node.name, "com.microsoft")
+
+    def _product(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
+        a = node.attributes
+        axis = {"Conv": 0, "MatMul": -1, "Gemm": 0 if a.get("transB", 0) else 1}[node.op]
+        begin, weight = self._activation(node.inputs[0]), self._weight(node.inputs[1], axis)
+        if (
+            begin is None
+            or weight is None
+            or (node.op == "Gemm" and (a.get("alpha", 1.0), a.get("beta", 1.0)) != (1.0, 1.0))
+        ):
+            return None
+        bias = node.inputs[2] if len(node.inputs) > 2 else ""
+        sums = self._bias(bias, begin, weight[1]) if bias else ""
+        if sums is None:
+            return None
+        of_weight = (*weight[0].inputs, "")[:3]
+        y, last = end.inputs[1:3], (sums,) if sums else ()
+        inputs: Sequence[str] = (*begin.inputs[:3], *of_weight, *y, *last)
+        if node.op == "Gemm":
+            inputs = (*begin.inputs[:3], *of_weight, sums, *y)
+        domain = "com.microsoft" if node.op == "Gemm" else ""
+        return SourceNode(_LAYERS[node.op], tuple(inputs), end.outputs, a, node.name, domain)
+
+    def _bias(self, name: str, begin: SourceNode, of_weight: Array) -> str | None:
+        """The integers of a bias in units of the sums; None for another one."""
+        node = self._makers.get(name)
+        if node is None or not _is(node, _DEQUANTIZE):
+            return None
+        value, scale = (self._constant(each) for each in node.inputs[:2])
+        zero = self._constant(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] else np.zeros(())
+        if value is None or scale is None or zero is None or value.dtype != np.int32 or zero.any() or value.ndim != 1:
+            return None
+        expected = self._of_tensor(begin)[0].astype(np.float64) * of_weight  # type: ignore[index]
+        if scale.size not in (1, value.size) or expected.size not in (1, value.size):
+            return None
+        return node.inputs[0] if np.allclose(scale.reshape(-1), expected.reshape(-1), 1e-6, 0) else None
+
+
+def _is(node: SourceNode, op: str) -> bool:
+    return node.op == op and node.domain in _DOMAINS
