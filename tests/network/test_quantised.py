@@ -287,6 +287,9 @@ def test_convolutions(pair: tuple[str, str], case: Any) -> None:
         given = {"x": x, "sx": sx, "zx": zx, "w": w, "sw": sw, "zw": zw, "sy": sy, "zy": zy, "b": bias}
         by = np.broadcast_to(formulas.factor(sx, sw, sy), (of_w[0],)).reshape(-1, 1, 1)
         expected = formulas.requantize(sums + bias.reshape(-1, 1, 1), by, zy, pair[0])
+        assert "QuantizedConv" in operators_of(
+            [node("QLinearConv", " ".join(given), **options)], {"x": x}, {name: given[name] for name in list(given)[1:]}
+        )
         for domain in ("", "com.microsoft"):
             for actual in both([node("QLinearConv", " ".join(given), domain=domain, **options)], given):
                 assert_bits(actual, expected)

@@ -300,15 +300,15 @@ def result_at(c: Conversion, scale: int, zero: int) -> Result:
 def layer(
     c: Conversion, operator: str, x: Bytes, weight: Bytes, scales: tuple[Value, Value], bias: Any, y: Result, **more: Any
 ) -> str | None:
-    """QuantizedConv or QuantizedLinear; None if something of it is not known, or the weights have zeros.
+    """QuantizedConv or QuantizedLinear; None if something of it is not known.
 
     weight : as the operator has it. scales : of x and of the weights.
     """
-    (of_x, of_weight), x, weight = scales, as_unsigned(c, x), as_signed(c, weight)
+    (of_x, of_weight), x = scales, as_unsigned(c, x)
     known: list[Any] = [x.zero, weight.zero, of_x, of_weight, y.scale, y.zero, bias, weight.value]
     if any(isinstance(each, str) for each in known):
         return None
-    if known[1].any() or np.ndim(of_weight) > 1 or np.size(of_x) != 1 or np.size(x.zero) != 1:
+    if np.ndim(of_weight) > 1 or np.size(of_x) != 1 or np.size(x.zero) != 1 or known[1].ndim > 1:
         return None
     factor: Any = y.factor(c, exact(c, "multiply", of_x, of_weight))
     if not np.isfinite(factor).all() or not float(np.reshape(known[2], ())) > 0:
@@ -317,6 +317,35 @@ def layer(
     of_x, before, of_y, after = (np.reshape(known[i], ()).item() for i in (2, 0, 4, 5))
     options = {"scales": (of_x, of_y), "zeros": (before, after + move)}
     terms = [] if bias is None else [c.constant(bias)]
-    given = c.named(x.value), c.constant(known[7]), c.constant(known[3]), *terms
+    channels = 1 if operator == "QuantizedConv" else -1  # of x
+    parts = without_zero(known[7], known[1], 0 if operator == "QuantizedConv" else -1)
+    image = (
+        c.named(x.value) if len(parts) == 1 else repeated(c, c.named(x.value), channels, more.get("group", 1), len(parts))
+    )
+    joined = parts[0] if len(parts) == 1 else np.concatenate(parts, 1 if operator == "QuantizedConv" else 0)
+    given = image, c.constant(joined), c.constant(known[3]), *terms
     found = c.add(operator, *given, **options, **more)
     return str(as_signed(c, Bytes(found, np.zeros((), np.int32))).value) if move else found
+
+
+def without_zero(weight: Array, zero: Array, axis: int) -> list[Array]:
+    """Weights minus their zero, which are along an axis, as signed bytes; as arrays whose sum they are if need be."""
+    shape = [1] * weight.ndim
+    shape[axis] = -1
+    rest = weight.astype(np.int16) - zero.reshape(shape).astype(np.int16)
+    parts: list[Array] = []
+    while not parts or rest.any():
+        parts.append(np.clip(rest, -128, 127).astype(np.int8))
+        rest = rest - parts[-1]
+    return parts
+
+
+def repeated(c: Conversion, x: str, axis: int, group: int, count: int) -> str:
+    """The channels of each group several times: for each part of weights."""
+    shape = c.builder.shape(x)
+    axis %= len(shape)
+    if group == 1:
+        return c.add("Concat", *[x] * count, axis=axis)
+    apart = (*shape[:axis], group, shape[axis] // group, *shape[axis + 1 :])
+    both = c.add("Concat", *[c.reshape(x, apart)] * count, axis=axis + 1)
+    return c.reshape(both, (*shape[:axis], count * shape[axis], *shape[axis + 1 :]))

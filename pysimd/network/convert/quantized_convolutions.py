@@ -31,6 +31,7 @@ from pysimd.network.convert.quantized import (
     requantized,
     result_at,
     scale_at,
+    without_zero,
 )
 from pysimd.network.operators import IDENTITY, windows_along
 from pysimd.network.source import SourceNode
@@ -106,9 +107,29 @@ def _bias(c: Conversion, i: int, outputs: int) -> Value | None:
 
 def _as_layer(c: Conversion, given: _Convolution, scales: tuple[Value, Value], bias: Value | None, y: Result) -> str | None:
     """A layer of the library, if everything but the image is known."""
+    given = _in_rows(c, given)
     window = given.window
     options: dict[str, Any] = {**window.options, "dilations": window.dilations, "group": given.group, "activation": IDENTITY}
     return layer(c, "QuantizedConv", given.x, given.weight, scales, bias, y, **options)
+
+
+def _in_rows(c: Conversion, given: _Convolution) -> _Convolution:
+    """Weights of channels by themselves that need several parts: these are rows of a higher kernel, over repeated rows of an
+    image. Channels that are repeated would be groups, which are slow."""
+    image, weight, zero, window = given.x.value, given.weight.value, given.weight.zero, given.window
+    if isinstance(weight, str) or isinstance(zero, str) or given.group == 1 or weight.shape[:2] != (given.group, 1):
+        return given
+    parts = without_zero(weight, zero, 0)
+    count, (ky, kx) = len(parts), window.kernel
+    if count == 1 or window.dilations[0] != 1:
+        return given
+    rows = np.stack(parts, 3).reshape(given.group, 1, ky * count, kx)
+    (top, left), (bottom, right), (down, across) = window.before, window.after, window.strides
+    higher = Window((ky * count, kx), (down * count, across), window.dilations, (top * count, left), (bottom * count, right))
+    n, channels, h, w = c.shape_of(image)
+    several = c.add("Expand", c.reshape(c.named(image), (n, channels, h, 1, w)), shape=(n, channels, h, count, w))
+    image = c.reshape(several, (n, channels, h * count, w))
+    return _Convolution(Bytes(image, given.x.zero), Bytes(rows, np.zeros((), np.int32)), higher, given.group)
 
 
 def _requantized(c: Conversion, given: _Convolution, scales: tuple[Value, Value], bias: Value | None, y: Result) -> str:
