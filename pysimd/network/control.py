@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
+from pysimd.network.carried import Carried
 from pysimd.network.course import Course, Env, OtherCuts, Segment, Times
 from pysimd.network.source import Source, SourceNode
 
 NO_BOUND = 1 << 31  # exporters write a large number of passes where a condition ends a loop
 _FIRST_ROWS = 16
+_TRUE = np.array(True)
 _MOST_ROWS = 1 << 16  # for which memory is allocated before a loop runs
 
 
@@ -30,7 +33,7 @@ def _graph(node: SourceNode, name: str) -> Source:
     return found
 
 
-def _truth(value: Any, node: SourceNode) -> bool:
+def truth(value: Any, node: SourceNode) -> bool:
     """A condition, which is a tensor of one element."""
     if type(value) is np.ndarray and value.dtype == bool and value.size == 1:  # nearly all are such
         return bool(value.item())
@@ -62,7 +65,7 @@ class Branch:
     def run(self, env: Env, times: Times | None) -> None:
         """Adds the outputs."""
         condition = self.course.value(env, self.node.inputs[0])
-        body = self.bodies["then" if _truth(condition, self.node) else "else"]
+        body = self.bodies["then" if truth(condition, self.node) else "else"]
         results = body.run({name: env[name] for name in body.captured}, times)
         env.update((name, result) for name, result in zip(self.node.outputs, results) if name)
 
@@ -70,34 +73,45 @@ class Branch:
 class Rows:
     """What the passes of a loop give for one of its outputs: rows in one array, which is enlarged as they come.
 
+    name, node : of the output in the body, and the loop, for errors.
     most : the number of passes, if it is known.
     """
 
-    def __init__(self, what: str, most: int | None) -> None:
-        self._what, self._most = what, most
-        self._array: Array | None = None
-        self._count = 0
+    def __init__(self, name: str, node: SourceNode, most: int | None) -> None:
+        self._name, self._node, self._most = name, node, most
+        self._array: Any = None
+        self._count = self._room = 0
+        self._shape: Any = None
+        self._dtype: Any = None
 
     def add(self, row: Array) -> None:
         """Copies a row."""
-        if self._array is None:
-            first = _FIRST_ROWS if self._most is None else max(1, min(self._most, _MOST_ROWS))
-            self._array = np.empty((first, *row.shape), row.dtype)
-        elif self._array.shape[1:] != row.shape or self._array.dtype != row.dtype:
-            was, now = (f"{dtype} {tuple(shape)}" for dtype, shape in (
-                (self._array.dtype, self._array.shape[1:]), (row.dtype, row.shape)
-            ))  # fmt: skip
-            raise ValueError(f"{self._what} is {now} in pass {self._count}, and was {was}")
-        elif self._count == len(self._array):
-            self._array = np.concatenate((self._array, np.empty_like(self._array)))
+        if self._count == self._room or row.shape != self._shape or row.dtype != self._dtype:
+            self._make_room(row)
         self._array[self._count] = row
         self._count += 1
+
+    def _make_room(self, row: Array) -> None:
+        """For this row, at least."""
+        if self._array is None:
+            first = _FIRST_ROWS if self._most is None else max(1, min(self._most, _MOST_ROWS))
+            self._shape, self._dtype = row.shape, row.dtype
+            self._array = np.empty((first, *row.shape), row.dtype)
+        elif row.shape != self._shape or row.dtype != self._dtype:
+            was, now = (f"{dtype} {tuple(shape)}" for dtype, shape in (
+                (self._dtype, self._shape), (row.dtype, row.shape)
+            ))  # fmt: skip
+            what = f"{self._name!r} of {name_of(self._node)}"
+            raise ValueError(f"{what} is {now} in pass {self._count}, and was {was}")
+        else:
+            self._array = np.concatenate((self._array, np.empty_like(self._array)))
+        self._room = len(self._array)
 
     def array(self) -> Array | None:
         """All rows; None if there are none."""
         if self._array is None:
             return None
-        found = self._array[: self._count]
+        found: Array = self._array[: self._count]
         return found if 2 * self._count >= len(self._array) else found.copy()
 
 
@@ -113,11 +127,19 @@ class _Passes:
     def __init__(self, course: Course, node: SourceNode) -> None:
         self.course, self.node = course, node
         self.body = Course(_graph(node, "body"), course.scope, course.shared)
+        self._of_parts: tuple[Any, Segment | None] = (None, None)
 
     @property
     def bodies(self) -> Mapping[str, Course]:
         """By what they are, for reports."""
         return {"body": self.body}
+
+    def condition(self, value: Any) -> Callable[[], bool] | None:
+        """The condition of the next pass, as a function; None if it is always true."""
+        if value is _TRUE:
+            return None
+        is_usual = type(value) is np.ndarray and value.dtype == bool and value.size == 1
+        return value.item if is_usual else partial(truth, value, self.node)
 
     def _check(self, states: int, inputs: int) -> None:
         """Refuses a body with another number of inputs and outputs."""
@@ -132,8 +154,7 @@ class _Passes:
         """For each output that is collected; None for one that nothing reads."""
         names = self.body.outputs[self.lead + states :]
         wanted = [*self.node.outputs[states:], *[""] * len(names)]
-        what = name_of(self.node)
-        return [Rows(f"{name!r} of {what}", most) if read else None for name, read in zip(names, wanted)]
+        return [Rows(name, self.node, most) if read else None for name, read in zip(names, wanted)]
 
     def _collected(self, states: int, rows: Sequence[Rows | None]) -> list[Array | None]:
         """The arrays of these."""
@@ -149,100 +170,51 @@ class _Passes:
         env: Env,
         states: Sequence[str],
         given: Callable[[int], Env],
-        goes_on: Callable[[int, Sequence[Any]], bool],
+        limit: int,
         rows: Sequence[Rows | None],
         times: Times | None,
-    ) -> list[Any]:
-        """Runs passes while `goes_on` says so, by the number of those that have run and the leading outputs of the last one.
+    ) -> bool:
+        """Runs so many passes, or until the condition that a pass gives is false; returns whether it holds at the end.
 
-        states : the names of the states in the body, which `env` has with their first values.
-        given : the other inputs of a pass.
-
-        Returns the states at the end.
+        states : the names of the states in the body, which `env` has with their first values, and then with the last ones.
+        given : the other inputs of a pass, by the number of those before.
         """
-        count = 0
-        lead: list[Any] = []
-        while goes_on(count, lead):
+        count, goes_on = 0, True
+        while goes_on and count < limit:
             segment = self._whole(states)
             if segment is not None:
                 env.update(_arrays(given(count)))
                 try:
                     with segment.taken(env) as runner:
-                        carried = _Carried(self, segment, runner, env, states)
+                        carried = Carried(self, runner, env, states)
                         start, before = time.perf_counter(), count
-                        count, lead = carried.run(count, given, goes_on, rows), carried.leading
+                        count, goes_on = carried.run(count, limit, given, rows)
                 except OtherCuts:  # before any pass
                     continue
                 if times is not None:
                     times.add(segment, count - before, time.perf_counter() - start)
                 continue
             results = self.body.run({**env, **_arrays(given(count))}, times)
-            lead, count = results[: self.lead], count + 1
+            goes_on, count = not self.lead or truth(results[0], self.node), count + 1
             env.update(zip(states, results[self.lead :]))
             for row, result in zip(rows, results[self.lead + len(states) :]):
                 if row is not None:
                     row.add(np.asarray(result))
-        return [env[name] for name in states]
+        return goes_on
 
     def _whole(self, states: Sequence[str]) -> Segment | None:
         """The body, if it is one segment whose values do not change from pass to pass, and no state becomes another one."""
         parts, body = self.body.parts, self.body
-        if len(parts) != 1 or not isinstance(parts[0], Segment):
-            return None
-        if not parts[0].cut.values.isdisjoint(body.inputs):
-            return None
-        same = (*body.inputs[1 : 1 + self.lead], *states)
-        copied = any(name in body.inputs and name != state for state, name in zip(same, body.outputs))
-        collected = set(body.outputs[len(same) :]).intersection(body.inputs)
-        return None if copied or not collected.issubset(parts[0].cut.inputs) else parts[0]
-
-
-class _Carried:
-    """Passes of a body that is one segment, in one runner: states go from its outputs to its inputs."""
-
-    def __init__(self, loop: _Passes, segment: Segment, runner: Any, env: Env, states: Sequence[str]) -> None:
-        self._loop, self._runner, self._env = loop, runner, env
-        for name, target in runner.inputs.items():
-            np.copyto(target, env[name])
-        arrays = {**runner.inputs, **runner.outputs}
-        outputs = [arrays[name] if name in arrays else loop.body.value(env, name) for name in loop.body.outputs]
-        self.leading, rest = outputs[: loop.lead], outputs[loop.lead :]
-        self._results = rest[len(states) :]
-        self._states = [(name, out) for name, out in zip(states, rest) if out is not env.get(name)]
-
-    def run(
-        self,
-        count: int,
-        given: Callable[[int], Env],
-        goes_on: Callable[[int, Sequence[Any]], bool],
-        rows: Sequence[Rows | None],
-    ) -> int:
-        """Runs passes until the last one, or until the shape of a state changes; the states are in the environment then.
-
-        Returns the number of passes that have run.
-        """
-        inputs, run = self._runner.inputs, self._runner.run
-        pairs = [(inputs[name], out) for name, out in self._states if name in inputs]
-        kept = all(target.shape == out.shape and target.dtype == out.dtype for target, out in pairs)
-        kept = kept and len(pairs) == len(self._states)
-        changing = [(name, inputs[name]) for name in given(count) if name in inputs]
-        collected = [(row, result) for row, result in zip(rows, self._results) if row is not None]
-        while True:
-            run()
-            count += 1
-            for row, result in collected:
-                row.add(result)
-            if not kept or not goes_on(count, self.leading):
-                break
-            for target, out in pairs:
-                np.copyto(target, out)
-            if changing:
-                each = given(count)
-                for name, target in changing:
-                    target[...] = each[name]
-        self.leading = [np.array(each) for each in self.leading]
-        self._env.update((name, np.array(out)) for name, out in self._states)
-        return count
+        if self._of_parts[0] is not parts:
+            segment = parts[0] if len(parts) == 1 and isinstance(parts[0], Segment) else None
+            if segment is not None:
+                same = (*body.inputs[1 : 1 + self.lead], *states)
+                copied = any(name in body.inputs and name != state for state, name in zip(same, body.outputs))
+                collected = set(body.outputs[len(same) :]).intersection(body.inputs)
+                if copied or not collected.issubset(segment.cut.inputs) or not segment.cut.values.isdisjoint(body.inputs):
+                    segment = None
+            self._of_parts = parts, segment
+        return self._of_parts[1]
 
 
 class Loop(_Passes):
@@ -259,28 +231,19 @@ class Loop(_Passes):
         """Adds the outputs."""
         node, body = self.node, self.body
         trips, condition, *states = (self.course.value(env, name) for name in self.inputs)
-        bound = self.bound(trips)
-        first = condition is None or _truth(condition, node)
-        most, true = self.course.shared.most_passes, np.array(True)
-
-        def goes_on(count: int, lead: Sequence[Any]) -> bool:
-            if bound is not None and count >= bound:
-                return False
-            if not (lead[0] is true or _truth(lead[0], node) if count else first):
-                return False
-            if bound is None and count >= most:
-                limit = f"{most} times, the limit, which most_passes of the runner sets"
-                raise ValueError(f"{name_of(node)} has no bound, and has run {limit}")
-            return True
-
+        bound, first = self.bound(trips), condition is None or truth(condition, node)
+        limit = self.course.shared.most_passes if bound is None else bound
         number, flag, *names = body.inputs
         inner = {name: env[name] for name in body.captured}
         inner.update(zip(names, states))
-        inner[flag] = true
+        inner[flag] = _TRUE
         rows = self._rows(len(states), bound)
-        finals = self._run(inner, names, lambda count: {number: count}, goes_on, rows, times)
+        if first and self._run(inner, names, lambda count: {number: count}, limit, rows, times) and bound is None:
+            sets = f"{limit} times, the limit, which most_passes of the runner sets"
+            raise ValueError(f"{name_of(node)} has no bound, and has run {sets}")
         collected = self._collected(len(states), rows)
-        env.update((name, result) for name, result in zip(node.outputs, (*finals, *collected)) if name)
+        results = (*(inner[name] for name in names), *collected)
+        env.update((name, result) for name, result in zip(node.outputs, results) if name)
 
     def bound(self, trips: Any) -> int | None:
         """The number of passes, if it is given and not so large that only the condition ends the loop."""
@@ -355,7 +318,8 @@ class Scan(_Passes):
         def slices(count: int) -> Env:
             return {name: each[count] for name, each in zip(names, moved)}
 
-        finals = self._run(inner, body.inputs[:states], slices, lambda count, _: count < length, rows, times)
+        self._run(inner, body.inputs[:states], slices, length, rows, times)
+        finals = [inner[name] for name in body.inputs[:states]]
         return [*finals, *self.arranged(self._collected(states, rows))]
 
     def arranged(self, collected: Sequence[Array | None]) -> Iterator[Array | None]:

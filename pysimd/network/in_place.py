@@ -26,7 +26,7 @@ _cast: Any = _cffi_backend.cast  # what ffi.cast calls
 _from_buffer: Any = _cffi_backend.from_buffer
 
 
-class _Elsewhere(Memory):
+class Elsewhere(Memory):
     """The memory of a runner with some roots in other arrays."""
 
     def __init__(self, memory: Memory | None, arrays: Mapping[str, Array]) -> None:
@@ -88,7 +88,7 @@ class InPlace:
         self._refuse_overlap(bound_inputs, bound_outputs)
         arrays = self._by_root(bound_inputs, bound_outputs)
         changed = {*self._by_root(self.bound_inputs, self.bound_outputs), *arrays}
-        self._memory = _Elsewhere(self._own, arrays) if arrays else self._own
+        self._memory = Elsewhere(self._own, arrays) if arrays else self._own
         self._binding.place(self._memory, changed)
         self.bound_inputs, self.bound_outputs = bound_inputs, bound_outputs
 
@@ -129,7 +129,7 @@ class InPlace:
         bound = self._by_root(self.bound_inputs, self.bound_outputs)
         moved = [root for root in {**bound, **arrays} if arrays.get(root) is not bound.get(root)]
         if moved:
-            self._binding.place(_Elsewhere(self._own, arrays) if arrays else self._own, moved)
+            self._binding.place(Elsewhere(self._own, arrays) if arrays else self._own, moved)
         try:
             for function, arguments in self._calls:
                 function(*arguments)

@@ -17,7 +17,7 @@ from pysimd.network.calls import OWN, Call
 from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
 from pysimd.network.graph import Graph, Node
-from pysimd.network.in_place import InPlace, are_large
+from pysimd.network.in_place import Calls, Elsewhere, InPlace, are_large
 from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.program import Program
 
@@ -134,7 +134,7 @@ class Runner:
     def places_for(self, sizes: Sequence[int]) -> Places | None:
         """Where tensors are, if these places and the block serve roots of these bytes and are not much too large."""
         places = self._places
-        return places if places.fit(sizes, _MOST_ROOM * places.size / max(self.block_bytes, 1)) else None
+        return places if places.fit(sizes, _MOST_ROOM * places.size / max(self.block.nbytes, 1)) else None
 
     def move(self, sizes: BoundSizes, places: Places, described: Callable[[], tuple[Graph, Graph, Plan]]) -> None:
         """Makes this a runner for other sizes, as :meth:`of_program` does; its inputs have any values, then.
@@ -186,6 +186,8 @@ class Runner:
         self.outputs: dict[str, Array] = {name: array(view) for name, view in self._program.outputs.items()}
         self._are_large = are_large((*self.inputs.values(), *self.outputs.values()))
         self._in_place: InPlace | None = None
+        self._others: list[Binding] = []  # of calls_at()
+        self.spare: Any = None  # of the loop that uses this runner, see pysimd.network.carried
 
     def clear(self) -> None:
         """Sets inputs and outputs to zero, until they are given and computed. Others are written before they are read."""
@@ -272,6 +274,29 @@ class Runner:
             self._in_place = InPlace(self._program, self._binding, self._calls, self.block, self.inputs, self.outputs)
         return self._in_place
 
+    @property
+    def calls(self) -> Calls:
+        """The functions of all steps with their arguments."""
+        return self._calls
+
+    def is_placed(self, name: str) -> bool:
+        """Whether an input or output may be elsewhere: it is no constant, and no function of Python gets it."""
+        view = self._program.inputs.get(name) or self._program.outputs.get(name)
+        return view is not None and view.root in self._places.offsets and view.root not in self._binding.in_python
+
+    def calls_at(self, arrays: Mapping[str, Array]) -> Calls:
+        """Other calls of all steps, for dense arrays of the right types in place of some inputs and outputs.
+
+        They serve until the runner moves to other sizes.
+        """
+        views = {**self._program.inputs, **self._program.outputs}
+        roots = {views[name].root: array for name, array in arrays.items()}
+        binding = Binding(Elsewhere(self._binding.memory, roots), self._sizes.numbers)
+        handles = [None if context is None else context.handle for context in self._contexts]
+        made = [binding.call(call, own) for step, own in zip(self._program.steps, handles) for call in step.calls]
+        self._others.append(binding)
+        return [(call.function, call.arguments) for call in made]
+
     def run(self) -> dict[str, Array]:
         """Computes :attr:`outputs` for the contents of :attr:`inputs`."""
         for function, arguments in self._calls:
@@ -291,8 +316,8 @@ class Runner:
 
     @property
     def block_bytes(self) -> int:
-        """The bytes of the block that holds all tensors."""
-        return int(self.block.nbytes)
+        """The bytes of the block that holds all tensors, and of spare arrays for the states of a loop."""
+        return int(self.block.nbytes) + (0 if self.spare is None else self.spare.nbytes)
 
     @property
     def weight_bytes(self) -> int:

@@ -16,6 +16,7 @@ import pytest
 import pysimd
 from network.test_values import BOOL, FLOAT, INT64, expected, floats, helper, model, node, value
 from pysimd.__main__ import main
+from pysimd.network import carried
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.course import OtherCuts, Segment
 from pysimd.network.course_runner import CourseRunner
@@ -227,6 +228,50 @@ def test_what_passes_give(way: str) -> None:
     for n, count in ((3, 5), (3, 2), (2, 12), (3, 1)):
         given = {"x": floats(n, 4, seed=count), "count": np.array([count])}
         assert_same(loaded(given), expected(message, given))
+
+
+def crossed() -> Any:
+    """A loop whose steps read states after the next ones are there; two of these are one result, and one does not change."""
+    nodes = [
+        node("Identity", "on", gives="on'"),
+        node("MatMul", "b", "w", gives="p"), node("Tanh", "p", gives="a'"), node("MatMul", "a'", "w", gives="q"),
+        node("Add", "q", "a", gives="r"), node("Tanh", "r", gives="b'"), node("Sub", "b'", "b", gives="s"),
+        node("Add", "s", "c", gives="t"), node("Add", "t", "d", gives="u"), node("Cos", "u", gives="c'"),
+        node("Sub", "a", "c'", gives="row"),
+    ]  # fmt: skip
+    names = ("a", "b", "c", "d", "e")
+    results = ("a'", "b'", "c'", "a''", "e'", "row", "before")  # d gets the new value of a
+    inputs = [value("i", INT64, []), value("on", BOOL, []), *(value(name, FLOAT, [3, 4]) for name in names)]
+    nodes += [node("Identity", old, gives=new) for old, new in (("a'", "a''"), ("e", "e'"), ("b", "before"))]
+    body = graph("body", nodes, inputs, [value("on'", BOOL, []), *(value(name, FLOAT, [3, 4]) for name in results)])
+    outputs = ("a_end", "b_end", "c_end", "d_end", "e_end", "rows", "before_all")
+    loop = node("Loop", "k", "", "x", "x", "x", "x", "x", gives=" ".join(outputs), body=body)
+    inputs = [value("x", FLOAT, [3, 4]), value("count", INT64, [1])]
+    return model([node("Squeeze", "count", gives="k"), loop], inputs, outputs, w=floats(4, 4))
+
+
+@pytest.mark.parametrize("make", [crossed, lambda: lstm(8, 4)])
+def test_states_without_copies(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bits of states that are copied, at each number of passes; neither inputs nor earlier results are written."""
+    found: dict[int, list[Any]] = {}
+    for most in (0, 1 << 60):  # bytes that are copied before
+        monkeypatch.setattr(carried, "_MOST_COPIED", most)
+        loaded, found[most] = pysimd.load(make()), []
+        for count in (5, 1, 2, 3, 8, 9, 5):
+            x = floats(3, 4) if make is crossed else floats(count, 3, 4)
+            given = {"x": x.copy(), "count": np.array([count])} if make is crossed else {"x": x.copy()}
+            results = loaded(given)
+            np.testing.assert_array_equal(given["x"], x)
+            found[most].append((results, {name: array.copy() for name, array in results.items()}))
+            assert_same(results, expected(make(), given))
+        run: Any = loaded.prepare({"x": x.shape})
+        body = run._course.parts[-1].body
+        idle = [runner for part in body.parts for opened in part.opened for runner in opened._runners._idle.values()]
+        assert any(runner.spare.sides for each in idle for runner in each) == (most == 0)
+    for one, other in zip(*found.values()):
+        for name, array in one[1].items():
+            np.testing.assert_array_equal(one[0][name], array)
+            np.testing.assert_array_equal(other[0][name], array)
 
 
 def decoder(bound: bool) -> Any:

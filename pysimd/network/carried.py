@@ -1,0 +1,144 @@
+"""Passes of a loop whose body is one segment: they run in one runner, and their states go from its outputs to its inputs.
+
+Copies of states cost as much as a step of a small body. After some passes there are two sets of calls of all steps: the
+first one reads the states where the inputs of the runner are, and writes the new ones to spare arrays; the second one reads
+these, and writes where the first one reads. Passes alternate between them. The places of the outputs in the block of the
+runner do not serve for that: steps use them for other tensors before an output is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.errors import check, errno
+
+if TYPE_CHECKING:
+    from pysimd.network.control import Rows, _Passes
+    from pysimd.network.runner import Runner
+
+Calls = Sequence[tuple[Callable[..., Any], Sequence[Any]]]
+
+#: The bytes of states that a runner has copied before it gets calls that need no copies: making these takes as long. A copy
+#: of a small array takes as long as one of so many bytes.
+_MOST_COPIED, _COPY = 1 << 20, 1 << 12
+
+
+class Side:
+    """Calls of all steps, and the arrays that they read and write, by name."""
+
+    __slots__ = ("arrays", "calls")
+
+    def __init__(self, calls: Calls, arrays: Mapping[str, Array]) -> None:
+        self.calls, self.arrays = calls, arrays
+
+
+class Spare:
+    """What a runner keeps for the loop that it runs.
+
+    copied : bytes of states that were copied.
+    sides : the two sets of calls, once they are made.
+    nbytes : of spare arrays.
+    """
+
+    def __init__(self) -> None:
+        self.copied = self.nbytes = 0
+        self.sides: tuple[Side, ...] = ()
+
+
+class Carried:
+    """The passes of a loop in one runner."""
+
+    def __init__(self, loop: _Passes, runner: Runner, env: Any, states: Sequence[str]) -> None:
+        self._loop, self._runner, self._env = loop, runner, env
+        for name, target in runner.inputs.items():
+            np.copyto(target, env[name])
+        names = loop.body.outputs
+        self._results = names[loop.lead + len(states) :]
+        self._states = [pair for pair in zip(states, names[loop.lead :]) if pair[0] != pair[1]]
+        if runner.spare is None:
+            runner.spare = Spare()
+        self._spare: Spare = runner.spare
+        self._first = Side(runner.calls, {**runner.inputs, **runner.outputs})
+
+    def run(self, count: int, limit: int, given: Callable[[int], Any], rows: Sequence[Rows | None]) -> tuple[int, bool]:
+        """Runs passes until the last one, or until the shape of a state changes; the states are in the environment then.
+
+        Returns the number of passes that have run, and whether the last one says that another one follows.
+        """
+        kept, inputs, spare = self._stays(), self._runner.inputs, self._spare
+        changing = [(name, inputs[name]) for name in given(count) if name in inputs]
+        sides = self._sides(spare.sides if kept and spare.sides else (self._first,), rows)
+        cost = sum(inputs[name].nbytes + _COPY for name, _ in self._states if name in inputs)
+        this = 0
+        while True:
+            calls, collected, is_true, carry, _ = sides[this]
+            for function, arguments in calls:
+                function(*arguments)
+            if errno():  # which stays as the first call that fails has set it
+                check()
+            count += 1
+            for row, result in collected:
+                row.add(result)
+            goes_on = is_true is None or is_true()
+            if not kept or not goes_on or count >= limit:
+                break
+            for target, out in carry:
+                np.copyto(target, out)
+            if changing:
+                each = given(count)
+                for name, target in changing:
+                    target[...] = each[name]
+            if len(sides) == 2:
+                this = 1 - this
+            elif cost:
+                spare.copied += cost
+                if spare.copied > _MOST_COPIED:
+                    spare.sides, cost = self._made(), 0
+                    sides = self._sides(spare.sides or (self._first,), rows)
+        arrays = sides[this][4]
+        self._env.update([(name, np.array(self._value(arrays, out))) for name, out in self._states])
+        return count, goes_on
+
+    def _value(self, arrays: Mapping[str, Array], name: str) -> Any:
+        """A result of the body: one of the runner, or a constant, or of around the loop."""
+        return arrays[name] if name in arrays else self._loop.body.value(self._env, name)
+
+    def _stays(self) -> bool:
+        """Whether states keep their shapes, and what is collected of the inputs of the body is in the runner."""
+        arrays, inputs, body = self._first.arrays, self._runner.inputs, self._loop.body
+        for name, out in self._states:
+            before, after = self._env[name], self._value(arrays, out)
+            if before.shape != after.shape or before.dtype != after.dtype:
+                return False
+        return all(name in inputs for name in self._results if name in body.inputs)
+
+    def _sides(self, sides: Sequence[Side], rows: Sequence[Rows | None]) -> list[Any]:
+        """For each: its calls, what is collected, the condition, what is copied for the next pass; its arrays."""
+        loop, found = self._loop, []
+        for side, after in zip(sides, (sides[-1], sides[0])):
+            arrays, inputs = side.arrays, self._runner.inputs
+            collected = [(row, self._value(arrays, name)) for row, name in zip(rows, self._results) if row is not None]
+            is_true = loop.condition(self._value(arrays, loop.body.outputs[0])) if loop.lead else None
+            pairs = [(after.arrays[name], self._value(arrays, out)) for name, out in self._states if name in inputs]
+            carry = [(target, out) for target, out in pairs if target is not out]
+            found.append((side.calls, collected, is_true, carry, arrays))
+        return found
+
+    def _made(self) -> tuple[Side, ...]:
+        """Two sets of calls for the states that can be written where the next pass reads them; none if there are no such."""
+        runner = self._runner
+        spare: dict[str, Array] = {}
+        taken: dict[str, str] = {}  # the states that results become
+        for name, out in self._states:
+            if out not in taken and runner.is_placed(name) and runner.is_placed(out):
+                taken[out], spare[name] = name, np.empty_like(runner.inputs[name])
+        if not taken:
+            return ()
+        self._spare.nbytes = sum(array.nbytes for array in spare.values())
+        first = {out: spare[name] for out, name in taken.items()}
+        second = {**spare, **{out: runner.inputs[name] for out, name in taken.items()}}
+        return tuple(Side(runner.calls_at(each), {**self._first.arrays, **each}) for each in (first, second))
