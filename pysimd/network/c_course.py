@@ -458,26 +458,49 @@ class _Writer:
         return made
 
     def _scan(self, course: Course, part: Scan, env: Env) -> None:
-        node, body = part.node, part.body
-        if part.batched:
-            raise _refused(node, "programs in C have no Scan of opset 8")
-        given = [self._value(course, env, name) for name in node.inputs]
-        states, scanned = given[: part.states], given[part.states :]
+        given = [self._value(course, env, name) for name in part.node.inputs[part.batched :]]
+        results = self._batch(part, env, given) if part.batched else self._scanned(part, env, given)
+        env.update((name, result) for name, result in zip(part.node.outputs, results) if name)
+
+    def _batch(self, part: Scan, env: Env, given: Sequence[Slot]) -> list[Any]:
+        """The results of a Scan of opset 8, which has an axis of the batch before all others."""
+        counts = {slot.shape[0] for slot in given}
+        if len(counts) != 1 or counts == {0}:
+            raise ValueError(
+                f"the inputs of {name_of(part.node)} have batches of {sorted(counts)}, expected one size above 0"
+            )
+        batch = counts.pop()
+        self._loops += 1
+        loop = _Names(self._loops)
+        place = _place(loop.count, batch, False)
+        made: list[Any] = []
+        with self._apart() as lines:
+            each = [self._slot(slot.dtype, slot.shape[1:]) for slot in given]
+            for target, source in zip(each, given):
+                self._move_row(target, source, 0, place, to_row=True)
+            for result in self._scanned(part, env, each):
+                made.append(None if result is None else self._slot(result.dtype, (batch, *result.shape)))
+                if result is not None:
+                    self._move_row(result, made[-1], 0, place, to_row=False)
+        self._repeat(part.node, loop, batch, NO_BOUND, (True, True), lines, [])
+        return made
+
+    def _scanned(self, part: Scan, env: Env, given: Sequence[Slot]) -> list[Any]:
+        """The results of a Scan without an axis of a batch."""
+        body, states, scanned = part.body, given[: part.states], given[part.states :]
         ways = [(axis % len(slot.shape), back) for (axis, back), slot in zip(part.ways("input", len(scanned)), scanned)]
         length = part.length([slot.shape[axis] for slot, (axis, _) in zip(scanned, ways)])
         if length == 0:
-            results: list[Any] = [*states, *map(_known_rows, part.arranged(part.no_rows(len(states))))]
-        else:
-            own = [self._copied(state) for state in states]
-            slices = [self._slot(slot.dtype, _without(slot.shape, axis)) for slot, (axis, _) in zip(scanned, ways)]
-            inner: Env = {**_captured(body, env), **dict(zip(body.inputs, (*own, *slices)))}
+            return [*states, *map(_known_rows, part.arranged(part.no_rows(len(states))))]
+        own = [self._copied(state) for state in states]
+        slices = [self._slot(slot.dtype, _without(slot.shape, axis)) for slot, (axis, _) in zip(scanned, ways)]
+        inner: Env = {**_captured(body, env), **dict(zip(body.inputs, (*own, *slices)))}
 
-            def begin(count: str) -> None:
-                for target, source, (axis, back) in zip(slices, scanned, ways):
-                    self._move_row(target, source, axis, _place(count, length, back), to_row=True)
+        def begin(count: str) -> None:
+            for target, source, (axis, back) in zip(slices, scanned, ways):
+                self._move_row(target, source, axis, _place(count, length, back), to_row=True)
 
-            results = [*own, *self._passes(part, inner, own, length, True, begin)]
-        env.update((name, result) for name, result in zip(node.outputs, results) if name)
+        return [*own, *self._passes(part, inner, own, length, True, begin)]
 
     def _passes(
         self,

@@ -261,6 +261,33 @@ def test_a_scan_of_images(layout: str, tmp_path: Path) -> None:
     compare(model([scan], inputs, ["end", "a", "b"]), None, given, tmp_path, layout)
 
 
+def test_scan_of_opset_8(tmp_path: Path) -> None:
+    """With an axis of the batch before all others; also within a loop."""
+    nodes = [node("Add", "s", "u", gives="t"), node("Tanh", "t", gives="s'"), node("Mul", "s'", "w", gives="o")]
+    rows = {name: value(name, FLOAT, [4]) for name in ("s", "u", "s'", "o")}
+    body = graph("body", nodes, [rows["s"], rows["u"]], [rows["s'"], rows["o"]])
+    ways = {"num_scan_inputs": 1, "directions": [1]}
+    scan = node("Scan", "", "first", "x", gives="end all", body=body, **ways)
+    inner = node("Scan", "", "a", "x", gives="a' r", body=body, **ways)
+    states = [value(name, FLOAT, [3, 4]) for name in ("a", "a'")]
+    of_pass = [value("i", INT64, []), value("on", BOOL, []), states[0]]
+    looped = graph("outer", [inner, node("Identity", "on", gives="on'")], of_pass, [value("on'", BOOL, []), states[1]])
+    nodes = [scan, node("Loop", "two", "", "end", gives="last", body=looped)]
+    inputs = [value("first", FLOAT, [3, 4]), value("x", FLOAT, [3, 5, 4])]
+    message = model(nodes, inputs, ["end", "all", "last"], w=floats(4), two=np.array(2))
+    message.opset_import[0].version = 8
+    given: Any = [{"first": floats(3, 4, seed=k), "x": floats(3, 5, 4, seed=k + 2)} for k in (2, 3)]
+    compare(message, None, given, tmp_path)
+    state, x, w = given[0]["first"], given[0]["x"], floats(4)
+    all_rows = []
+    for i in reversed(range(5)):
+        state = np.tanh(state + x[:, i])
+        all_rows.append(state * w)
+    found = pysimd.load(message)(given[0])
+    np.testing.assert_allclose(found["end"], state, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found["all"], np.stack(all_rows, 1), rtol=1e-5, atol=1e-6)
+
+
 # ---- what cannot be written
 
 
