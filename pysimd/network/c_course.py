@@ -1,12 +1,14 @@
 """A course in C: what :class:`pysimd.network.course.Course` runs, written down as branches and loops for known shapes.
 
 Each segment is a program of its own. The tensors that parts pass to each other have places in the block, where the programs
-read and write them: only results of branches, and states and rows of loops are copied. What is known when the program is
+read and write them: only results of branches and rows of loops are copied. A large state of a loop and its next value
+change places after each pass. What is known when the program is
 written, such as sizes that follow from shapes, is no tensor of the program.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
@@ -34,6 +36,8 @@ from pysimd.network.source import Source, SourceNode, Value, reads, with_values
 from pysimd.network.views import View
 
 _TO_NHWC, _TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
+_TENSOR = re.compile(r"(TENSOR\([^,]*, )(\d+)\)")
+_MOST_COPIED = 64  # bytes of a state, which take no longer than exchanging two places
 _MOST_WRITTEN = 64  # passes, one after the other
 _MOST_BYTES = 1 << 28  # of rows whose number depends on values: a model takes the memory whether there are as many or not
 
@@ -97,11 +101,58 @@ def _known(value: Any) -> Slot:
 
 
 class _Part(NamedTuple):
-    """The program of a segment, with the offsets of the roots of its inputs and outputs, or the known values of these."""
+    """The program of a segment, with the offsets of the roots of its inputs and outputs, or the known values of these.
+
+    Offsets of states that change places are texts.
+    """
 
     program: Program
-    offsets: dict[str, int]
+    offsets: dict[str, Any]
     known: dict[str, Array]
+
+
+class _State(NamedTuple):
+    """How much is written."""
+
+    parts: int
+    constants: int
+    lines: int
+    size: int
+
+
+class _Swap(NamedTuple):
+    """A state of a loop and the result that it becomes, which change places after each pass in place of being copied.
+
+    number : of the first of two members of `places`: where the state is, and where the result is written.
+    state, offset : the places before the loop, and of the state behind it.
+    """
+
+    number: int
+    state: int
+    offset: int
+    nbytes: int
+
+    @property
+    def texts(self) -> dict[int, str]:
+        """In place of these offsets."""
+        return {self.state: f"m->places[{self.number}]", self.offset: f"m->places[{self.number + 1}]"}
+
+    @property
+    def before(self) -> list[str]:
+        """Lines before the loop."""
+        return [f"{text} = {offset};" for offset, text in self.texts.items()]
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines at the end of a pass."""
+        one, other = self.texts.values()
+        return ["{", f"    const size_t old = {one};", f"    {one} = {other};", f"    {other} = old;", "}"]
+
+    @property
+    def after(self) -> list[str]:
+        """Lines behind the loop."""
+        target, source = (f"TENSOR(unsigned char, {offset})" for offset in (self.state, self.offset))
+        return [f"if (m->places[{self.number}] != {self.state}) memcpy({target}, {source}, {self.nbytes});"]
 
 
 def functions_of(course: Course, shapes: Sequence[Mapping[str, Shape]], layout: str) -> list[Function]:
@@ -128,8 +179,9 @@ class _Writer:
     """
 
     def __init__(self, course: Course, shapes: Mapping[str, Shape], layout: str, number: int, first: int) -> None:
-        self._number, self._first, self._loops = number, first, 0
+        self._number, self._first, self._loops, self._places = number, first, 0, 0
         self._contexts, self._most_passes = course.shared.contexts, course.shared.most_passes
+        self._swapped: set[int] = set()  # offsets of what changes places
         self._parts: list[_Part] = []
         self._constants: list[Array] = []
         self._lines: list[str] = []
@@ -158,6 +210,7 @@ class _Writer:
             self._size,
             self._text,
             {name: _view(slot) for name, slot in self._rows.items()},
+            self._places,
         )
 
     def _text(self, name: str, memory: Memory) -> str:
@@ -252,12 +305,13 @@ class _Writer:
             except OtherCuts:
                 self._return_to(state)
 
-    def _state(self) -> tuple[int, ...]:
-        return len(self._parts), len(self._constants), len(self._lines), self._size
+    def _state(self) -> _State:
+        return _State(len(self._parts), len(self._constants), len(self._lines), self._size)
 
-    def _return_to(self, state: tuple[int, ...]) -> None:
+    def _return_to(self, state: _State) -> None:
         """Forgets what was written since then."""
         parts, constants, lines, self._size = state
+        self._swapped = {offset for offset in self._swapped if offset < self._size}
         del self._parts[parts:], self._constants[constants:], self._lines[lines:]
 
     @contextmanager
@@ -373,7 +427,7 @@ class _Writer:
                 raise
             except ValueError as error:
                 parts, constants, _, size = state
-                self._return_to((parts, constants, 0, size))
+                self._return_to(_State(parts, constants, 0, size))
                 return error, lines
 
     def _joined(self, slots: Sequence[Slot], name: str, node: SourceNode) -> Slot | Unknown:
@@ -520,6 +574,7 @@ class _Writer:
         """
         self._loops += 1
         loop = _Names(self._loops)
+        begun = self._state()
         with self._apart() as lines:
             begin(loop.count)
             results = self._run(part.body, inner)
@@ -532,7 +587,9 @@ class _Writer:
             is_exact = first is True and goes_on is True and isinstance(bound, int)
             most = bound if isinstance(bound, int) else self._most_passes
             made = self._rows_of(part, len(states), rows, loop.count, most, is_exact)
-            self._carry(part, states, finals)
+            swaps = self._carry(part, states, finals, begun)
+        self._swap(swaps, begun, lines)
+        self._lines += [line for swap in swaps for line in swap.before]
         after: list[str] = []
         if any(made) and not is_exact:
             total = self._slot(np.int64, ())
@@ -540,6 +597,7 @@ class _Writer:
             made = [Rows(each, total) if isinstance(each, Slot) else each for each in made]
         limited = self._most_passes + 1 if after else NO_BOUND
         self._repeat(part.node, loop, bound, limited, (first, goes_on), lines, after)
+        self._lines += [line for swap in swaps for line in swap.after]
         return made
 
     def _rows_of(
@@ -574,17 +632,36 @@ class _Writer:
         target, source = (one, many) if to_row else (many, one)
         self._move(*target, *source, count, part)
 
-    def _carry(self, part: Loop | Scan, states: Sequence[Slot], results: Sequence[Slot]) -> None:
-        """Adds the lines that make results of a pass the states of the next one."""
+    def _carry(self, part: Loop | Scan, states: Sequence[Slot], results: Sequence[Slot], first: _State) -> list[_Swap]:
+        """Adds the lines that make results of a pass the states of the next one, and returns what changes places instead.
+
+        first : the state before the lines of the body.
+        """
         taken = {state.offset for state in states}
-        moved = []
+        moved, swapped = [], []
         for name, state, result in zip(part.body.inputs[2 * part.lead :], states, results):
             if (state.dtype, state.shape) != (result.dtype, result.shape):
                 raise _refused(part.node, f"its state {name!r} is {state.type} and then {result.type}")
-            if result.offset != state.offset:  # else it stays
-                moved.append((state, self._copied(result) if result.offset in taken else result))
+            if result.offset == state.offset:  # it stays
+                continue
+            is_free = result.offset >= first.size and result.offset not in self._swapped  # a tensor of the body
+            if is_free and state.nbytes > _MOST_COPIED:
+                swapped.append(_Swap(self._places, state.offset, result.offset, state.nbytes))
+                self._swapped.update((state.offset, result.offset))
+                self._places += 2
+                continue
+            moved.append((state, self._copied(result) if result.offset in taken else result))
         for state, result in moved:
             self._copy(state, result)
+        self._lines += [line for swap in swapped for line in swap.lines]
+        return swapped
+
+    def _swap(self, swaps: Sequence[_Swap], first: _State, lines: list[str]) -> None:
+        """Makes the lines and the programs of a body find states where the last pass has left them."""
+        texts = {offset: text for swap in swaps for offset, text in swap.texts.items()}
+        lines[:] = [_TENSOR.sub(lambda found: f"{found[1]}{texts.get(int(found[2]), found[2])})", line) for line in lines]
+        for part in self._parts[first.parts :]:
+            part.offsets.update((root, texts[at]) for root, at in part.offsets.items() if at in texts)
 
     def _repeat(
         self,

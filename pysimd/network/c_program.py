@@ -195,13 +195,13 @@ class Text:
 class Placed(NamedTuple):
     """A program, and where its tensors are in the block.
 
-    offsets : of its roots.
+    offsets : of its roots; a text for one that changes.
     size : the end of these, where the memory that steps share begins.
     known : arrays in place of inputs, by their roots.
     """
 
     program: Program
-    offsets: Mapping[str, int]
+    offsets: Mapping[str, Any]
     size: int
     known: Mapping[str, Array] = {}
 
@@ -217,6 +217,7 @@ class Function(NamedTuple):
     text : of the function; None if it is that of a program.
     rows : by the name of an output whose first dimension depends on values, and is the largest one in its shape: the
         tensor of its number.
+    places : the number of offsets that change while it runs.
     """
 
     name: str
@@ -227,6 +228,7 @@ class Function(NamedTuple):
     size: int
     text: Callable[[str, Memory], str] | None = None
     rows: Mapping[str, View] = {}
+    places: int = 0
 
 
 def planned(program: Program, number: int) -> Function:
@@ -287,7 +289,10 @@ class Fixed(Text):
             "input_places": "\n".join(self._place(i, view) for i, each in enumerate(inputs) for _, _, view in each),
             "output_places": "\n".join(self._place(i, view) for i, each in enumerate(outputs) for _, _, view in each),
         }
-        return {**values, **{key: filled(text, {**texts, **values}) for key, text in FIXED.items()}}
+        count = max(function.places for function in functions)
+        if count:
+            values["members"] = f"    size_t places[{count}]; /* offsets that change */\n"
+        return {**values, **{key: filled(text, {**texts, **values}) for key, text in FIXED.items() if key not in values}}
 
     # ---- tensors
 

@@ -11,12 +11,13 @@ import pytest
 
 import pysimd
 from pysimd.__main__ import main
+from pysimd.network import c_course
 from support import COMPILER, ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
 from network.random_courses import ROWS, WIDTH, feeds, random_course  # noqa: E402
-from network.test_course import graph, lstm  # noqa: E402
+from network.test_course import crossed, graph, lstm  # noqa: E402
 from network.test_values import BOOL, FLOAT, INT64, floats, model, node, value  # noqa: E402
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
@@ -259,6 +260,46 @@ def test_a_scan_of_images(layout: str, tmp_path: Path) -> None:
     if layout == "nhwc":
         given = [{name: each.transpose(0, 2, 3, 1) if each.ndim == 4 else each for name, each in of.items()} for of in given]
     compare(model([scan], inputs, ["end", "a", "b"]), None, given, tmp_path, layout)
+
+
+@pytest.mark.parametrize("hidden", [8, 32])
+def test_states_that_change_places(hidden: int, tmp_path: Path) -> None:
+    """Large states are not copied; for odd and even numbers of passes."""
+    for steps in (1, 4, 5):
+        folder = tmp_path / str(steps)
+        folder.mkdir()
+        given = [{"x": floats(steps, 2, 5, seed=seed)} for seed in (2, 3)]
+        compare(lstm(hidden, 5), {"x": (steps, 2, 5)}, given, folder)
+    assert ("m->places[3]" in (folder / "net.c").read_text()) == (hidden == 32)
+
+
+def test_states_that_cross(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read after their next values are there; also of a loop in a loop, whose result is the state of the outer one."""
+    monkeypatch.setattr(c_course, "_MOST_COPIED", 0)
+    for name, message in (("crossed", crossed()), ("nested", nested_states())):
+        folder = tmp_path / name
+        folder.mkdir()
+        given = [{"x": floats(3, 4, seed=n), "count": np.array([n])} for n in (0, 1, 2, 5, 8)]
+        compare(message, {"x": (3, 4), "count": (1,)}, given, folder)
+        assert "m->places[3]" in (folder / "net.c").read_text()
+
+
+def nested_states() -> Any:
+    """A loop whose states are the last ones of a loop in it, and what follows this."""
+
+    def body(nodes: list[Any], names: str, results: str) -> Any:
+        states = [value(name, FLOAT, [3, 4]) for name in (*names.split(), *results.split())]
+        count, on = value("i", INT64, []), value("on", BOOL, [])
+        end = node("Identity", "on", gives="go")
+        half = len(states) // 2
+        return graph("body", [*nodes, end], [count, on, *states[:half]], [value("go", BOOL, []), *states[half:]])
+
+    inner = [node("MatMul", "a", "w", gives="p"), node("Tanh", "p", gives="q"), node("Add", "q", "b", gives="r")]
+    inner += [node("Cos", "r", gives="s")]
+    outer = [node("Loop", "two", "", "c", "d", gives="e f", body=body(inner, "a b", "s q")), node("Sin", "e", gives="g")]
+    loop = node("Loop", "k", "", "x", "x", gives="y z", body=body(outer, "c d", "f g"))
+    inputs = [value("x", FLOAT, [3, 4]), value("count", INT64, [1])]
+    return model([node("Squeeze", "count", gives="k"), loop], inputs, ["y", "z"], w=floats(4, 4), two=np.array(3))
 
 
 def test_scan_of_opset_8(tmp_path: Path) -> None:
