@@ -42,10 +42,12 @@ class Spare:
     copied : bytes of states that were copied.
     sides : the two sets of calls, once they are made.
     nbytes : of spare arrays.
+    known : what every call of the loop prepares for its passes, where it is the same in all calls.
     """
 
     def __init__(self) -> None:
         self.copied = self.nbytes = 0
+        self.known: list[Any] | None = None
         self.sides: tuple[Side, ...] = ()
 
 
@@ -55,39 +57,40 @@ class Carried:
     def __init__(self, loop: _Passes, runner: Runner, env: Any, states: Sequence[str]) -> None:
         self._loop, self._runner, self._env = loop, runner, env
         for name, target in runner.inputs.items():
-            np.copyto(target, env[name])
+            target[...] = env[name]
         names = loop.body.outputs
         self._results = names[loop.lead + len(states) :]
         self._states = [pair for pair in zip(states, names[loop.lead :]) if pair[0] != pair[1]]
         if runner.spare is None:
             runner.spare = Spare()
         self._spare: Spare = runner.spare
-        self._first = Side(runner.calls, {**runner.inputs, **runner.outputs})
 
     def run(self, count: int, limit: int, given: Callable[[int], Any], rows: Sequence[Rows | None]) -> tuple[int, bool]:
         """Runs passes until the last one, or until the shape of a state changes; the states are in the environment then.
 
         Returns the number of passes that have run, and whether the last one says that another one follows.
         """
-        kept, inputs, spare = self._stays(), self._runner.inputs, self._spare
+        inputs, spare = self._runner.inputs, self._spare
         changing = [(name, inputs[name]) for name in given(count) if name in inputs]
-        sides = self._sides(spare.sides if kept and spare.sides else (self._first,), rows)
-        cost = sum(inputs[name].nbytes + _COPY for name, _ in self._states if name in inputs)
+        kept, sides = (True, spare.known) if spare.known else self._prepared()
+        wanted = [(i, row.add) for i, row in enumerate(rows) if row is not None]
+        collected = [[(add, side[1][i]) for i, add in wanted] for side in sides]
+        cost = 0 if spare.sides else sum(inputs[name].nbytes + _COPY for name, _ in self._states if name in inputs)
         this = 0
         while True:
-            calls, collected, is_true, carry, _ = sides[this]
+            calls, _, is_true, carry, _ = sides[this]
             for function, arguments in calls:
                 function(*arguments)
             if errno():  # which stays as the first call that fails has set it
                 check()
             count += 1
-            for row, result in collected:
-                row.add(result)
+            for add, result in collected[this]:
+                add(result)
             goes_on = is_true is None or is_true()
             if not kept or not goes_on or count >= limit:
                 break
             for target, out in carry:
-                np.copyto(target, out)
+                target[...] = out
             if changing:
                 each = given(count)
                 for name, target in changing:
@@ -97,8 +100,9 @@ class Carried:
             elif cost:
                 spare.copied += cost
                 if spare.copied > _MOST_COPIED:
-                    spare.sides, cost = self._made(), 0
-                    sides = self._sides(spare.sides or (self._first,), rows)
+                    spare.sides, spare.known, cost = self._made(), None, 0
+                    _, sides = self._prepared()
+                    collected = [[(add, side[1][i]) for i, add in wanted] for side in sides]
         arrays = sides[this][4]
         self._env.update([(name, np.array(self._value(arrays, out))) for name, out in self._states])
         return count, goes_on
@@ -107,25 +111,43 @@ class Carried:
         """A result of the body: one of the runner, or a constant, or of around the loop."""
         return arrays[name] if name in arrays else self._loop.body.value(self._env, name)
 
-    def _stays(self) -> bool:
+    def _prepared(self) -> tuple[bool, list[Any]]:
+        """Whether states stay as they are, see :meth:`_stays`, and what the passes need."""
+        runner, spare, body = self._runner, self._spare, self._loop.body
+        first = Side(runner.calls, {**runner.inputs, **runner.outputs})
+        kept = self._stays(first.arrays)
+        sides = self._sides(spare.sides if kept and spare.sides else (first,))
+        if (
+            kept
+            and all(name in first.arrays for name in body.outputs)
+            and all(name in runner.inputs for name, _ in self._states)
+        ):
+            spare.known = sides
+        return kept, sides
+
+    def _stays(self, arrays: Mapping[str, Array]) -> bool:
         """Whether states keep their shapes, and what is collected of the inputs of the body is in the runner."""
-        arrays, inputs, body = self._first.arrays, self._runner.inputs, self._loop.body
+        inputs, body = self._runner.inputs, self._loop.body
         for name, out in self._states:
             before, after = self._env[name], self._value(arrays, out)
-            if before.shape != after.shape or before.dtype != after.dtype:
+            if (
+                not isinstance(before, (np.ndarray, np.generic))
+                or before.shape != after.shape
+                or before.dtype != after.dtype
+            ):
                 return False
         return all(name in inputs for name in self._results if name in body.inputs)
 
-    def _sides(self, sides: Sequence[Side], rows: Sequence[Rows | None]) -> list[Any]:
+    def _sides(self, sides: Sequence[Side]) -> list[Any]:
         """For each: its calls, what is collected, the condition, what is copied for the next pass; its arrays."""
-        loop, found = self._loop, []
+        loop, inputs, found = self._loop, self._runner.inputs, []
         for side, after in zip(sides, (sides[-1], sides[0])):
-            arrays, inputs = side.arrays, self._runner.inputs
-            collected = [(row, self._value(arrays, name)) for row, name in zip(rows, self._results) if row is not None]
+            arrays = side.arrays
+            results = [self._value(arrays, name) for name in self._results]
             is_true = loop.condition(self._value(arrays, loop.body.outputs[0])) if loop.lead else None
             pairs = [(after.arrays[name], self._value(arrays, out)) for name, out in self._states if name in inputs]
             carry = [(target, out) for target, out in pairs if target is not out]
-            found.append((side.calls, collected, is_true, carry, arrays))
+            found.append((side.calls, results, is_true, carry, arrays))
         return found
 
     def _made(self) -> tuple[Side, ...]:
@@ -141,4 +163,4 @@ class Carried:
         self._spare.nbytes = sum(array.nbytes for array in spare.values())
         first = {out: spare[name] for out, name in taken.items()}
         second = {**spare, **{out: runner.inputs[name] for out, name in taken.items()}}
-        return tuple(Side(runner.calls_at(each), {**self._first.arrays, **each}) for each in (first, second))
+        return tuple(Side(runner.calls_at(each), {**runner.inputs, **runner.outputs, **each}) for each in (first, second))

@@ -249,9 +249,10 @@ class Loop(_Passes):
         """The number of passes, if it is given and not so large that only the condition ends the loop."""
         if trips is None:
             return None
-        if np.size(trips) != 1:
-            raise ValueError(f"the number of passes of {name_of(self.node)} has {np.size(trips)} elements, expected 1")
-        bound = int(np.asarray(trips).reshape(()))
+        trips = np.asarray(trips)
+        if trips.size != 1:
+            raise ValueError(f"the number of passes of {name_of(self.node)} has {trips.size} elements, expected 1")
+        bound = int(trips.item())
         return bound if bound < NO_BOUND else None
 
 
