@@ -411,8 +411,10 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
     }
 }
 
+typedef void (*block_fn)(BLOCK_ARGUMENTS);
+
 /* Computes blocks one after the other up to pixel `end`: all channels, or all whole vectors of them. */
-SN_INLINE void blocks(BLOCKS_ARGUMENTS, int rows, int columns, int taps, int stride, bool inside)
+SN_INLINE void blocks(BLOCKS_ARGUMENTS, block_fn rest, int rows, int columns, int taps, int stride, bool inside)
 {
     for (; x < end; x += (size_t)columns) {
         void * to = result_at(d, dst, x * d->dstPixel);
@@ -420,7 +422,7 @@ SN_INLINE void blocks(BLOCKS_ARGUMENTS, int rows, int columns, int taps, int str
         for (; c + V32F_N <= d->channels; c += V32F_N)
             block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, true);
         if (OWN_TAIL(taps) && c < d->channels)
-            block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, false);
+            rest(d, line, x, to);
     }
 }
 
@@ -432,16 +434,24 @@ SN_INLINE void tail_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int strid
         block_lanes(d, line, x, result_at(d, dst, x * d->dstPixel), c, 1, columns, taps, stride, false, false);
 }
 
-/* An instance is two separate functions, so that the compiler can use all registers in each. */
+/*
+ * An instance is separate functions, so that the compiler can use all registers in each: blocks inside, other blocks, and the
+ * channels of a block after the last whole vector. The last is called by both: loops in each were 86 KB of code, and no faster.
+ */
 typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
 #define BLOCK(name, rows, columns, taps, stride)                                                                            \
+    static __attribute__((noinline, unused)) void name##_rest(BLOCK_ARGUMENTS)                                              \
+    {                                                                                                                       \
+        if (OWN_TAIL(taps))                                                                                                 \
+            block_lanes(d, line, x, dst, d->channels / V32F_N * V32F_N, rows, columns, taps, stride, false, false);         \
+    }                                                                                                                       \
     static __attribute__((noinline, unused)) void name##_edge(BLOCKS_ARGUMENTS)                                             \
     {                                                                                                                       \
-        blocks(d, line, x, end, dst, rows, columns, taps, stride, false);                                                   \
+        blocks(d, line, x, end, dst, name##_rest, rows, columns, taps, stride, false);                                      \
     }                                                                                                                       \
     static __attribute__((noinline, unused)) void name##_inside(BLOCKS_ARGUMENTS)                                           \
     {                                                                                                                       \
-        blocks(d, line, x, end, dst, rows, columns, taps, stride, true);                                                    \
+        blocks(d, line, x, end, dst, name##_rest, rows, columns, taps, stride, true);                                       \
     }
 #define TAIL(name, columns, taps, stride)                                                                                   \
     static __attribute__((noinline, unused)) void name(BLOCKS_ARGUMENTS)                                                    \
