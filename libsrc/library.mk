@@ -72,6 +72,10 @@ $(COLD): $(B)/obj/%.o: libsrc/%.c $(B)/commands/cold
 	$(COMMAND_cold) $(TO_OBJECT)
 	@mv $@.new $@
 
+# gcc copies what follows a condition into both of its arms. Without that these kernels, on all sets, are smaller and no slower.
+ONE_COPY := $(if $(filter -O2 -O3,$(CFLAGS)),$(if $(IS_CLANG),,-fno-thread-jumps))
+JOINED   := winograd
+
 # Names of local functions end with their level, so that profiles distinguish levels: relu_32f becomes relu_32f_avx2, and
 # relu_32f.cold becomes relu_32f_avx2.cold. Without the compiler's nm and objcopy they are not changed.
 tool    = $(shell command -v "$$($(CC) -print-prog-name=$(1))")
@@ -108,6 +112,9 @@ COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=
 # Kernels that are compiled for size, COMPACT_<level>.
 $(if $(COMPACT_$(1)),$$(filter $(COMPACT_$(1):%=$(B)/obj/$(1)/kernels/%.o),$$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)): \
     FOR_SIZE := $(LESS_CODE))
+JOINED_$(1) := $$(filter $(JOINED:%=$(B)/obj/$(1)/kernels/%.o),$$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o))
+$$(JOINED_$(1)): FOR_SIZE += $(ONE_COPY)
+$$(JOINED_$(1)): libsrc/library.mk
 $(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names $(HEADER_OF_$(1)) $(if $(COMPACT_$(1)),libsrc/isa/$(1)/level.mk)
 	@mkdir -p $$(@D)
 	$$(COMMAND_$(1)) $$(FOR_SIZE) $(if $(HEADER_$(1)),-include $(B)/obj/$(1)/kernels/intrinsics.h) $$(TO_OBJECT)

@@ -1,2 +1,3 @@
 FLAGS_avx512bf16   := $(FLAGS_avx512) -mavx512bf16
 KERNELS_avx512bf16 := gemm/16b
+COMPACT_avx512bf16 := gemm/16b
