@@ -426,12 +426,17 @@ SN_INLINE void blocks(BLOCKS_ARGUMENTS, block_fn rest, int rows, int columns, in
     }
 }
 
-/* The channels after the last whole vector. */
+/*
+ * The channels after the last whole vector, of pixels that other instances have computed, at least as many as columns here. The
+ * last block may overlap the previous one.
+ */
 SN_INLINE void tail_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int stride)
 {
     const size_t c = d->channels / V32F_N * V32F_N;
-    for (; x < end; x += (size_t)columns)
+    for (; x < end; x += (size_t)columns) {
+        x = sn_min(x, end - (size_t)columns);
         block_lanes(d, line, x, result_at(d, dst, x * d->dstPixel), c, 1, columns, taps, stride, false, false);
+    }
 }
 
 /*
@@ -462,14 +467,7 @@ TAIL(tail_3_1, 4, 3, 1)
 TAIL(tail_3_2, 4, 3, 2)
 TAIL(tail_5_1, 4, 5, 1)
 TAIL(tail_5_2, 4, 5, 2)
-TAIL(tail7_5_1, 7, 5, 1)
-TAIL(tail7_5_2, 7, 5, 2)
-TAIL(tail_7_1, LARGE_COLUMNS, 7, 1)
-TAIL(tail7_7_1, 7, 7, 1)
-TAIL(tail_9_1, LARGE_COLUMNS, 9, 1)
-TAIL(tail7_9_1, 7, 9, 1)
-TAIL(tail_parts_1, LARGE_COLUMNS, PARTS, 1)
-TAIL(tail_any, WIDE, 0, 0)
+TAIL(tail_parts_1, 4, PARTS, 1)
 TAIL(tail4_any, 4, 0, 0)
 TAIL(tail1_any, 1, 0, 0)
 BLOCK(block_3_1, ROWS, 4, 3, 1)
@@ -528,21 +526,21 @@ static const struct instance {
     MANY_REGISTERS_ONLY(1, 7, 3, 2, row7_3_2, NULL),
     INSTANCE(ROWS, 4, 5, 1, block_5_1, tail_5_1),
     INSTANCE(1, 4, 5, 1, row_5_1, tail_5_1),
-    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 1, block7_5_1, tail7_5_1),
-    MANY_REGISTERS_ONLY(1, 7, 5, 1, row7_5_1, tail7_5_1),
+    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 1, block7_5_1, tail_5_1),
+    MANY_REGISTERS_ONLY(1, 7, 5, 1, row7_5_1, tail_5_1),
     INSTANCE(ROWS, 4, 5, 2, block_5_2, tail_5_2),
     INSTANCE(1, 4, 5, 2, row_5_2, tail_5_2),
-    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 2, block7_5_2, tail7_5_2),
-    MANY_REGISTERS_ONLY(1, 7, 5, 2, row7_5_2, tail7_5_2),
-    INSTANCE(2, LARGE_COLUMNS, 7, 1, block_7_1, tail_7_1),
-    MANY_REGISTERS_ONLY(2, 7, 7, 1, block7_7_1, tail7_7_1),
-    INSTANCE_IF(!V_COMPACT, 1, 7, 7, 1, row7_7_1, tail7_7_1),
-    INSTANCE(2, LARGE_COLUMNS, 9, 1, block_9_1, tail_9_1),
-    MANY_REGISTERS_ONLY(2, 7, 9, 1, block7_9_1, tail7_9_1),
-    INSTANCE_IF(!V_COMPACT, 1, 7, 9, 1, row7_9_1, tail7_9_1),
+    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 2, block7_5_2, tail_5_2),
+    MANY_REGISTERS_ONLY(1, 7, 5, 2, row7_5_2, tail_5_2),
+    INSTANCE(2, LARGE_COLUMNS, 7, 1, block_7_1, tail_parts_1),
+    MANY_REGISTERS_ONLY(2, 7, 7, 1, block7_7_1, tail_parts_1),
+    INSTANCE_IF(!V_COMPACT, 1, 7, 7, 1, row7_7_1, tail_parts_1),
+    INSTANCE(2, LARGE_COLUMNS, 9, 1, block_9_1, tail_parts_1),
+    MANY_REGISTERS_ONLY(2, 7, 9, 1, block7_9_1, tail_parts_1),
+    INSTANCE_IF(!V_COMPACT, 1, 7, 9, 1, row7_9_1, tail_parts_1),
     INSTANCE(2, LARGE_COLUMNS, PARTS, 1, block_parts_1, tail_parts_1),
     INSTANCE(1, LARGE_COLUMNS, PARTS, 1, row_parts_1, tail_parts_1),
-    INSTANCE(1, WIDE, 0, 0, row_any, tail_any),
+    INSTANCE(1, WIDE, 0, 0, row_any, tail4_any),
     INSTANCE(1, 4, 0, 0, row4_any, tail4_any),
     INSTANCE(1, 1, 0, 0, pixel_any, tail1_any)};
 

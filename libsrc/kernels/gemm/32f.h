@@ -119,6 +119,33 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a
     }
 }
 
+/*
+ * If a store takes as long as two multiply-adds, as on AVX-512, the last step of k and the stores are done row by row: the
+ * stores of a whole tile at once would delay the next tile. Limits are applied even to results that have none, since a value
+ * that has just been computed is stored faster than a sum: on Zen 4 multiply-adds and stores read registers by the same
+ * port. The stores of 14 x 32 take 72 cycles at once, 43 row by row and 24 with limits. Narrower vectors gain nothing by it.
+ */
+enum { STORE_BY_ROW = V32F_N == 16 };
+
+SN_INLINE bool tile_stores_by_row(const struct sn_gemm_32f * g)
+{
+    const enum sn_activation type = g->activation;
+    return STORE_BY_ROW && g->segments && g->length &&
+           (type == SN_ACTIVATION_IDENTITY || type == SN_ACTIVATION_RELU ||
+            type == SN_ACTIVATION_RESTRICT_RANGE);
+}
+
+/* Applies limits to results that have been stored: those of no products, which are not stored row by row. */
+static __attribute__((noinline, unused)) void limit_rows(const struct sn_gemm_32f * g, sn_32f * c, size_t rows)
+{
+    const struct limits limits = limits_of(g->activation, g->param);
+    for (size_t i = 0; i < rows; ++i, c += g->cStepX)
+        for (size_t j = 0; j < g->columns; j += V32F_N) {
+            const size_t n = sn_min(g->columns - j, V32F_N);
+            v_store_tail_32f(c + j, limit(v_load_tail_32f(c + j, n), limits), n);
+        }
+}
+
 SN_INLINE void tile_activate_as(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
                                 int vectors, int halves, enum sn_activation type)
 {
@@ -141,9 +168,15 @@ SN_INLINE void tile_activate(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_
 {
 #define AS(type) tile_activate_as(sum, g, row, rows, vectors, halves, SN_ACTIVATION_##type)
     switch (g->activation) {
-    case SN_ACTIVATION_RELU: AS(RELU); break;
+    case SN_ACTIVATION_RELU:
+        if (!STORE_BY_ROW)
+            AS(RELU);
+        break;
     case SN_ACTIVATION_PRELU: AS(PRELU); break;
-    case SN_ACTIVATION_RESTRICT_RANGE: AS(RESTRICT_RANGE); break;
+    case SN_ACTIVATION_RESTRICT_RANGE:
+        if (!STORE_BY_ROW)
+            AS(RESTRICT_RANGE);
+        break;
     case SN_ACTIVATION_HSWISH: AS(HSWISH); break;
     default: break;
     }
@@ -166,22 +199,6 @@ SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
             v_store_tail_32f(c + (size_t)i * g->cStepX + COLUMN(vectors - 1), sum[i][vectors - 1], tail);
         }
     }
-}
-
-/*
- * If a store takes as long as two multiply-adds, as on AVX-512, the last step of k and the stores are done row by row: the
- * stores of a whole tile at once would delay the next tile. Limits are applied even to results that have none, since a value
- * that has just been computed is stored faster than a sum: on Zen 4 multiply-adds and stores read registers by the same
- * port. The stores of 14 x 32 take 72 cycles at once, 43 row by row and 24 with limits. Narrower vectors gain nothing by it.
- */
-enum { STORE_BY_ROW = V32F_N == 16 };
-
-SN_INLINE bool tile_stores_by_row(const struct sn_gemm_32f * g)
-{
-    const enum sn_activation type = g->activation;
-    return STORE_BY_ROW && g->segments && g->length &&
-           (type == SN_ACTIVATION_IDENTITY || type == SN_ACTIVATION_RELU ||
-            type == SN_ACTIVATION_RESTRICT_RANGE);
 }
 
 /*
@@ -286,6 +303,8 @@ SN_INLINE void tile(const volatile struct tile_state * at, bool fetch, int rows,
     tile_store(sum, g, c, rows, vectors, halves);
     if (activates_rows(g->activation))
         ACTIVATE_ROWS(c, (size_t)rows, g->columns, g->cStepX, g->activation, g->param);
+    if (STORE_BY_ROW && (g->activation == SN_ACTIVATION_RELU || g->activation == SN_ACTIVATION_RESTRICT_RANGE))
+        limit_rows(g, c, (size_t)rows);
 }
 
 #define TILE_ARGUMENTS const struct sn_gemm_32f *g, const sn_32f *a, sn_32f *c, size_t row, size_t count
