@@ -7,7 +7,6 @@ are constants.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -15,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array, Shape
+from pysimd.network.records import EMPTY, record, replace
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Type:
     """What is known of a tensor before it is computed; dtype is a name of NumPy."""
 
@@ -38,7 +38,7 @@ class Type:
         return f"{self.dtype} {self.shape}"
 
 
-@dataclass(frozen=True, eq=False)  # a node is equal only to itself
+@record(frozen=True, eq=False)  # a node is equal only to itself
 class Node:
     """An application of an operator; inputs and outputs are names of tensors, "" for an optional input that is missing.
 
@@ -48,7 +48,7 @@ class Node:
     operator: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = EMPTY
     origin: tuple[str, ...] = ()
 
     @property

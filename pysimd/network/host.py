@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network.records import record
 
 
 def results_of(function: Callable[..., Any], arrays: Sequence[Array]) -> tuple[Array, ...]:
@@ -39,7 +39,7 @@ def _name(function: Any) -> str:
     return str(getattr(function, "__name__", function))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class HostCall:
     """A Python function with the arrays of its inputs and outputs."""
 

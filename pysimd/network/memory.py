@@ -11,7 +11,6 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from operator import le
 from typing import NamedTuple
@@ -20,6 +19,7 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.records import record
 
 LINE = 128  # bytes of two cache lines, which processors fetch together
 _VIEW = 64  # least bytes of a pixel of a view
@@ -37,7 +37,7 @@ _PIXELS = {
 _COPIES = {"Concat", "Expand", "Slice", "Transpose"}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Place:
     """An array within a root: a tensor with memory of its own. Offset and strides are in bytes."""
 
@@ -94,7 +94,7 @@ def _place(root: str, offset: int, of: Type) -> Place:
     return Place(root, offset, of.shape, strides, itemsize)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Arrangement:
     """The places of tensors, the times at which their roots are in use, and the nodes without work."""
 
@@ -104,7 +104,7 @@ class Arrangement:
     idle: frozenset[Node]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Plan:
     """The places of tensors, the offsets of roots in the block, the bytes of the block, and the nodes without work."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,7 @@ from pysimd.network.onnx_messages import (
     ValueInfo,
 )  # fmt: skip
 from pysimd.network.onnx_wire import Malformed, Wire, integers
+from pysimd.network.records import replace
 from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ such as the sizes of a Reshape, has a later stage than what computes this tensor
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from pysimd.annotations import Array
@@ -17,6 +17,7 @@ from pysimd.network.convert.at_run_time import SHAPE_INPUTS
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.host_operators import HOST_OPERATORS, OF_SEQUENCES
+from pysimd.network.records import EMPTY, record, replace
 from pysimd.network.source import Source, SourceNode, free, needed, reads
 
 #: Inputs by operator whose values decide shapes or the choice of an algorithm. Others are found by the conversion.
@@ -42,7 +43,7 @@ LOOPS = ("Loop", "Scan", "SequenceMap")
 CONSTANT, OF_SHAPES, OF_VALUES = range(3)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Scope:
     """What is constant in a graph, with what is constant around it.
 
@@ -54,7 +55,7 @@ class Scope:
     opset: int
     fallback: Mapping[str, Any]
     weights: Mapping[str, Array]
-    nodes: Mapping[str, SourceNode] = field(default_factory=dict)
+    nodes: Mapping[str, SourceNode] = EMPTY
 
     def within(self, source: Source) -> Scope:
         """That of a graph in this one, whose nodes of the operator Constant are weights."""
@@ -91,7 +92,7 @@ class Scope:
         return list(found.values())
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Cut:
     """The nodes of a part.
 

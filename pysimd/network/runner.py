@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -20,6 +19,7 @@ from pysimd.network.graph import Graph, Node
 from pysimd.network.in_place import Calls, Elsewhere, InPlace, are_large
 from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.program import Program
+from pysimd.network.records import record
 
 _PAGE = 4096
 _MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
@@ -27,7 +27,7 @@ _MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
 Self = TypeVar("Self", bound="Runner")
 
 
-@dataclass
+@record
 class Step:
     """A node with the calls that compute it, and its context if it has one."""
 

@@ -8,7 +8,6 @@ have no checksum, which would read all of them first.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from math import prod
 from typing import Any, BinaryIO
 
@@ -17,6 +16,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.files import whole
 from pysimd.network.mapped import refuse_devices
+from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, Value, in_order
 
 _MAGIC = b"simdnet model "

@@ -6,17 +6,17 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
+from pysimd.network.records import EMPTY, record, replace
 
 #: A dimension: a number, the name of one that the file leaves open, or None.
 Dimension = Union[int, str, None]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Value:
     """An input or an output; dims is None if the file has no shape for it."""
 
@@ -25,7 +25,7 @@ class Value:
     dims: tuple[Dimension, ...] | None
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class SourceNode:
     """An application of an operator of ONNX.
 
@@ -35,12 +35,12 @@ class SourceNode:
     op: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = EMPTY
     name: str = ""
     domain: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Source:
     """A model, or a subgraph of one. Nodes are in an order in which they can be computed.
 

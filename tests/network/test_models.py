@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from pysimd.network import commands
 from pysimd.network.binding import Bound
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.graph import Type
+from pysimd.network.records import replace
 from pysimd.network.report import Report, multiply_adds
 from support import ROOT, Array
 

@@ -7,7 +7,6 @@ import hashlib
 import threading
 import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pysimd.network.calls import parts_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
 from pysimd.network.passes import simplified
+from pysimd.network.records import replace
 from pysimd.network.runner import Runner
 from pysimd.network.sizes import Computed, Size, sizes_in
 

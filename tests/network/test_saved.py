@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 
 from network import fuzz as network_fuzz
 from pysimd.network import saved
+from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, Value
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,6 +12,7 @@ from pysimd.network.convert.conversion import Conversion, Value, converts, float
 from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.layers import product
 from pysimd.network.open_arrays import later
+from pysimd.network.records import record
 from pysimd.network.source import SourceNode
 
 _LEAST = -3e38  # of scores where a mask may exclude a whole row, whose softmax would be NaN
@@ -20,7 +20,7 @@ _LEAST = -3e38  # of scores where a mask may exclude a whole row, whose softmax 
 _MOST_SCORES = 1 << 28
 
 
-@dataclass
+@record
 class _Heads:
     """Queries, keys and values: (N, heads, rows, size)."""
 

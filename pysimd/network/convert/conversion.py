@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import Any, Callable, NamedTuple, Union
@@ -32,6 +31,7 @@ from pysimd.network.graph import Graph, Type
 from pysimd.network.host import results_of
 from pysimd.network.open_arrays import called, full, is_array, numbered, opened
 from pysimd.network.operators import IDENTITY
+from pysimd.network.records import record, replace
 from pysimd.network.sizes import fixed, is_open, whole
 from pysimd.network.source import Source, SourceNode
 
@@ -39,7 +39,7 @@ from pysimd.network.source import Source, SourceNode
 Value = Union[Array, str]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Listed:
     """A sequence whose elements are tensors of the graph, or known; or an optional value that is empty, without elements."""
 

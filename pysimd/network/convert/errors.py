@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pysimd.errors import printable
+from pysimd.network.records import record
 from pysimd.network.source import SourceNode
 
 
@@ -25,7 +25,7 @@ class NotHere(Exception):
     """A converter does not take these types of elements: NumPy computes the node."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class UnsupportedNode:
     """A node that cannot be converted, and why; name is "" if it has none; its outputs then identify it.
 

@@ -6,7 +6,6 @@ Signals, images of one dimension, are images of height 1 here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
@@ -21,6 +20,7 @@ from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import grid_positions, same_padding
 from pysimd.network.open_arrays import is_array, later
 from pysimd.network.operators import IDENTITY, windows_along
+from pysimd.network.records import record
 from pysimd.network.sizes import Size, whole
 from pysimd.network.source import SourceNode
 from pysimd.resize import scaled
@@ -28,7 +28,7 @@ from pysimd.resize import scaled
 _MOST_SLICES = 500
 
 
-@dataclass
+@record
 class Window:
     """A sliding window in two or three dimensions, with its padding before them and after them."""
 

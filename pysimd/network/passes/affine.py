@@ -5,7 +5,6 @@ The steps after a tensor are composed in float64, and the weights are rounded on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
@@ -25,9 +24,10 @@ from pysimd.network.passes.patterns import (
     replacement,
 )
 from pysimd.network.passes.rewrite import Change, starts_from
+from pysimd.network.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Line:
     """x * scale + bias, in float64, for each coordinate of an axis; numbers if the axis is None."""
 

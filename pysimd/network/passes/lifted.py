@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from pysimd.network.graph import Graph, Node, Type
@@ -10,6 +9,7 @@ from pysimd.network.operators import ACTIVATIONS, IDENTITY
 from pysimd.network.passes.affine import line_of
 from pysimd.network.passes.patterns import Parameters, free_name, input_at, is_plain, made, origins, same_axis
 from pysimd.network.passes.rewrite import Change, starts_from
+from pysimd.network.records import replace
 
 _LAYERS = ("ChannelNorm", "Conv", "ConvTranspose", "LayerNorm", "Linear")
 

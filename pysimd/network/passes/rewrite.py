@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Callable
 
 from pysimd.annotations import Array
 from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.records import EMPTY, record
 
 _MANY = 16  # after changes in one of so many nodes, all are looked at again
 _NEAR = 8  # steps between nodes of one pattern
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Change:
     """Nodes that replace others. The outputs of the new nodes that other nodes read have their former names.
 
@@ -22,8 +22,8 @@ class Change:
 
     removed: Sequence[Node]
     added: Sequence[Node]
-    types: Mapping[str, Type] = field(default_factory=dict)
-    constants: Mapping[str, Array] = field(default_factory=dict)
+    types: Mapping[str, Type] = EMPTY
+    constants: Mapping[str, Array] = EMPTY
 
 
 Match = Callable[[Graph, Node], "Change | None"]
