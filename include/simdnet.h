@@ -2462,6 +2462,33 @@ typedef struct SimdnetGemmParameters {
  */
 void SimdnetGemm(const SimdnetGemmParameters * parameters);
 
+/* The arguments of SimdnetGemmNBits(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetGemmNBitsParameters {
+    size_t size;             /* sizeof(SimdnetGemmNBitsParameters)                                                   */
+    size_t M, N, K;          /* M rows of src, N rows of weight, K numbers in each                                   */
+    size_t bits;             /* of a number of weight: 4 or 8                                                        */
+    size_t block;            /* numbers with a common scale: a power of two, at least 16                             */
+    const float * src;       /* M rows of K floats                                                                   */
+    const uint8_t * weight;  /* N rows of blocks * block * bits / 8 bytes, with blocks = K / block, rounded up       */
+    const float * scale;     /* N rows of `blocks` floats                                                            */
+    const uint8_t * zero;    /* N rows of blocks * bits / 8 bytes, rounded up; NULL means 2^(bits - 1) everywhere    */
+    const float * bias;      /* N floats, or NULL                                                                    */
+    float * dst;             /* M rows of N floats                                                                   */
+} SimdnetGemmNBitsParameters;
+
+/*
+ * The product of floats and a matrix of 4 or 8 bits, as MatMulNBits of ONNX Runtime: with b = k / block,
+ *
+ *   dst(i, j) = bias[j] + sum over k of src(i, k) * (q(j, k) - zero(j, b)) * scale(j, b)
+ *
+ * q(j, k) and zero(j, b) are numbers without a sign, one after the other in the bytes of row j: two in a byte of 4 bits each,
+ * the lower bits first. Bits behind the last number of a row are not used. All is computed in float32, nothing is quantised.
+ *
+ * One row, as of a decoder that writes word by word, is bound by reading `weight`: numbers become floats in registers. For many
+ * rows they become floats once a call, in the caches. dst must not overlap the other arrays. The last bits of a row depend on M.
+ */
+void SimdnetGemmNBits(const SimdnetGemmNBitsParameters * parameters);
+
 /* ------------------------------------------------------------------------------------------ quantization by channel */
 
 /* The arguments of SimdnetQuantizeLinear() and SimdnetDequantizeLinear(). Set all other members to 0, then `size` and what

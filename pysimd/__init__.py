@@ -64,6 +64,7 @@ from pysimd.enums import (
 from pysimd.errors import StateError
 from pysimd.gather import GatherElements, gather, gather_elements
 from pysimd.gemm import gemm, matmul
+from pysimd.gemm_nbits import gemm_nbits
 from pysimd.grid_sample import GridSample2d, grid_sample
 from pysimd.infrastructure import (
     active_isa,
@@ -249,6 +250,7 @@ __all__ = [
     "gather_nd",
     "gelu",
     "gemm",
+    "gemm_nbits",
     "get_num_threads",
     "get_preference",
     "global_response_norm",

@@ -22,6 +22,7 @@
 #include "contract/deconvolution_32f.h"
 #include "contract/eltwise.h"
 #include "contract/gemm.h"
+#include "contract/gemm_nbits.h"
 #include "contract/grid_sample.h"
 #include "contract/inner_product.h"
 #include "contract/layout.h"
@@ -61,6 +62,7 @@ struct sn_table {
     struct sn_narrow_slots narrow;
     struct sn_normalize_slots normalize;
     struct sn_gemm_slots gemm;
+    struct sn_gemm_nbits_slots gemm_nbits;
     struct sn_grid_sample_slots grid_sample;
     struct sn_inner_product_slots inner_product;
     struct sn_convolution_32f_slots convolution_32f;

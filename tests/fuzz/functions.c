@@ -455,12 +455,30 @@ static void gemm_batch(void)
     CALL(SimdnetGemm, &p);
 }
 
+static void gemm_nbits(void)
+{
+    SimdnetGemmNBitsParameters p = {.size = sizeof(p)};
+    p.M = fuzz_size(9), p.N = fuzz_size(20), p.K = fuzz_size(90);
+    p.bits = fuzz_chance() ? 4 : 8, p.block = (size_t)16 << fuzz_pick(0, 3);
+    const size_t blocks = p.K / p.block + (p.K % p.block != 0);
+    p.src = fuzz_in(F32, CELLS(p.M, p.K));
+    p.weight = fuzz_in(U8, CELLS(p.N, blocks, p.block * p.bits / 8));
+    p.scale = fuzz_in(F32, CELLS(p.N, blocks));
+    p.zero = fuzz_chance() ? fuzz_in(U8, CELLS(p.N, (blocks * p.bits + 7) / 8)) : NULL;
+    p.bias = fuzz_chance() ? fuzz_in(F32, p.N) : NULL;
+    p.dst = fuzz_out(F32, CELLS(p.M, p.N));
+    if (fuzz_wild()) /* sums of a block may overflow before they are multiplied by a scale, or 0 * infinity appear */
+        fuzz_anything();
+    fuzz_close();
+    CALL(SimdnetGemmNBits, &p);
+}
+
 const struct fuzz_target fuzz_functions[] = {
     {"vectors", vectors}, {"activation", activation}, {"unary", unary}, {"eltwise", eltwise}, {"quantize", quantize},
     {"quantize_linear", quantize_linear}, {"table8", table8}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
-    {"gemm_batch", gemm_batch}, {"narrow", narrow},
+    {"gemm_batch", gemm_batch}, {"gemm_nbits", gemm_nbits}, {"narrow", narrow},
     {"relu_16b", relu_16b}, {"convert_8u", convert_8u}, {"quantized_layer", quantized_layer},
     {"quantized_concat", quantized_concat}, {"quantized_shuffle", quantized_shuffle},
     {"softmax_16b", softmax_16b}, {"normalize_16b", normalize_16b}, {NULL, NULL}};

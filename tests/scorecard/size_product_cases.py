@@ -65,6 +65,19 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetGemm(struct("SimdnetGemmParameters", M=8, N=8, K=8, alpha=1, A=s[0], B=s[1], C=d[0], **strides))
 
 
+@case("gemm nbits", [A(256)], [A(4)], quick=True, name="rows")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    weight = ffi.new("uint8_t[]", bytes(range(256)) * 2)
+    sizes = {"M": n, "N": 4, "K": 256, "bits": 4, "block": 32}
+    lib.SimdnetGemmNBits(struct("SimdnetGemmNBitsParameters", weight=weight, scale=pattern(32), src=s[0], dst=d[0], **sizes))
+
+
+@case("gemm nbits", [A(32, "u1"), A(2)], [A(1)], joint=True, name="columns")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    sizes = {"M": 1, "N": n, "K": 64, "bits": 4, "block": 32}
+    lib.SimdnetGemmNBits(struct("SimdnetGemmNBitsParameters", src=pattern(64), weight=s[0], scale=s[1], dst=d[0], **sizes))
+
+
 @case("recurrent", [A(1024)], [A(1)], quick=True, name="lstm")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     recurrent(n, s, d, 0)

@@ -1,0 +1,54 @@
+/* Products of floats and matrices of 4 or 8 bits, whose numbers are quantised in blocks. */
+#ifndef SN_CONTRACT_GEMM_NBITS_H
+#define SN_CONTRACT_GEMM_NBITS_H
+
+#include "runtime/common.h"
+
+/*
+ * A quantised matrix: `rows` rows of `blocks` blocks, each of `block` numbers, of `bits` bits, the lowest bits of a byte
+ * first. Number k of row j stands for (q - zero[j * blocks + k / block]) * scale[j * blocks + k / block]. In the contract
+ * zeros are floats; NULL means 2^(bits - 1).
+ */
+struct sn_nbits {
+    const uint8_t * weight;
+    const sn_32f * scale, * zero;
+    size_t bits, block, blocks;
+};
+
+static inline size_t sn_nbits_bytes(const struct sn_nbits * w) { return w->blocks * w->block * w->bits / 8; } /* of a row */
+
+/* dst[i * ldd + j] = bias[j] + sum over k < depth of src[i * lds + k] * (number k of row j), for i < M and j < N. */
+struct sn_nbits_product {
+    struct sn_nbits w;
+    const sn_32f * src, * bias; /* a bias of NULL means zeros */
+    sn_32f * dst;
+    size_t lds, ldd;
+    size_t M, N, depth;
+};
+
+/* Numbers of one row, without a struct sn_nbits around it: dst[k] for all numbers of `bytes` bytes. */
+struct sn_nbits_decode {
+    const uint8_t * weight;
+    const sn_32f * scale, * zero; /* of the row's blocks; zero may be NULL as above */
+    size_t bits, block, bytes;
+    sn_32f * dst;
+};
+
+/* Floats of an ordered row are a multiple of this: 8 numbers for each word of the widest vector. */
+enum { SN_NBITS_ORDER = 128 };
+
+/* The kernels of a level. */
+struct sn_gemm_nbits_slots {
+    void (*plain)(const struct sn_nbits_product * p); /* the formula; only `base` needs it */
+
+    /* The same for one row of sources, M 1, which order() has copied. */
+    void (*product)(const struct sn_nbits_product * p);
+
+    /* Copies a row of `depth` floats in the order in which product() reads it, with zeros behind them: `dst` has space for
+     * `depth` rounded up to a multiple of SN_NBITS_ORDER. */
+    void (*order)(size_t bits, size_t depth, const sn_32f * src, sn_32f * dst);
+
+    void (*decode)(const struct sn_nbits_decode * d);
+};
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * Products of a few rows of floats and a matrix of 4 or 8 bits, decoded in registers. A word of 32 bits has 8 or 4 numbers of
+ * a row in their order, so word i of a vector and number p of it meet source i * 8 + p: order() copies the sources such that
+ * these are vectors. The sums of a word are those of one block, and are multiplied by its scale in their lane.
+ *
+ * With 16 lanes a number of 4 bits is an index of a table of 16 floats: no conversion, and no subtraction of a zero that is
+ * the same everywhere.
+ */
+#include "contract/gemm_nbits.h"
+#include "kernels/install.h"
+
+/* Rows of the matrix that share the loads of sources. */
+enum { ROWS = 2 };
+
+/* Compile-time constants of an instance; zeros: each block has its own. */
+struct form {
+    int bits;
+    bool zeros;
+};
+
+/* What does not depend on the row. */
+struct look {
+    v32f table;    /* the float of a number of 4 bits, less the zero if it is the same everywhere */
+    v32f middle;   /* that zero */
+    v32i block;    /* of each word of a vector, relative to the first word's */
+    size_t words;  /* of a block */
+    size_t scales; /* of a vector, at least 1 */
+};
+
+static struct look look_of(const struct sn_nbits * w)
+{
+    SN_ALIGNED float table[V32F_N];
+    SN_ALIGNED int32_t block[V32F_N];
+    struct look look = {.words = w->block * w->bits / 32};
+    for (size_t i = 0; i < V32F_N; ++i) {
+        table[i] = (float)i - (w->zero ? 0 : 8);
+        block[i] = (int32_t)(i / look.words);
+    }
+    look.table = v_load_32f(table);
+    look.block = v_load_32i(block);
+    look.middle = v_set_32f((float)(1 << (w->bits - 1)));
+    look.scales = sn_ceil_div(V32F_N, look.words);
+    return look;
+}
+
+/* Number p of each word in the lowest bits; those above it may be anything if `table`. */
+SN_INLINE v32i digit(v32i words, int bits, int p)
+{
+    switch (bits * p) {
+    case 0: return words;
+    case 4: return v_shr_32i(words, 4);
+    case 8: return v_shr_32i(words, 8);
+    case 12: return v_shr_32i(words, 12);
+    case 16: return v_shr_32i(words, 16);
+    case 20: return v_shr_32i(words, 20);
+    case 24: return v_shr_32i(words, 24);
+    default: return v_shr_32i(words, 28);
+    }
+}
+
+SN_INLINE v32f number(const struct look * look, v32i words, v32f zero, int p, struct form f)
+{
+    const v32i bare = digit(words, f.bits, p);
+    if (V32F_N == 16 && f.bits == 4) {
+        const v32f v = v_lookup_32f(look->table, bare);
+        return f.zeros ? v_sub_32f(v, zero) : v;
+    }
+    const v32f v = v_cvt_32i_32f(v_and_32i(bare, v_set_32i((1 << f.bits) - 1)));
+    return v_sub_32f(v, f.zeros ? zero : look->middle);
+}
+
+/* The values of the blocks of a vector of words, in each word's lane. */
+SN_INLINE v32f of_blocks(const struct look * look, const sn_32f * values, size_t n)
+{
+    return v_lookup_32f(v_load_tail_32f(values, n), look->block);
+}
+
+/* Adds the products of n words, a vector or less, which are at word i of each row. */
+SN_INLINE void add_words(v32f * sum, const struct sn_nbits_product * p, const struct look * look, size_t row, size_t i,
+                         size_t n, int rows, struct form f)
+{
+    const struct sn_nbits * w = &p->w;
+    const size_t bytes = sn_nbits_bytes(w), first = i / look->words, scales = sn_min(look->scales, w->blocks - first);
+    const sn_32f * src = p->src + i * (32 / (size_t)f.bits);
+    v32i words[ROWS];
+    v32f zero[ROWS], part[ROWS];
+    SN_UNROLL for (int r = 0; r < rows; ++r)
+    {
+        const uint8_t * at = w->weight + (row + (size_t)r) * bytes + 4 * i;
+        words[r] = n == V32F_N ? v_load_32i(at) : v_load_tail_32i(at, n);
+        part[r] = zero[r] = v_zero_32f();
+        if (f.zeros)
+            zero[r] = of_blocks(look, w->zero + (row + (size_t)r) * w->blocks + first, scales);
+    }
+    SN_UNROLL for (int k = 0; k < 32 / f.bits; ++k)
+    {
+        const v32f x = v_load_32f(src + (size_t)k * V32F_N);
+        SN_UNROLL for (int r = 0; r < rows; ++r) part[r] = v_fma_32f(number(look, words[r], zero[r], k, f), x, part[r]);
+    }
+    SN_UNROLL for (int r = 0; r < rows; ++r)
+        sum[r] = v_fma_32f(part[r], of_blocks(look, w->scale + (row + (size_t)r) * w->blocks + first, scales), sum[r]);
+}
+
+SN_INLINE void some_rows(const struct sn_nbits_product * p, const struct look * look, size_t row, int rows, struct form f)
+{
+    const size_t words = sn_ceil_div(p->depth, 32 / (size_t)f.bits);
+    v32f sum[ROWS];
+    SN_UNROLL for (int r = 0; r < rows; ++r) sum[r] = v_zero_32f();
+    size_t i = 0;
+    for (; i + V32F_N <= words; i += V32F_N)
+        add_words(sum, p, look, row, i, V32F_N, rows, f);
+    if (i < words)
+        add_words(sum, p, look, row, i, words - i, rows, f);
+    SN_UNROLL for (int r = 0; r < rows; ++r)
+    {
+        const size_t j = row + (size_t)r;
+        p->dst[j] = v_reduce_add_32f(sum[r]) + (p->bias ? p->bias[j] : 0);
+    }
+}
+
+SN_INLINE void all_rows(const struct sn_nbits_product * p, const struct look * look, struct form f)
+{
+    size_t row = 0;
+    for (; row + ROWS <= p->N; row += ROWS)
+        some_rows(p, look, row, ROWS, f);
+    for (; row < p->N; ++row)
+        some_rows(p, look, row, 1, f);
+}
+
+static void product(const struct sn_nbits_product * p)
+{
+    const struct look look = look_of(&p->w);
+    if (p->w.bits == 8 && p->w.zero)
+        all_rows(p, &look, (struct form){8, true});
+    else if (p->w.bits == 8)
+        all_rows(p, &look, (struct form){8, false});
+    else if (p->w.zero)
+        all_rows(p, &look, (struct form){4, true});
+    else
+        all_rows(p, &look, (struct form){4, false});
+}
+
+static void order(size_t bits, size_t depth, const sn_32f * src, sn_32f * dst)
+{
+    const size_t numbers = 32 / bits, vector = numbers * V32F_N;
+    memset(dst, 0, sn_ceil_div(depth, vector) * vector * sizeof(*dst));
+    for (size_t k = 0; k < depth; ++k)
+        dst[k / vector * vector + k % numbers * V32F_N + k % vector / numbers] = src[k];
+}
+
+/* ---- numbers as floats, in their order */
+
+/* Writes the numbers of n bytes, a vector of floats or less. */
+SN_INLINE void decode_some(const struct sn_nbits_decode * d, size_t i, size_t n, v32i block, size_t bytes, size_t count)
+{
+    const size_t first = i / bytes, blocks = sn_min(count, sn_ceil_div(d->bytes, bytes) - first);
+    const v32i q = n == V32F_N ? v_load_8u_32i(d->weight + i) : v_load_tail_8u_32i(d->weight + i, n);
+    const v32f scale = v_lookup_32f(v_load_tail_32f(d->scale + first, blocks), block);
+    const v32f zero = d->zero ? v_lookup_32f(v_load_tail_32f(d->zero + first, blocks), block)
+                              : v_set_32f((float)(1 << (d->bits - 1)));
+    if (d->bits == 8) {
+        v_store_tail_32f(d->dst + i, v_mul_32f(v_sub_32f(v_cvt_32i_32f(q), zero), scale), n);
+        return;
+    }
+    const v32f low = v_mul_32f(v_sub_32f(v_cvt_32i_32f(v_and_32i(q, v_set_32i(15))), zero), scale);
+    const v32f high = v_mul_32f(v_sub_32f(v_cvt_32i_32f(v_shr_32i(q, 4)), zero), scale);
+    sn_32f * dst = d->dst + 2 * i;
+    const size_t m = 2 * n;
+    v_store_tail_32f(dst, v_zip_low_32f(low, high), sn_min(m, V32F_N));
+    if (m > V32F_N)
+        v_store_tail_32f(dst + V32F_N, v_zip_high_32f(low, high), m - V32F_N);
+}
+
+static void decode(const struct sn_nbits_decode * d)
+{
+    SN_ALIGNED int32_t lanes[V32F_N];
+    const size_t bytes = d->block * d->bits / 8, count = sn_ceil_div(V32F_N, bytes);
+    for (size_t i = 0; i < V32F_N; ++i)
+        lanes[i] = (int32_t)(i / bytes);
+    const v32i block = v_load_32i(lanes);
+    size_t i = 0;
+    for (; i + V32F_N <= d->bytes; i += V32F_N)
+        decode_some(d, i, V32F_N, block, bytes, count);
+    if (i < d->bytes)
+        decode_some(d, i, d->bytes - i, block, bytes, count);
+}
+
+SN_INSTALL(gemm_nbits, gemm_nbits)
+{
+    slots->product = product;
+    slots->order = order;
+    slots->decode = decode;
+}

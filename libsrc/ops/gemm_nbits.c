@@ -1,0 +1,198 @@
+/*
+ * A few rows: one after the other by the kernel that decodes in registers, bound by reading the matrix. More: panels of columns
+ * are decoded to floats, a step of K at a time, in the L1 and L2 caches, and multiplied with all rows by the tile of float
+ * products. Each number is decoded once.
+ */
+#include "ops/gemm_nbits.h"
+
+#include <string.h>
+
+#include "dispatch/dispatch.h"
+#include "ops/cache_sets.h"
+#include "ops/units.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
+
+/* So many rows are multiplied one by one. */
+enum { FEW = 3 };
+
+/* So many rows are multiplied by a decoded panel, at most: there may be a copy of them. */
+enum { MANY = 1024 };
+
+/* Rows of the matrix in a unit of work for few rows, and in a part of it, whose zeros are decoded together. */
+enum { UNIT = 32 };
+
+/* The most floats of a row that are decoded at once: a panel of 64 columns has 128 KB. Blocks of up to so many numbers divide it,
+ * larger ones are multiples of it. */
+enum { STEP = 512 };
+
+struct job {
+    const struct sn_table * table;
+    struct sn_nbits_product p; /* its sources are ordered, or spaced */
+    const uint8_t * zero;      /* the caller's */
+};
+
+static size_t zero_bytes(const struct sn_nbits * w) { return sn_ceil_div(w->blocks * w->bits, 8); } /* of a row */
+
+/* Zeros of some rows, as floats: `to` has space for them and one more. */
+static void decode_zeros(const struct job * job, size_t row, size_t rows, sn_32f * to)
+{
+    static const sn_32f one = 1, none = 0;
+    const struct sn_nbits * w = &job->p.w;
+    for (size_t i = 0; i < rows; ++i) /* the half byte behind an odd number is overwritten by the next row's first */
+        job->table->gemm_nbits.decode(&(struct sn_nbits_decode){.weight = job->zero + (row + i) * zero_bytes(w), .scale = &one,
+            .zero = &none, .bits = w->bits, .block = w->blocks + 1, .bytes = zero_bytes(w), .dst = to + i * w->blocks});
+}
+
+/* ---- few rows */
+
+/* Units begin .. end - 1 of the matrix's rows, by all rows of sources. */
+static void run_few(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_nbits_product * p = &job->p;
+    sn_32f * zero = job->zero ? work : NULL;
+    for (size_t row = begin * UNIT, last = sn_min(end * UNIT, p->N); row < last; row += UNIT) {
+        struct sn_nbits_product part = *p;
+        part.N = sn_min(UNIT, last - row);
+        part.M = 1;
+        part.w.weight += row * sn_nbits_bytes(&p->w);
+        part.w.scale += row * p->w.blocks;
+        part.bias = p->bias ? p->bias + row : NULL;
+        part.w.zero = zero;
+        if (zero)
+            decode_zeros(job, row, part.N, zero);
+        for (size_t i = 0; i < p->M; ++i) {
+            part.src = p->src + i * p->lds;
+            part.dst = p->dst + i * p->ldd + row;
+            job->table->gemm_nbits.product(&part);
+        }
+    }
+}
+
+static bool multiply_few(struct job * job)
+{
+    struct sn_nbits_product * p = &job->p;
+    const size_t ordered = sn_align(p->depth, SN_NBITS_ORDER), floats = job->zero ? sn_align(UNIT * p->w.blocks + 1, 16) : 0;
+    sn_32f * const work = sn_scratch((floats + p->M * ordered) * sizeof(float)), * const src = work + floats;
+    if (!work)
+        return false;
+    for (size_t i = 0; i < p->M; ++i)
+        job->table->gemm_nbits.order(p->w.bits, p->depth, p->src + i * p->lds, src + i * ordered);
+    p->src = src;
+    p->lds = ordered;
+    const double bytes = (double)p->N * (double)(sn_nbits_bytes(&p->w) + p->w.blocks * sizeof(float));
+    sn_parallel_for(&(struct sn_parallel){.run = run_few, .job = job, .units = sn_ceil_div(p->N, UNIT),
+        .cost = 2 * (double)p->M * sn_cost_of_bytes(bytes), .work = work, .workBytes = floats * sizeof(float)});
+    return true;
+}
+
+/* ---- many rows */
+
+/* Floats from a decoded row to the next. */
+static size_t pitch(void) { return sn_spaced(STEP, SN_FOUR_SETS); }
+
+/* Decodes `depth` numbers, from number k on, of columns `first` on to the panel; `rows` is for what lies in between. */
+static void pack(const struct job * job, size_t first, size_t columns, size_t k, size_t depth, sn_32f * zero, sn_32f * rows,
+                 sn_32f * panel)
+{
+    const struct sn_nbits * w = &job->p.w;
+    const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
+    for (size_t j = 0; j < columns; ++j) {
+        const size_t at = (first + j) * w->blocks + k / w->block;
+        job->table->gemm_nbits.decode(&(struct sn_nbits_decode){
+            .weight = w->weight + (first + j) * sn_nbits_bytes(w) + k * w->bits / 8, .scale = w->scale + at,
+            .zero = zero ? zero + j * w->blocks + k / w->block : NULL, .bits = w->bits, .block = w->block,
+            .bytes = sn_ceil_div(depth * w->bits, 8), .dst = rows + j * pitch()});
+    }
+    job->table->gemm.panels_32f[true](&(struct sn_gemm_panels_32f){.b = rows, .step = pitch(), .depth = depth,
+        .columns = columns, .alpha = 1, .panel = panel, .wide = tile->columns, .narrow = sn_gemm_width(tile, columns)});
+}
+
+/* A panel of columns, of all rows. */
+static void multiply_panel(const struct job * job, size_t first, sn_32f * work)
+{
+    static const size_t start = 0;
+    const struct sn_nbits_product * p = &job->p;
+    const size_t columns = job->table->gemm.tile_32f.columns;
+    sn_32f * const panel = work, * const rows = panel + (STEP + 1) * columns, * const bias = rows + columns * pitch();
+    sn_32f * const zero = bias + columns;
+    struct sn_gemm_32f run = {.a = p->src, .height = 1, .width = p->M, .aStepX = p->lds, .segment = &start, .segments = 1,
+        .b = panel, .columns = sn_min(columns, p->N - first), .c = p->dst + first, .cStepX = p->ldd};
+    if (p->bias) { /* which the tile reads beyond the last column */
+        memcpy(bias, p->bias + first, run.columns * sizeof(*bias));
+        run.bias = bias;
+    }
+    if (job->zero)
+        decode_zeros(job, first, run.columns, zero);
+    for (size_t k = 0; k < p->depth; k += run.length) {
+        run.length = sn_min(STEP, p->depth - k);
+        pack(job, first, run.columns, k, run.length, job->zero ? zero : NULL, rows, panel);
+        job->table->gemm.tile_32f.run(&run);
+        run.a += run.length;
+        run.from = run.c;
+        run.bias = NULL;
+    }
+}
+
+static void run_many(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    for (size_t i = begin; i < end; ++i)
+        multiply_panel(job, i * job->table->gemm.tile_32f.columns, work);
+}
+
+static bool multiply_many(struct job * job)
+{
+    struct sn_nbits_product * p = &job->p;
+    const size_t columns = job->table->gemm.tile_32f.columns, spaced = sn_spaced(p->depth, SN_TWO_SETS);
+    const size_t zeros = job->zero ? columns * p->w.blocks + 1 : 0;
+    const size_t floats = sn_align((STEP + 2) * columns + columns * pitch() + zeros, 16);
+    const bool copied = spaced != p->lds;
+    sn_32f * const work = sn_scratch((floats + (copied ? p->M * spaced : 0)) * sizeof(float));
+    if (!work)
+        return false;
+    for (size_t i = 0; copied && i < p->M; ++i)
+        memcpy(work + floats + i * spaced, p->src + i * p->lds, p->depth * sizeof(float));
+    if (copied)
+        p->src = work + floats, p->lds = spaced;
+    const double numbers = (double)p->N * (double)p->depth;
+    sn_parallel_for(&(struct sn_parallel){.run = run_many, .job = job, .units = sn_ceil_div(p->N, columns),
+        .cost = sn_cost_of_sums((double)p->M * numbers, job->table->alignment) + sn_cost_of_bytes(8 * numbers), .work = work,
+        .workBytes = floats * sizeof(float)});
+    return true;
+}
+
+/* ---- base */
+
+static bool multiply_plain(struct job * job)
+{
+    const struct sn_nbits * w = &job->p.w;
+    if (job->zero) {
+        sn_32f * zero = sn_scratch((job->p.N * w->blocks + 1) * sizeof(float));
+        if (!zero)
+            return false;
+        decode_zeros(job, 0, job->p.N, zero);
+        job->p.w.zero = zero;
+    }
+    job->table->gemm_nbits.plain(&job->p);
+    return true;
+}
+
+bool sn_gemm_nbits(const struct sn_nbits_product * p, const uint8_t * zero)
+{
+    struct job job = {.table = sn_table(), .p = *p, .zero = zero};
+    if (!job.table->gemm_nbits.product || p->depth == 0)
+        return multiply_plain(&job);
+    if (p->M <= FEW)
+        return multiply_few(&job);
+    for (size_t row = 0; row < p->M; row += job.p.M) {
+        job.p.M = sn_min(MANY, p->M - row);
+        job.p.src = p->src + row * p->lds;
+        job.p.dst = p->dst + row * p->ldd;
+        job.p.lds = p->lds;
+        if (!multiply_many(&job)) /* only in the first round, since memory is kept */
+            return false;
+    }
+    return true;
+}

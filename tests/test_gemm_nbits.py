@@ -1,0 +1,105 @@
+"""Products of floats and a matrix of 4 or 8 bits, on every instruction set: NumPy with decoded numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pysimd
+from support import Array, assert_refused
+
+
+def numbers(packed: Array, bits: int) -> Array:
+    """The numbers in bytes, along the last axis."""
+    if bits == 8:
+        return packed.astype(np.float64)
+    return np.stack([packed & 15, packed >> 4], -1).reshape(*packed.shape[:-1], -1).astype(np.float64)
+
+
+def decoded(weight: Array, scale: Array, zero: Array | None, bits: int, depth: int) -> Array:
+    """The matrix as float64."""
+    q = numbers(weight, bits)
+    middle = 2.0 ** (bits - 1) if zero is None else numbers(zero, bits)[:, : scale.shape[1], None]
+    return ((q - middle) * scale[..., None]).reshape(len(q), -1)[:, :depth]
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("block", [16, 32, 64, 256])
+def test_formula(isa: str, rng: np.random.Generator, bits: int, block: int) -> None:
+    for lead, n, depth in (((1,), 5, 40), ((), 3, 256), ((2, 3), 70, 129), ((1,), 33, 1000), ((0,), 4, 16), ((40,), 9, 700)):
+        blocks = -(-depth // block)
+        x = rng.standard_normal((*lead, depth)).astype(np.float32)
+        weight = rng.integers(0, 256, (n, blocks, block * bits // 8), np.uint8)
+        scale = rng.standard_normal((n, blocks)).astype(np.float32)
+        bias = rng.standard_normal(n).astype(np.float32)
+        for zero in (None, rng.integers(0, 256, (n, -(-blocks * bits // 8)), np.uint8)):
+            w = decoded(weight, scale, zero, bits, depth)
+            y = pysimd.gemm_nbits(x, weight, scale, zero=zero, bias=bias, bits=bits)
+            bound = 1e-6 * (np.abs(x).astype(np.float64) @ np.abs(w).T + np.abs(bias))
+            assert y.shape == (*lead, n)
+            assert np.all(np.abs(y - (x.astype(np.float64) @ w.T + bias)) <= bound)
+            out = np.empty_like(y)
+            assert pysimd.gemm_nbits(x, weight, scale, zero=zero, bias=bias, bits=bits, out=out) is out
+            np.testing.assert_array_equal(out, y)
+
+
+def test_known_numbers(isa: str) -> None:
+    """Low bits first; the zeros of an odd number of blocks; exact with small integers."""
+    weight = np.arange(48, dtype=np.uint8).reshape(2, 3, 8)
+    zero, scale = np.array([[0x21, 0xF3], [0x65, 0xF7]], np.uint8), np.array([[1, 2, 4], [8, 16, 32]], np.float32)
+    x = np.zeros((48, 48), np.float32)
+    np.fill_diagonal(x, 1)
+    expected = np.empty((48, 2), np.float32)
+    for j in range(2):
+        for k in range(48):
+            byte = int(weight.reshape(2, 24)[j, k // 2])
+            q = byte >> 4 if k % 2 else byte & 15
+            expected[k, j] = (q - (1 + k // 16 + 4 * j)) * float(scale[j, k // 16])
+    for rows in (1, 48):
+        parts = [pysimd.gemm_nbits(x[i : i + rows], weight, scale, zero=zero) for i in range(0, 48, rows)]
+        np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+def test_prepared(isa: str, rng: np.random.Generator) -> None:
+    """A prepared call reads its arrays each time."""
+    x, scale = rng.standard_normal((1, 64)).astype(np.float32), np.ones((8, 2), np.float32)
+    weight = rng.integers(0, 256, (8, 2, 16), np.uint8)
+    run = pysimd.prepare(pysimd.gemm_nbits, x, weight, scale)
+    x *= 2
+    weight[:] = weight[::-1].copy()
+    run()
+    np.testing.assert_array_equal(run.result, pysimd.gemm_nbits(x, weight, scale))
+
+
+X, WEIGHT, SCALE = np.ones((2, 40), np.float32), np.zeros((3, 3, 8), np.uint8), np.ones((3, 3), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "arguments"),
+    [
+        (TypeError, "x has dtype float64, expected float32", {"x": X.astype(np.float64)}),
+        (TypeError, "weight has dtype int8, expected uint8", {"weight": WEIGHT.astype(np.int8)}),
+        (ValueError, r"x has shape \(\), expected at least one dimension", {"x": np.array(1, np.float32)}),
+        (ValueError, r"weight has shape \(3, 24\), expected three dimensions", {"weight": WEIGHT.reshape(3, 24)}),
+        (ValueError, r"weight has shape \(3, 2, 8\), expected \(3, 3, 8\)", {"weight": WEIGHT[:, :2].copy()}),
+        (ValueError, "weight has blocks of 12 numbers", {"weight": WEIGHT[..., :6].copy()}),
+        (ValueError, r"scale has shape \(3, 2\), expected \(3, 3\)", {"scale": SCALE[:, :2].copy()}),
+        (ValueError, r"zero has shape \(3, 1\), expected \(3, 2\)", {"zero": np.zeros((3, 1), np.uint8)}),
+        (ValueError, r"bias has shape \(2,\), expected \(3,\)", {"bias": X[0, :2].copy()}),
+        (ValueError, "bits is 2, expected 4 or 8", {"bits": 2}),
+    ],
+)
+def test_bad_arguments(error: type[Exception], sentence: str, arguments: dict[str, Any]) -> None:
+    given = {"x": X, "weight": WEIGHT, "scale": SCALE} | arguments
+    assert_refused(pysimd.gemm_nbits, error, sentence, np.zeros((2, 3), np.float32), **given)
+
+
+def test_overlap() -> None:
+    memory = np.zeros(400, np.float32)
+    x, scale = memory[:80].reshape(2, 40), memory[100:109].reshape(3, 3)
+    with pytest.raises(ValueError, match="out overlaps x"):
+        pysimd.gemm_nbits(x, WEIGHT, scale, out=memory[79:85].reshape(2, 3))
+    with pytest.raises(ValueError, match="out overlaps scale"):
+        pysimd.gemm_nbits(x, WEIGHT, scale, out=memory[108:114].reshape(2, 3))
