@@ -236,9 +236,9 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
     yield "gemm transpose_b", pysimd.gemm(a, b.T.copy(), transpose_b=True), product, _SUMMED
     yield "gemm transpose_a", pysimd.gemm(a.T.copy(), b, transpose_a=True), product, _SUMMED
     q = rng.integers(0, 16, (51, 80)).astype(np.uint8)
-    packed, quarters = (q[:, ::2] | q[:, 1::2] << 4).reshape(51, 5, 8), np.full((51, 5), 0.25, np.float32)
-    few_bits = a.astype(np.float64) @ (q[:, :65].T / 4 - 2)
-    yield "gemm_nbits", pysimd.gemm_nbits(a, packed, quarters), few_bits, _SUMMED
+    packed, sixteenths = (q[:, ::2] | q[:, 1::2] << 4).reshape(51, 5, 8), np.full((51, 5), 0.0625, np.float32)
+    few_bits = a.astype(np.float64) @ (q[:, :65].T / 16 - 0.5)
+    yield "gemm_nbits", pysimd.gemm_nbits(a, packed, sixteenths), few_bits, _SUMMED
     yield "matmul", pysimd.matmul(np.stack([a, a]), b), np.stack([product, product]), _SUMMED
     weights = b.T.copy()
     sums = np.maximum(product + bias[:1], 0)

@@ -114,6 +114,8 @@ class Arguments:
             return {"align": random.choice((1, 8, 64))}.get(name, 2)
         if name == "dstC" and "Shuffle" in self._function:
             return 4
+        if name in ("bits", "block") and "NBits" in self._function:
+            return random.choice((4, 8) if name == "bits" else (16, 32))
         if name in ("srcC0", "srcC1"):
             return 4
         if name == "channels" and "SetInput" in self._function:
