@@ -18,28 +18,29 @@ struct form {
     bool zeros;
 };
 
-/* What does not depend on the row. */
+/* What does not depend on the row; units are words or bytes of it. */
 struct look {
     v32f table;    /* the float of a number of 4 bits, less the zero if it is the same everywhere */
     v32f middle;   /* that zero */
-    v32i block;    /* of each word of a vector, relative to the first word's */
-    size_t words;  /* of a block */
+    v32i block;    /* of each unit of a vector, relative to the first one's */
+    int shift;     /* units of a block, as a power of 2 */
     size_t scales; /* of a vector, at least 1 */
 };
 
-static struct look look_of(const struct sn_nbits * w)
+/* With blocks of so many units, a power of two. */
+static struct look look_of(size_t bits, size_t units, bool zeros)
 {
     SN_ALIGNED float table[V32F_N];
     SN_ALIGNED int32_t block[V32F_N];
-    struct look look = {.words = w->block * w->bits / 32};
+    struct look look = {.shift = __builtin_ctzll(units)};
     for (size_t i = 0; i < V32F_N; ++i) {
-        table[i] = (float)i - (w->zero ? 0 : 8);
-        block[i] = (int32_t)(i / look.words);
+        table[i] = (float)i - (zeros ? 0 : 8);
+        block[i] = (int32_t)(i >> look.shift);
     }
     look.table = v_load_32f(table);
     look.block = v_load_32i(block);
-    look.middle = v_set_32f((float)(1 << (w->bits - 1)));
-    look.scales = sn_ceil_div(V32F_N, look.words);
+    look.middle = v_set_32f((float)(1 << (bits - 1)));
+    look.scales = sn_ceil_div(V32F_N, units);
     return look;
 }
 
@@ -75,42 +76,50 @@ SN_INLINE v32f of_blocks(const struct look * look, const sn_32f * values, size_t
     return v_lookup_32f(v_load_tail_32f(values, n), look->block);
 }
 
+/* Rows of the matrix from the first on; rows are `bytes` apart, those of blocks `blocks`. */
+struct rows {
+    const uint8_t * weight;
+    const sn_32f * scale, * zero;
+    size_t bytes, blocks;
+};
+
 /* Adds the products of n words, a vector or less, which are at word i of each row. */
-SN_INLINE void add_words(v32f * sum, const struct sn_nbits_product * p, const struct look * look, size_t row, size_t i,
-                         size_t n, int rows, struct form f)
+SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, const struct look * look, size_t i, size_t n,
+                         int rows, struct form f)
 {
-    const struct sn_nbits * w = &p->w;
-    const size_t bytes = sn_nbits_bytes(w), first = i / look->words, scales = sn_min(look->scales, w->blocks - first);
-    const sn_32f * src = p->src + i * (32 / (size_t)f.bits);
+    const size_t first = i >> look->shift, scales = sn_min(look->scales, w->blocks - first);
+    const sn_32f * x = src + i * (32 / (size_t)f.bits);
     v32i words[ROWS];
     v32f zero[ROWS], part[ROWS];
     SN_UNROLL for (int r = 0; r < rows; ++r)
     {
-        const uint8_t * at = w->weight + (row + (size_t)r) * bytes + 4 * i;
+        const uint8_t * at = w->weight + (size_t)r * w->bytes + 4 * i;
         words[r] = n == V32F_N ? v_load_32i(at) : v_load_tail_32i(at, n);
         part[r] = zero[r] = v_zero_32f();
         if (f.zeros)
-            zero[r] = of_blocks(look, w->zero + (row + (size_t)r) * w->blocks + first, scales);
+            zero[r] = of_blocks(look, w->zero + (size_t)r * w->blocks + first, scales);
     }
     SN_UNROLL for (int k = 0; k < 32 / f.bits; ++k)
     {
-        const v32f x = v_load_32f(src + (size_t)k * V32F_N);
-        SN_UNROLL for (int r = 0; r < rows; ++r) part[r] = v_fma_32f(number(look, words[r], zero[r], k, f), x, part[r]);
+        const v32f v = v_load_32f(x + (size_t)k * V32F_N);
+        SN_UNROLL for (int r = 0; r < rows; ++r) part[r] = v_fma_32f(number(look, words[r], zero[r], k, f), v, part[r]);
     }
     SN_UNROLL for (int r = 0; r < rows; ++r)
-        sum[r] = v_fma_32f(part[r], of_blocks(look, w->scale + (row + (size_t)r) * w->blocks + first, scales), sum[r]);
+        sum[r] = v_fma_32f(part[r], of_blocks(look, w->scale + (size_t)r * w->blocks + first, scales), sum[r]);
 }
 
 SN_INLINE void some_rows(const struct sn_nbits_product * p, const struct look * look, size_t row, int rows, struct form f)
 {
-    const size_t words = sn_ceil_div(p->depth, 32 / (size_t)f.bits);
+    const size_t words = sn_ceil_div(p->depth, 32 / (size_t)f.bits), bytes = sn_nbits_bytes(&p->w), blocks = p->w.blocks;
+    const struct rows w = {p->w.weight + row * bytes, p->w.scale + row * blocks, f.zeros ? p->w.zero + row * blocks : NULL,
+        bytes, blocks};
     v32f sum[ROWS];
     SN_UNROLL for (int r = 0; r < rows; ++r) sum[r] = v_zero_32f();
     size_t i = 0;
     for (; i + V32F_N <= words; i += V32F_N)
-        add_words(sum, p, look, row, i, V32F_N, rows, f);
+        add_words(sum, &w, p->src, look, i, V32F_N, rows, f);
     if (i < words)
-        add_words(sum, p, look, row, i, words - i, rows, f);
+        add_words(sum, &w, p->src, look, i, words - i, rows, f);
     SN_UNROLL for (int r = 0; r < rows; ++r)
     {
         const size_t j = row + (size_t)r;
@@ -129,7 +138,7 @@ SN_INLINE void all_rows(const struct sn_nbits_product * p, const struct look * l
 
 static void product(const struct sn_nbits_product * p)
 {
-    const struct look look = look_of(&p->w);
+    const struct look look = look_of(p->w.bits, p->w.block * p->w.bits / 32, p->w.zero);
     if (p->w.bits == 8 && p->w.zero)
         all_rows(p, &look, (struct form){8, true});
     else if (p->w.bits == 8)
@@ -151,9 +160,10 @@ static void order(size_t bits, size_t depth, const sn_32f * src, sn_32f * dst)
 /* ---- numbers as floats, in their order */
 
 /* Writes the numbers of n bytes, a vector of floats or less. */
-SN_INLINE void decode_some(const struct sn_nbits_decode * d, size_t i, size_t n, v32i block, size_t bytes, size_t count)
+SN_INLINE void decode_some(const struct sn_nbits_decode * d, size_t i, size_t n, const struct look * look, size_t all)
 {
-    const size_t first = i / bytes, blocks = sn_min(count, sn_ceil_div(d->bytes, bytes) - first);
+    const size_t first = i >> look->shift, blocks = sn_min(look->scales, all - first);
+    const v32i block = look->block;
     const v32i q = n == V32F_N ? v_load_8u_32i(d->weight + i) : v_load_tail_8u_32i(d->weight + i, n);
     const v32f scale = v_lookup_32f(v_load_tail_32f(d->scale + first, blocks), block);
     const v32f zero = d->zero ? v_lookup_32f(v_load_tail_32f(d->zero + first, blocks), block)
@@ -173,16 +183,13 @@ SN_INLINE void decode_some(const struct sn_nbits_decode * d, size_t i, size_t n,
 
 static void decode(const struct sn_nbits_decode * d)
 {
-    SN_ALIGNED int32_t lanes[V32F_N];
-    const size_t bytes = d->block * d->bits / 8, count = sn_ceil_div(V32F_N, bytes);
-    for (size_t i = 0; i < V32F_N; ++i)
-        lanes[i] = (int32_t)(i / bytes);
-    const v32i block = v_load_32i(lanes);
+    const size_t bytes = d->block * d->bits / 8, all = sn_ceil_div(d->bytes, bytes);
+    const struct look look = look_of(d->bits, bytes, false);
     size_t i = 0;
     for (; i + V32F_N <= d->bytes; i += V32F_N)
-        decode_some(d, i, V32F_N, block, bytes, count);
+        decode_some(d, i, V32F_N, &look, all);
     if (i < d->bytes)
-        decode_some(d, i, d->bytes - i, block, bytes, count);
+        decode_some(d, i, d->bytes - i, &look, all);
 }
 
 SN_INSTALL(gemm_nbits, gemm_nbits)

@@ -116,6 +116,7 @@ CHECK_FAMILY(gemm_nbits)
     }
     run((struct nbits){1, 300, 2048, 4, 32, true, true}, CHECK_RANDOM); /* long enough for several threads */
     run((struct nbits){9, 129, 1024, 4, 1024, true, true}, CHECK_RANDOM);
+    run((struct nbits){1030, 20, 64, 4, 16, true, false}, CHECK_RANDOM); /* more than are multiplied by a panel */
     run((struct nbits){70, 200, 1030, 8, 2048, false, true}, CHECK_RANDOM);
     refusals();
     if (check_timed())
