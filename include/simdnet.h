@@ -2489,6 +2489,41 @@ typedef struct SimdnetGemmNBitsParameters {
  */
 void SimdnetGemmNBits(const SimdnetGemmNBitsParameters * parameters);
 
+/* The arguments of SimdnetQuantizedGemm(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetQuantizedGemmParameters {
+    size_t size;                      /* sizeof(SimdnetQuantizedGemmParameters)                                      */
+    size_t M, N, K;                   /* the sizes of each product                                                   */
+    size_t batch;                     /* the number of products; 0 means 1                                           */
+    size_t strideA, strideB;          /* bytes from a matrix to that of the next product; 0: all use the same        */
+    SimdBool transB;                  /* B is N rows of K bytes, otherwise K rows of N                               */
+    SimdBool perRow, perColumn;       /* zeroA and scaleA have a value for each row; zeroB and scaleB for each column */
+    SimdTensorDataType typeA, typeB;  /* SimdTensorData8u or SimdTensorData8i                                        */
+    SimdTensorDataType typeC;         /* SimdTensorData32i, 32f, 8u or 8i                                            */
+    const void * A, * B;              /* dense matrices                                                              */
+    const void * zeroA, * zeroB;      /* bytes of the type of A, and of B; NULL means 0                              */
+    const float * scaleA, * scaleB;   /* NULL means 1                                                                */
+    float scaleC;                     /* of C of bytes: above 0                                                      */
+    int32_t zeroC;                    /* likewise, a number of its type                                              */
+    const void * bias;                /* N numbers or NULL: floats if C has floats, otherwise int32                  */
+    void * C;                         /* batch * M rows of N                                                         */
+} SimdnetQuantizedGemmParameters;
+
+/*
+ * A batch of products of matrices of bytes, both given by each call: MatMulInteger, QLinearMatMul and MatMulIntegerToFloat of
+ * ONNX and of ONNX Runtime. With zeros and scales of row i and column j,
+ *
+ *   sum(i, j) = sum over k of (A(i, k) - zeroA[i]) * (B(k, j) - zeroB[j])        int32, exact or wrapping
+ *
+ *   32i     C = sum + bias[j]
+ *   32f     C = (float)sum * (scaleA[i] * scaleB[j]) + bias[j]
+ *   8u, 8i  C = limited(nearest((float)(sum + bias[j]) * (scaleA[i] * scaleB[j] / scaleC)) + zeroC)
+ *
+ * where each operation on floats is rounded, nearest() rounds ties to even, and limited() is 0 .. 255 or -128 .. 127; NaN gives
+ * the least. perRow: there are batch * M values; otherwise one. perColumn: N values, the same for all products; otherwise one.
+ * Scales are finite and not below 0. All instruction sets give the same results. C must not overlap the other arrays.
+ */
+void SimdnetQuantizedGemm(const SimdnetQuantizedGemmParameters * parameters);
+
 /* ------------------------------------------------------------------------------------------ quantization by channel */
 
 /* The arguments of SimdnetQuantizeLinear() and SimdnetDequantizeLinear(). Set all other members to 0, then `size` and what

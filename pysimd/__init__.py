@@ -114,6 +114,7 @@ from pysimd.quantized import (
     quantized_shuffle,
 )
 from pysimd.quantized_convolution import QuantizedConvolution
+from pysimd.quantized_gemm import quantized_gemm
 from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.resize import Resize, Resizer, resize
@@ -299,6 +300,7 @@ __all__ = [
     "quantize",
     "quantize_linear",
     "quantized_concatenate",
+    "quantized_gemm",
     "quantized_prelu",
     "quantized_scale",
     "quantized_shuffle",

@@ -239,6 +239,9 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
     packed, sixteenths = (q[:, ::2] | q[:, 1::2] << 4).reshape(51, 5, 8), np.full((51, 5), 0.0625, np.float32)
     few_bits = a.astype(np.float64) @ (q[:, :65].T / 16 - 0.5)
     yield "gemm_nbits", pysimd.gemm_nbits(a, packed, sixteenths), few_bits, _SUMMED
+    bytes_a, bytes_b = q[:7, :33], rng.integers(-128, 128, (33, 20)).astype(np.int8)
+    sums_of_bytes = pysimd.quantized_gemm(bytes_a.copy(), bytes_b)
+    yield "quantized_gemm", sums_of_bytes, bytes_a.astype(np.int32) @ bytes_b.astype(np.int32), 0
     yield "matmul", pysimd.matmul(np.stack([a, a]), b), np.stack([product, product]), _SUMMED
     weights = b.T.copy()
     sums = np.maximum(product + bias[:1], 0)

@@ -34,6 +34,7 @@
 #include "contract/reduce.h"
 #include "contract/recurrent.h"
 #include "contract/quantize_linear.h"
+#include "contract/quantized_gemm.h"
 #include "contract/resize.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
@@ -63,6 +64,7 @@ struct sn_table {
     struct sn_normalize_slots normalize;
     struct sn_gemm_slots gemm;
     struct sn_gemm_nbits_slots gemm_nbits;
+    struct sn_quantized_gemm_slots quantized_gemm;
     struct sn_grid_sample_slots grid_sample;
     struct sn_inner_product_slots inner_product;
     struct sn_convolution_32f_slots convolution_32f;

@@ -473,12 +473,36 @@ static void gemm_nbits(void)
     CALL(SimdnetGemmNBits, &p);
 }
 
+static void quantized_gemm(void)
+{
+    SimdnetQuantizedGemmParameters p = {.size = sizeof(p)};
+    p.M = fuzz_size(9), p.N = fuzz_size(90), p.K = fuzz_size(40), p.batch = fuzz_pick(0, 3);
+    p.transB = (SimdBool)fuzz_enum(1), p.perRow = (SimdBool)fuzz_enum(1), p.perColumn = (SimdBool)fuzz_enum(1);
+    p.typeA = fuzz_chance() ? SimdTensorData8u : SimdTensorData8i;
+    p.typeB = fuzz_chance() ? SimdTensorData8u : SimdTensorData8i;
+    p.typeC = (SimdTensorDataType)fuzz_enum(3);
+    const size_t batch = p.batch ? p.batch : 1, a = CELLS(p.M, p.K), b = CELLS(p.N, p.K);
+    p.strideA = fuzz_chance() ? 0 : a, p.strideB = fuzz_chance() ? 0 : b;
+    const size_t rows = p.perRow ? CELLS(batch, p.M) : 1, columns = p.perColumn ? p.N : 1;
+    const enum fuzz_type result = p.typeC == SimdTensorData8u || p.typeC == SimdTensorData8i ? U8 : F32;
+    p.A = fuzz_in(U8, CELLS(batch, a));
+    p.B = fuzz_in(U8, CELLS(batch, b));
+    p.zeroA = fuzz_chance() ? fuzz_in(U8, rows) : NULL;
+    p.zeroB = fuzz_chance() ? fuzz_in(U8, columns) : NULL;
+    p.scaleA = fuzz_chance() ? fuzz_in(F32, rows) : NULL;
+    p.scaleB = fuzz_chance() ? fuzz_in(F32, columns) : NULL;
+    p.scaleC = fuzz_number(), p.zeroC = (int32_t)fuzz_pick(0, 255) - (p.typeC == SimdTensorData8i ? 128 : 0);
+    p.bias = fuzz_chance() ? fuzz_in(p.typeC == SimdTensorData32f ? F32 : I32, p.N) : NULL;
+    p.C = fuzz_out(p.typeC == SimdTensorData32i ? I32 : result, CELLS(batch, p.M, p.N));
+    CALL(SimdnetQuantizedGemm, &p);
+}
+
 const struct fuzz_target fuzz_functions[] = {
     {"vectors", vectors}, {"activation", activation}, {"unary", unary}, {"eltwise", eltwise}, {"quantize", quantize},
     {"quantize_linear", quantize_linear}, {"table8", table8}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
-    {"gemm_batch", gemm_batch}, {"gemm_nbits", gemm_nbits}, {"narrow", narrow},
+    {"gemm_batch", gemm_batch}, {"gemm_nbits", gemm_nbits}, {"quantized_gemm", quantized_gemm}, {"narrow", narrow},
     {"relu_16b", relu_16b}, {"convert_8u", convert_8u}, {"quantized_layer", quantized_layer},
     {"quantized_concat", quantized_concat}, {"quantized_shuffle", quantized_shuffle},
     {"softmax_16b", softmax_16b}, {"normalize_16b", normalize_16b}, {NULL, NULL}};

@@ -78,6 +78,20 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetGemmNBits(struct("SimdnetGemmNBitsParameters", src=pattern(64), weight=s[0], scale=s[1], dst=d[0], **sizes))
 
 
+@case("quantized gemm", [A(256, "u1")], [A(4, "u1")], quick=True, name="rows")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    b = ffi.new("uint8_t[]", bytes(range(256)) * 4)
+    types = {"typeA": DATA["u1"], "typeB": lib.SimdTensorData8i, "typeC": DATA["u1"], "scaleC": 9000.0}
+    lib.SimdnetQuantizedGemm(struct("SimdnetQuantizedGemmParameters", M=n, N=4, K=256, A=s[0], B=b, C=d[0], **types))
+
+
+@case("quantized gemm", [A(64, "u1"), A(64, "u1")], [A(64)], joint=True, name="batch")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    sizes = {"M": 8, "N": 8, "K": 8, "batch": n, "strideA": 64, "strideB": 64}
+    types = {"typeA": DATA["u1"], "typeB": DATA["u1"], "typeC": lib.SimdTensorData32f}
+    lib.SimdnetQuantizedGemm(struct("SimdnetQuantizedGemmParameters", A=s[0], B=s[1], C=d[0], **sizes, **types))
+
+
 @case("recurrent", [A(1024)], [A(1)], quick=True, name="lstm")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     recurrent(n, s, d, 0)

@@ -1,0 +1,75 @@
+/* Products of two matrices of bytes with scales and zeros. */
+#ifndef SN_CONTRACT_QUANTIZED_GEMM_H
+#define SN_CONTRACT_QUANTIZED_GEMM_H
+
+#include "contract/enums.h"
+#include "runtime/common.h"
+
+/*
+ * A product, as SimdnetQuantizedGemm() defines it. Bytes of A and B have no sign if their flag is false; their zeros and scales
+ * are one for all rows (columns), or one each if perRow (perColumn). A NULL is 0, 1 and no bias.
+ */
+struct sn_quantized_gemm {
+    size_t M, N, K;
+    const uint8_t * A, * B;
+    bool signedA, signedB, transposed, perRow, perColumn;
+    const uint8_t * zeroA, * zeroB;
+    const sn_32f * scaleA, * scaleB;
+    float scaleC;
+    int32_t zeroC;
+    const void * bias; /* floats for results of floats, otherwise int32 */
+    enum sn_data type;
+    uint8_t * C;
+};
+
+static inline int32_t sn_quantized_byte(const uint8_t * p, bool with_sign) { return with_sign ? (int8_t)*p : *p; }
+
+static inline int32_t sn_quantized_zero(const uint8_t * zero, bool each, bool with_sign, size_t i)
+{
+    return zero ? sn_quantized_byte(zero + (each ? i : 0), with_sign) : 0;
+}
+
+static inline size_t sn_quantized_element(enum sn_data type) { return type == SN_DATA_8U || type == SN_DATA_8I ? 1 : 4; }
+
+/* What sums are multiplied by in row i and column j: the product of the scales, over that of C if C has bytes. */
+static inline float sn_quantized_norm(const struct sn_quantized_gemm * g, size_t i, size_t j)
+{
+    const float a = g->scaleA ? g->scaleA[g->perRow ? i : 0] : 1, b = g->scaleB ? g->scaleB[g->perColumn ? j : 0] : 1;
+    const float both = a * b;
+    return sn_quantized_element(g->type) == 1 ? both / g->scaleC : both;
+}
+
+/* The bias of a column as an integer, 0 for results of floats; and as a float. */
+static inline int32_t sn_quantized_bias(const struct sn_quantized_gemm * g, size_t j)
+{
+    return g->bias && g->type != SN_DATA_32F ? ((const sn_32i *)g->bias)[j] : 0;
+}
+static inline float sn_quantized_bias_32f(const struct sn_quantized_gemm * g, size_t j)
+{
+    return g->bias && g->type == SN_DATA_32F ? ((const sn_32f *)g->bias)[j] : 0;
+}
+
+/* Stores the result of a complete sum; norm as above. */
+static inline void sn_quantized_store(const struct sn_quantized_gemm * g, size_t i, size_t j, int32_t sum, float norm)
+{
+    const size_t at = i * g->N + j;
+    const float v = (float)sum * norm;
+    if (g->type == SN_DATA_32I) {
+        ((sn_32i *)(void *)g->C)[at] = sum;
+    } else if (g->type == SN_DATA_32F) {
+        ((sn_32f *)(void *)g->C)[at] = v + sn_quantized_bias_32f(g, j);
+    } else {
+        const int32_t least = g->type == SN_DATA_8I ? -128 : 0;
+        const float low = (float)(least - g->zeroC), high = low + 255;
+        const float limited = v > low ? v < high ? v : high : low; /* low for NaN */
+        const float rounded = limited + 0x1.8p23f;                 /* to an integer, ties to even */
+        g->C[at] = (uint8_t)((int32_t)(rounded - 0x1.8p23f) + g->zeroC);
+    }
+}
+
+/* The kernels of a level. */
+struct sn_quantized_gemm_slots {
+    void (*plain)(const struct sn_quantized_gemm * g); /* the formula; only `base` needs it */
+};
+
+#endif
