@@ -67,9 +67,23 @@ static inline void sn_quantized_store(const struct sn_quantized_gemm * g, size_t
     }
 }
 
+/*
+ * Packs columns of B, which is not transposed, into a panel of the tile (contract/dot.h): groups of 4 numbers in bytes, or of 2 in
+ * 16 bits. Missing rows of the last group count as anything: they are multiplied by 0.
+ */
+struct sn_quantized_pack {
+    const uint8_t * b;
+    size_t step; /* bytes from row to row */
+    size_t rows, columns, group;
+    size_t width; /* of the panel: whole vectors, at least `columns` */
+    bool with_sign; /* otherwise 128 is subtracted */
+    uint8_t * panel;
+};
+
 /* The kernels of a level. */
 struct sn_quantized_gemm_slots {
     void (*plain)(const struct sn_quantized_gemm * g); /* the formula; only `base` needs it */
+    void (*pack)(const struct sn_quantized_pack * p);
 };
 
 #endif

@@ -37,6 +37,7 @@ struct job {
 /* What depends on the columns of a panel. */
 struct columns {
     int32_t sum[COLUMNS], start[COLUMNS], none[COLUMNS];
+    int32_t zero[COLUMNS], more[COLUMNS]; /* the bias */
     float norm[COLUMNS], bias[COLUMNS];
     uint8_t low[COLUMNS], high[COLUMNS];
 };
@@ -57,48 +58,90 @@ static size_t pitch(const struct job * job) { return job->groups * 4; }
 
 /* ---- A */
 
+/* The number that a biased tile, which subtracts 128, multiplies as 0. */
+static uint8_t none_of(const struct job * job) { return job->tile->biased ? 128 : 0; }
+
+/* Writes `count` numbers; the last group may be longer, and contains numbers that count as 0. */
+static void put_row(const struct job * job, const uint8_t * from, uint8_t flip, size_t count, uint8_t * to)
+{
+    memset(to + pitch(job) - 4, none_of(job), 4);
+    if (job->tile->number == 1 && flip == 0)
+        memcpy(to, from, count);
+    else if (job->tile->number == 1)
+        for (size_t k = 0; k < count; ++k)
+            to[k] = from[k] ^ flip;
+    else
+        for (size_t k = 0; k < count; ++k)
+            ((uint16_t *)(void *)to)[k] = from[k] ^ flip;
+}
+
+/* The rows, and one of ones behind them. */
 static void copy_a(const struct job * job)
 {
     const struct sn_quantized_gemm * g = &job->g;
+    uint8_t * ones = job->a + g->M * pitch(job);
     const uint8_t flip = g->signedA ? 0x80 : 0;
     for (size_t i = 0; i < g->M; ++i) {
         const uint8_t * from = g->A + i * g->K;
-        uint8_t * to = job->a + i * pitch(job);
-        memset(to + pitch(job) - 4, 0, 4); /* the last group may be longer than the row */
-        for (size_t k = 0; k < g->K; ++k)
-            if (job->tile->number == 1)
-                to[k] = from[k] ^ flip;
-            else
-                ((uint16_t *)(void *)to)[k] = from[k] ^ flip;
+        put_row(job, from, flip, g->K, job->a + i * pitch(job));
         for (size_t k = job->sumA ? 0 : g->K; k < g->K; ++k)
             job->sumA[i] = (k ? job->sumA[i] : 0) + (from[k] ^ flip);
     }
+    memset(ones, none_of(job), pitch(job));
+    for (size_t k = 0; k < g->K; ++k)
+        if (job->tile->number == 1)
+            ones[k] = none_of(job) + 1;
+        else
+            ((uint16_t *)(void *)ones)[k] = 1;
 }
 
 /* ---- B */
 
-static int8_t byte_b(const struct sn_quantized_gemm * g, size_t k, size_t j)
-{
-    return (int8_t)(g->B[g->transposed ? j * g->K + k : k * g->N + j] ^ (g->signedB ? 0 : 0x80));
-}
-
-/* Packs `columns` columns from `first` on, and adds up each. Rows of numbers are `width` columns. */
-static void pack_b(const struct job * job, size_t first, size_t columns, size_t width, void * panel, int32_t * sum)
+/* Of a transposed B, columns are rows of bytes. */
+static void pack_transposed(const struct job * job, size_t first, size_t columns, size_t width, uint8_t * panel)
 {
     const struct sn_quantized_gemm * g = &job->g;
+    const uint32_t flip = g->signedB ? 0 : 0x80808080;
     const size_t group = job->tile->group;
-    memset(panel, 0, job->groups * width * 4);
-    memset(sum, 0, columns * sizeof(*sum));
-    for (size_t k = 0; k < g->K; ++k)
-        for (size_t j = 0; j < columns; ++j) {
-            const int8_t b = byte_b(g, k, first + j);
-            const size_t at = (k / group * width + j) * group + k % group;
-            sum[j] += b;
-            if (job->tile->number == 1)
-                ((int8_t *)panel)[at] = b;
-            else
-                ((int16_t *)panel)[at] = b;
+    for (size_t j = 0; j < columns; ++j) {
+        const uint8_t * from = g->B + (first + j) * g->K;
+        uint8_t * to = panel + j * 4;
+        for (size_t k = 0; k < g->K; k += group, to += width * 4) {
+            uint32_t some = 0;
+            memcpy(&some, from + k, sn_min(group, g->K - k));
+            some ^= flip;
+            if (group == 2)
+                some = (uint16_t)(int8_t)some | (uint32_t)(int8_t)(some >> 8) << 16;
+            memcpy(to, &some, sizeof(some));
         }
+    }
+}
+
+/* Packs `columns` columns from `first` on. */
+static void pack_b(const struct job * job, size_t first, size_t columns, uint8_t * panel)
+{
+    const struct sn_quantized_gemm * g = &job->g;
+    const size_t width = sn_ceil_div(columns, job->tile->granule) * job->tile->granule;
+    if (g->transposed)
+        pack_transposed(job, first, columns, width, panel);
+    else
+        job->table->quantized_gemm.pack(&(struct sn_quantized_pack){.b = g->B + first, .step = g->N, .rows = g->K,
+            .columns = columns, .group = job->tile->group, .width = width, .with_sign = g->signedB, .panel = panel});
+}
+
+/* The sum of each column, as a product with the row of ones. */
+static void add_columns(const struct job * job, const struct sn_dot * panel, int32_t * sum)
+{
+    static const int32_t none[COLUMNS];
+    static const struct sn_result_8i sums = {.sums = true};
+    struct sn_dot run = *panel;
+    run.a = job->a + job->g.M * run.aStepX;
+    run.width = 1;
+    run.start = none;
+    run.c = (void *)sum;
+    run.cStepX = 0;
+    run.result = &sums;
+    job->tile->run(&run);
 }
 
 /* Fills the values of columns, of which the tile reads whole vectors. */
@@ -108,7 +151,9 @@ static void set_columns(const struct job * job, size_t first, size_t columns, st
     const uint32_t za = job->quick ? (uint32_t)zero_a(g, 0) : 0;
     for (size_t j = 0; j < COLUMNS; ++j) {
         const bool used = j < columns;
-        const uint32_t start = used && job->quick ? (uint32_t)sn_quantized_bias(g, first + j) - za * (uint32_t)c->sum[j] : 0;
+        c->zero[j] = used ? zero_b(g, first + j) : 0;
+        c->more[j] = used ? sn_quantized_bias(g, first + j) : 0;
+        const uint32_t start = used && job->quick ? (uint32_t)c->more[j] - za * (uint32_t)c->sum[j] : 0;
         c->start[j] = (int32_t)(start + (used && job->tile->biased ? 128 * (uint32_t)c->sum[j] : 0));
         c->none[j] = 0;
         c->norm[j] = used ? sn_quantized_norm(g, 0, first + j) : 0;
@@ -129,16 +174,15 @@ static struct sn_result_8i result_of(const struct job * job, const struct column
 
 /* Results of `rows` rows from `row` on, from their sums. */
 static void finish(const struct job * job, const struct columns * c, size_t row, size_t rows, size_t first, size_t columns,
-                   const int32_t * sums)
+                   int32_t * sums)
 {
     const struct sn_quantized_gemm * g = &job->g;
     for (size_t i = row; i < row + rows; ++i, sums += columns) {
         const uint32_t za = (uint32_t)zero_a(g, i), rest = (uint32_t)job->sumA[i] - (uint32_t)g->K * za;
-        for (size_t j = 0; j < columns; ++j) {
-            const uint32_t zb = (uint32_t)zero_b(g, first + j), bias = (uint32_t)sn_quantized_bias(g, first + j);
-            const uint32_t sum = (uint32_t)sums[j] + bias - za * (uint32_t)c->sum[j] - zb * rest;
-            sn_quantized_store(g, i, first + j, (int32_t)sum, g->perRow ? sn_quantized_norm(g, i, first + j) : c->norm[j]);
-        }
+        for (size_t j = 0; j < columns; ++j)
+            sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)c->more[j] - za * (uint32_t)c->sum[j] - (uint32_t)c->zero[j] * rest);
+        for (size_t j = 0; j < columns; ++j)
+            sn_quantized_store(g, i, first + j, sums[j], g->perRow ? sn_quantized_norm(g, i, first + j) : c->norm[j]);
     }
 }
 
@@ -159,12 +203,13 @@ static void multiply_panel(const struct job * job, size_t first, uint8_t * work)
     const size_t columns = sn_min(tile->columns, g->N - first), element = sn_quantized_element(g->type);
     struct columns * c = (void *)(work + job->panel);
     int32_t * sums = (void *)(c + 1);
-    pack_b(job, first, columns, sn_ceil_div(columns, tile->granule) * tile->granule, work, c->sum);
-    set_columns(job, first, columns, c);
     const struct sn_result_8i result = result_of(job, c);
     struct sn_dot run = {.a = job->a, .height = 1, .width = g->M, .aStepX = pitch(job), .segment = &start, .segments = 1,
         .length = job->groups, .b = work, .columns = columns, .start = c->start, .c = g->C + first * element,
         .cStepX = g->N * element, .result = &result};
+    pack_b(job, first, columns, work);
+    add_columns(job, &run, c->sum);
+    set_columns(job, first, columns, c);
     if (job->quick) {
         tile->run(&run);
         if (g->type == SN_DATA_8I)
@@ -204,7 +249,7 @@ static bool multiply(struct job * job)
     job->quick = is_quick(g);
     job->panel = sn_align(job->groups * tile->columns * 4, SN_ALIGN);
     const size_t part = job->panel + sizeof(struct columns) + ROWS * tile->columns * sizeof(int32_t);
-    const size_t bytes = sn_align(part, SN_ALIGN), a = sn_align(g->M * pitch(job), SN_ALIGN);
+    const size_t bytes = sn_align(part, SN_ALIGN), a = sn_align((g->M + 1) * pitch(job), SN_ALIGN);
     uint8_t * work = sn_scratch(bytes + a + (job->quick ? 0 : g->M * sizeof(int32_t)));
     if (!work)
         return false;
@@ -213,7 +258,7 @@ static bool multiply(struct job * job)
     copy_a(job);
     const double sums = (double)g->N * (double)g->K;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = job, .units = sn_ceil_div(g->N, tile->columns),
-        .cost = sn_cost_of_sums((double)g->M * sums / 4, job->table->alignment) + sn_cost_of_bytes(40 * sums), .work = work,
+        .cost = sn_cost_of_sums((double)g->M * sums / 4, job->table->alignment) + sn_cost_of_bytes(8 * sums), .work = work,
         .workBytes = bytes});
     return true;
 }
