@@ -51,7 +51,8 @@ static bool measure(const char * function, const parameters_t * q, size_t batch,
     size_t a, b;
     CHECK(sn_product(&a, q->M, q->K), "M is %zu and K is %zu, too large for an array", q->M, q->K);
     CHECK(sn_product(&b, q->N, q->K), "N is %zu and K is %zu, too large for an array", q->N, q->K);
-    CHECK(sn_product(&e->C, batch, q->M, q->N), "batch is %zu, M is %zu and N is %zu, too large for an array", batch, q->M, q->N);
+    CHECK(sn_product(&e->C, batch, q->M, q->N), "batch is %zu, M is %zu and N is %zu, too large for an array", batch, q->M,
+          q->N);
     e->C *= is_byte(q->typeC) ? 1 : 4;
     e->rows = q->perRow == SimdTrue ? batch * q->M : 1;
     e->columns = q->perColumn == SimdTrue ? q->N : 1;

@@ -6,8 +6,8 @@
 #include "runtime/common.h"
 
 /*
- * A product, as SimdnetQuantizedGemm() defines it. Bytes of A and B have no sign if their flag is false; their zeros and scales
- * are one for all rows (columns), or one each if perRow (perColumn). A NULL is 0, 1 and no bias.
+ * A product, as SimdnetQuantizedGemm() defines it. Bytes of A and B have no sign if their flag is false; their zeros and
+ * scales are one for all rows (columns), or one each if perRow (perColumn). A NULL is 0, 1 and no bias.
  */
 struct sn_quantized_gemm {
     size_t M, N, K;
@@ -68,8 +68,8 @@ static inline void sn_quantized_store(const struct sn_quantized_gemm * g, size_t
 }
 
 /*
- * Packs columns of B, which is not transposed, into a panel of the tile (contract/dot.h): groups of 4 numbers in bytes, or of 2 in
- * 16 bits. Missing rows of the last group count as anything: they are multiplied by 0.
+ * Packs columns of B, which is not transposed, into a panel of the tile (contract/dot.h): groups of 4 numbers in bytes, or of
+ * 2 in 16 bits. Missing rows of the last group may become any numbers: they are multiplied by 0.
  */
 struct sn_quantized_pack {
     const uint8_t * b;

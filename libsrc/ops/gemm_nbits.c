@@ -1,7 +1,6 @@
 /*
- * A few rows: one after the other by the kernel that decodes in registers, bound by reading the matrix. More: panels of columns
- * are decoded to floats, a step of K at a time, in the L1 and L2 caches, and multiplied with all rows by the tile of float
- * products. Each number is decoded once.
+ * A few rows: one after the other by the kernel that decodes in registers. More: panels of columns are decoded to floats, a
+ * step of K at a time, in the L1 and L2 caches, and multiplied with all rows by the tile of float products.
  */
 #include "ops/gemm_nbits.h"
 
@@ -22,8 +21,8 @@ enum { MANY = 1024 };
 /* Rows of the matrix in a unit of work for few rows, and in a part of it, whose zeros are decoded together. */
 enum { UNIT = 32 };
 
-/* The most floats of a row that are decoded at once: a panel of 64 columns has 128 KB. Blocks of up to so many numbers divide it,
- * larger ones are multiples of it. */
+/* The most floats of a row that are decoded at once: a panel of 64 columns has 128 KB. Blocks of up to so many numbers divide
+ * it, larger ones are multiples of it. */
 enum { STEP = 512 };
 
 struct job {

@@ -1,12 +1,12 @@
 /*
  * By the tile of quantised convolutions, which multiplies bytes without a sign by bytes with one: others have 128 added to or
- * subtracted from them and their zeros, by XOR 0x80. A is copied in groups of numbers as the tile reads them, and each panel of B
- * is packed, once for each product. Then, with sums over k that wrap,
+ * subtracted from them and their zeros, by XOR 0x80. A is copied in groups of numbers as the tile reads them, with a row of ones
+ * for the sums of columns, and each panel of B is packed, once for each product. Then, with sums over k that wrap,
  *
  *     sum of (a - za) * (b - zb) = sum of a * b - za * (sum of b) - zb * (sum of a) + K * za * zb
  *
- * A zero of A that all rows share is in what sums begin with, and the tile converts sums to results. Zeros of B, which are 0 or
- * 128 in most models and then 0 here, and values of each row are applied to the sums afterwards.
+ * A zero of A that all rows share is in what sums begin with, and the tile converts sums to results. Zeros of B, which are 0
+ * or 128 in most models and then 0 here, and values of each row are applied to the sums afterwards.
  */
 #include "ops/quantized_gemm.h"
 
@@ -180,7 +180,8 @@ static void finish(const struct job * job, const struct columns * c, size_t row,
     for (size_t i = row; i < row + rows; ++i, sums += columns) {
         const uint32_t za = (uint32_t)zero_a(g, i), rest = (uint32_t)job->sumA[i] - (uint32_t)g->K * za;
         for (size_t j = 0; j < columns; ++j)
-            sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)c->more[j] - za * (uint32_t)c->sum[j] - (uint32_t)c->zero[j] * rest);
+            sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)c->more[j] - za * (uint32_t)c->sum[j] -
+                                (uint32_t)c->zero[j] * rest);
         for (size_t j = 0; j < columns; ++j)
             sn_quantized_store(g, i, first + j, sums[j], g->perRow ? sn_quantized_norm(g, i, first + j) : c->norm[j]);
     }

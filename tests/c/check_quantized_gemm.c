@@ -43,9 +43,9 @@ static void scales(const char * name, size_t count)
 static bool product_case(const struct product * t, enum check_fill fill)
 {
     const size_t batch = t->batch ? t->batch : 1, one = t->M * t->K, other = t->N * t->K;
-    if (!check_case("SimdnetQuantizedGemm", "%zu of %zux%zux%zu strides %zu,%zu types %d,%d,%d %d%d%d%d%d%d%d to %g,%d %s", batch,
-                    t->M, t->N, t->K, t->strideA, t->strideB, (int)t->typeA, (int)t->typeB, (int)t->typeC, t->transB, t->perRow,
-                    t->perColumn, t->zeroA, t->zeroB, t->scaled, t->bias, (double)t->scaleC, (int)t->zeroC,
+    if (!check_case("SimdnetQuantizedGemm", "%zu of %zux%zux%zu strides %zu,%zu types %d,%d,%d %d%d%d%d%d%d%d to %g,%d %s",
+                    batch, t->M, t->N, t->K, t->strideA, t->strideB, (int)t->typeA, (int)t->typeB, (int)t->typeC, t->transB,
+                    t->perRow, t->perColumn, t->zeroA, t->zeroB, t->scaled, t->bias, (double)t->scaleC, (int)t->zeroC,
                     check_fill_name(fill)))
         return false;
     const size_t rows = t->perRow ? batch * t->M : 1, columns = t->perColumn ? t->N : 1;
@@ -75,8 +75,8 @@ static void run(struct product t, enum check_fill fill)
 static struct product drawn(size_t i)
 {
     static const SimdTensorDataType types[] = {SimdTensorData32i, SimdTensorData32f, SimdTensorData8u, SimdTensorData8i};
-    struct product t = {.M = check_random_size(i % 8 ? 20 : 300), .N = check_random_size(150), .K = check_random_size(i % 4 ? 90 : 600),
-        .typeA = i & 1 ? U8 : I8, .typeB = i & 2 ? U8 : I8, .typeC = types[i / 4 % 4]};
+    struct product t = {.M = check_random_size(i % 8 ? 20 : 300), .N = check_random_size(150),
+        .K = check_random_size(i % 4 ? 90 : 600), .typeA = i & 1 ? U8 : I8, .typeB = i & 2 ? U8 : I8, .typeC = types[i / 4 % 4]};
     const size_t flags = check_random(0, 127);
     t.transB = flags & 1, t.perRow = flags & 2, t.perColumn = flags & 4, t.zeroA = flags & 8, t.zeroB = flags & 16;
     t.scaled = flags & 32, t.bias = flags & 64;
@@ -91,8 +91,8 @@ static struct product drawn(size_t i)
 
 static void refusals(void)
 {
-    const struct product job = {.M = 3, .N = 4, .K = 20, .batch = 2, .strideA = 60, .strideB = 80, .perRow = true, .perColumn = true,
-        .zeroA = true, .zeroB = true, .scaled = true, .bias = true, .typeA = U8, .typeB = I8, .typeC = U8, .scaleC = 1};
+    const struct product job = {.M = 3, .N = 4, .K = 20, .batch = 2, .strideA = 60, .strideB = 80, .perRow = true,
+        .perColumn = true, .zeroA = true, .zeroB = true, .scaled = true, .bias = true, .typeA = U8, .typeB = I8, .typeC = U8, .scaleC = 1};
     struct product t = job;
     product_case(&job, CHECK_RANDOM);
     check_refused_overlap(false, quantized_gemm, &job);
@@ -121,12 +121,13 @@ static void refusals(void)
     check_refused_null(quantized_gemm, &least);
     sn_32f scale = -1;
     uint8_t bytes[4] = {0}, result[4];
-    SimdnetQuantizedGemmParameters p = {.size = sizeof(p), .M = 1, .N = 1, .K = 4, .typeA = U8, .typeB = I8, .typeC = U8, .A = bytes,
-        .B = bytes, .C = result, .scaleC = 1, .scaleB = (void *)&scale};
+    SimdnetQuantizedGemmParameters p = {.size = sizeof(p), .M = 1, .N = 1, .K = 4, .typeA = U8, .typeB = I8, .typeC = U8,
+        .A = bytes, .B = bytes, .C = result, .scaleC = 1, .scaleB = (void *)&scale};
     SimdnetQuantizedGemm(&p);
     check_that(strstr(SimdnetLastError(), "scaleB[0] is -1") != NULL, "SimdnetQuantizedGemm", "-1: %s", SimdnetLastError());
     SimdnetQuantizedGemm(NULL);
-    check_that(strstr(SimdnetLastError(), "parameters is NULL") != NULL, "SimdnetQuantizedGemm", "NULL: %s", SimdnetLastError());
+    check_that(strstr(SimdnetLastError(), "parameters is NULL") != NULL, "SimdnetQuantizedGemm", "NULL: %s",
+               SimdnetLastError());
 }
 
 static void bench(void)
@@ -150,8 +151,10 @@ CHECK_FAMILY(quantized_gemm)
     for (size_t i = 0, n = check_count(240); i < n; ++i)
         run(drawn(i), i % 7 ? CHECK_RANDOM : CHECK_LARGE);
     for (size_t K = 0; K < 10; ++K)
-        run((struct product){.M = 3, .N = 5, .K = K, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32i, .bias = true}, CHECK_LARGE);
-    run((struct product){.M = 200, .N = 300, .K = 400, .typeA = I8, .typeB = I8, .typeC = I8, .scaleC = 3000, .zeroC = -7}, CHECK_RANDOM);
+        run((struct product){.M = 3, .N = 5, .K = K, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32i, .bias = true},
+            CHECK_LARGE);
+    run((struct product){.M = 200, .N = 300, .K = 400, .typeA = I8, .typeB = I8, .typeC = I8, .scaleC = 3000, .zeroC = -7},
+        CHECK_RANDOM);
     refusals();
     if (check_timed())
         bench();
