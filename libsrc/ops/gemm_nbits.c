@@ -21,9 +21,9 @@ enum { MANY = 1024 };
 /* Rows of the matrix in a unit of work for few rows, and in a part of it, whose zeros are decoded together. */
 enum { UNIT = 32 };
 
-/* The most floats of a row that are decoded at once: a panel of 64 columns has 128 KB. Blocks of up to so many numbers divide
+/* The most floats of a row that are decoded at once: a panel of 64 columns has 256 KB. Blocks of up to so many numbers divide
  * it, larger ones are multiples of it. */
-enum { STEP = 512 };
+enum { STEP = 1024 };
 
 struct job {
     const struct sn_table * table;
