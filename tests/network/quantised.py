@@ -17,7 +17,7 @@ MICROSOFT = (
     "QLinearAveragePool", "QLinearConcat", "QLinearConv", "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul",
     "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere", "QuantizeLinear",
 )  # fmt: skip
-LIMITS = {"uint8": (0, 255), "int8": (-128, 127)}
+LIMITS = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int16": (-32768, 32767)}
 
 
 def saturated(x: Any, dtype: str) -> Array:

@@ -147,7 +147,7 @@ REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
     (made("LSTM", floats(1, 8, 3), floats(1, 8, 2), activations=["Relu"]), (4, 1, 3), "['relu'], supported are 3 of"),
     (made("RNN", floats(1, 2, 3), floats(1, 2, 2), activations=["Cos"]), (4, 1, 3), "['cos'], supported are 1 of"),
     (made("RNN", floats(1, 2, 3), floats(1, 2, 2), clip=-1.0), (4, 1, 3), "clip is -1.0, expected"),
-    (made("QuantizeLinear", np.float32(1), block_size=2), (4,), "block_size is 2"),
+    (made("QuantizeLinear", np.float32(1), block_size=2, axis=0), (4,), "the shape is (), expected (2,) for blocks of 2"),
     (made("Einsum", floats(3), equation="ij,i->ii"), (3, 3), "repeats an index in its result"),
     (made("Einsum", floats(2), equation="ij,i->j"), (3, 3), "the index 'i' has the sizes 2 and 3"),
     (made("Einsum", equation="i.j->ij"), (3, 3), "does not have 1 operands"),

@@ -38,7 +38,7 @@ ROUNDED = (
 #: Where float16 is expected, float32 is computed.
 HALF = 1e-2
 
-_TYPES = r"(float8|float4|uint4|int4|uint2|int2|uint16|int16|type \d+ of ONNX)\w*, supported"
+_TYPES = r"(float8|float4|uint4|int4|uint2|int2|type \d+ of ONNX)\w*, supported"
 _AT_RUN_TIME = "the shape of its result depends on the values of its inputs"
 #: Why nodes of operators may be refused.
 REFUSED: Mapping[str, str] = {
@@ -47,7 +47,7 @@ REFUSED: Mapping[str, str] = {
     "Cast": r"the type \d+ of ONNX is not supported",
     "CastLike": "the type .* is not supported",
     "ConstantOfShape": _AT_RUN_TIME,
-    "DequantizeLinear": f"block_size is 2|its input is {_TYPES}|the zero point has type {_TYPES}",
+    "DequantizeLinear": f"its input is {_TYPES}",
     "Dropout": "training_mode is true",
     "GridSample": r"expected \(N, C, H, W\)",
     "If": "the condition is computed at run time",
@@ -56,7 +56,7 @@ REFUSED: Mapping[str, str] = {
     "MaxUnpool": "output_shape is .*, supported is",
     "NonMaxSuppression": "the number of boxes depends on the values of its inputs",
     "NonZero": _AT_RUN_TIME,
-    "QuantizeLinear": f"block_size is 2|the zero point has type {_TYPES}",
+    "QuantizeLinear": f"the zero point has type {_TYPES}|output_dtype is",
     "Range": _AT_RUN_TIME,
     "ReduceLogSum": "its inputs are int64",
     "ReduceLogSumExp": "its inputs are (float64 and )?int64",
@@ -72,6 +72,7 @@ MUST_BE_KNOWN: Mapping[str, str] = {
     "CenterCropPad": "the shape",
     "Col2Im": "input [12]",
     "Compress": "the condition",
+    "DequantizeLinear": "the scale or the zero point",
     "DFT": "input [12]",
     "Dropout": "training_mode",
     "Expand": "the shape",
@@ -81,6 +82,7 @@ MUST_BE_KNOWN: Mapping[str, str] = {
     "MelWeightMatrix": "input [0-4]",
     "OneHot": "input 1",
     "Pad": "the (value|padding)",
+    "QuantizeLinear": "the scale or the zero point",
     "RNN": "the weight",
     "STFT": "input [13]",
     "Reshape": "the shape",

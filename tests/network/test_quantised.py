@@ -469,6 +469,41 @@ def test_linear_conversion_of_microsoft(dtype: str) -> None:
         assert_bits(given, formulas.quantize(x, s[:, None], z[:, None], dtype))
 
 
+# ---- 16 bits, and blocks
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
+@pytest.mark.parametrize("form", ["one", "axis", "blocks"])
+def test_conversion_of_more_types(dtype: str, form: str) -> None:
+    rng = np.random.default_rng(19)
+    x = rng.normal(0, 100 if dtype.endswith("16") else 1, (3, 7, 2)).astype(F)
+    x[0, 0] = np.nan, np.inf
+    shape = {"one": (), "axis": (7,), "blocks": (3, 3, 2)}[form]
+    s, z = scales(rng, *shape), rng.integers(*formulas.LIMITS[dtype], shape).astype(dtype)
+    wide: Any = {"one": (s, z), "axis": (s.reshape(-1, 1), z.reshape(-1, 1))}.get(form) or [
+        np.repeat(each, 3, 1)[:, :7] for each in (s, z)
+    ]
+    options: dict[str, Any] = {"axis": 1, "block_size": 3} if form == "blocks" else {"axis": -2}
+    given = {"x": x, "s": s, "z": z}
+    q = formulas.quantize(x, wide[0], wide[1], dtype)
+    known = {"s": s, "z": z}
+    nodes = [node("QuantizeLinear", "x s z", **options)], [node("DequantizeLinear", "x s z", **options)]
+    results = [run(nodes[0], {"x": x}, known), *(both(nodes[0], given) if form != "blocks" else [])]
+    for actual in results:
+        assert_bits(actual, q)
+    results = [run(nodes[1], {"x": q}, known), *(both(nodes[1], {**given, "x": q}) if form != "blocks" else [])]
+    for actual in results:
+        assert_bits(actual, formulas.dequantize(q, *wide))
+    folded = run([*nodes[1], node("Add", "u y", "v")], {"u": np.zeros(x.shape, F)}, {"x": q, **known}, "v")
+    assert_bits(folded, formulas.dequantize(q, *wide) + F(0))
+
+
+def test_conversion_of_int32() -> None:
+    x, s = np.array([-7, 0, 123456789], np.int32), F(0.25)
+    assert_bits(run([node("DequantizeLinear", "x s")], {"x": x}, {"s": s}), x.astype(F) * s)
+    assert_bits(run([node("QuantizeLinear", "x s")], {"x": x}, {"s": s}), np.array([0, 0, 255], np.uint8))
+
+
 # ---- what is refused
 
 

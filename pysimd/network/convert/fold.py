@@ -636,13 +636,26 @@ def _top_k(node: _Node, x: Array, k: Any = None) -> Any:
 
 
 def _scales(node: _Node, x: Array, scale: Array, zero: Any) -> tuple[Any, Any]:
-    if node.get("block_size", 0):
-        raise ValueError("blocks of quantised numbers are not supported")
-    shape = [1] * x.ndim
+    block, shape = int(node.get("block_size", 0)), [1] * x.ndim
+    if block:
+        axis = node.axis(1, x.ndim)
+        return of_blocks(scale, x.shape, axis, block), of_blocks(_zeros(scale, zero), x.shape, axis, block)
     if scale.ndim and scale.size > 1:
         shape[node.axis(1, x.ndim)] = scale.size
-    zero = np.zeros(scale.shape, np.int32) if zero is None else zero
+    zero = _zeros(scale, zero)
     return (scale.reshape(shape), zero.reshape(shape)) if x.ndim else (scale.reshape(()), zero.reshape(()))
+
+
+def _zeros(scale: Array, zero: Any) -> Array:
+    return np.zeros(scale.shape, np.int32) if zero is None else zero
+
+
+def of_blocks(values: Array, shape: Sequence[int], axis: int, block: int) -> Array:
+    """A number for each element, of one for each block along an axis. Raises ValueError for other shapes."""
+    expected = tuple(-(-n // block) if i == axis else n for i, n in enumerate(shape))
+    if block < 0 or values.shape != expected:
+        raise ValueError(f"the shape is {values.shape}, expected {expected} for blocks of {block}")
+    return np.take(values, np.arange(shape[axis]) // block, axis)
 
 
 def _dequantize(node: _Node, x: Array, scale: Array, zero: Any = None) -> Any:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
+
+import numpy as np
 
 from pysimd.annotations import Shape
-from pysimd.network.convert.conversion import CAST_TYPES, Conversion, converts, converts_others, float32_of
+from pysimd.network.convert.conversion import CAST_TYPES, Conversion, Value, converts, converts_others, float32_of
 from pysimd.network.convert.errors import NotHere, Unsupported
+from pysimd.network.convert.fold import of_blocks
+from pysimd.network.convert.quantized import exact, integers
 from pysimd.network.open_arrays import spread
 from pysimd.network.operators import axis_within
 from pysimd.network.sizes import whole
@@ -102,13 +107,9 @@ _BYTES = ("uint8", "int8")
 
 def _parameters(c: Conversion) -> tuple[list[str], int | None]:
     """The scale and zero point, and the axis if there are several; one of any shape is for all elements."""
-    if int(c.attribute("block_size", 0)):
-        raise Unsupported(f"block_size is {c.attribute('block_size')}, supported is 0")
     names = [_flat(c, 1)]
     shape = c.builder.shape(names[0])
     if c.has(2):
-        if c.dtype(2) not in _BYTES:
-            raise Unsupported(f"the zero point has type {c.dtype(2)}, supported are {' and '.join(_BYTES)}")
         names.append(_spread(c, _flat(c, 2), shape))
     return names, axis_within(int(c.attribute("axis", 1)), len(c.shape(0))) if shape else None
 
@@ -129,22 +130,57 @@ def _flat(c: Conversion, i: int) -> str:
     return c.constant(value.reshape(()) if single else value)
 
 
+_TYPES = {2: "uint8", 3: "int8", 4: "uint16", 5: "int16"}
+
+
 @converts("QuantizeLinear", "com.microsoft.QuantizeLinear", any_type=True)
 def _quantize(c: Conversion, node: SourceNode) -> None:
-    names, axis = _parameters(c)
-    if c.dtype(0) != "float32":
-        raise Unsupported(f"its input is {c.dtype(0)}, supported is float32")
-    types = {0: "uint8", 2: "uint8", 3: "int8"}
-    chosen = int(c.attribute("output_dtype", 0))
-    dtype = c.dtype(2) if c.has(2) else types.get(chosen)
-    if dtype is None:
-        raise Unsupported(f"output_dtype is {chosen}, supported are uint8 and int8")
-    c.give(c.add("Quantize", c.tensor(0), *names, axis=axis, dtype=dtype))
+    if c.dtype(0) not in ("float32", "int32"):
+        raise Unsupported(f"its input is {c.dtype(0)}, supported are float32 and int32")
+    chosen = int(c.attribute("output_dtype", 0)) or 2
+    dtype = c.dtype(2) if c.has(2) else _TYPES.get(chosen, "")
+    if dtype not in _TYPES.values():
+        what = f"the zero point has type {dtype}" if dtype else f"output_dtype is {chosen}"
+        raise Unsupported(f"{what}, supported are {', '.join(_TYPES.values())}")
+    x = c.cast(c.tensor(0), "float32")
+    if dtype in _BYTES and not c.attribute("block_size", 0):
+        names, axis = _parameters(c)
+        return c.give(c.add("Quantize", x, *names, axis=axis, dtype=dtype))
+    limits = np.iinfo(dtype)
+    y = c.unary(str(exact(c, "divide", x, _spread_along(c, 1))), "rint")
+    if c.has(2):
+        zero = _spread_along(c, 2)
+        y = str(exact(c, "add", y, c.cast(zero, "float32") if isinstance(zero, str) else zero.astype(np.float32)))
+    y = c.select(c.elementwise("not_equal", y, y), np.float32(limits.min), y)  # NaN is the least number
+    return c.give(c.cast(c.cast(c.unary(y, "restrict_range", limits.min, limits.max), "int32"), dtype))
 
 
 @converts("DequantizeLinear", "com.microsoft.DequantizeLinear", any_type=True)
 def _dequantize(c: Conversion, node: SourceNode) -> None:
-    if c.dtype(0) not in _BYTES:
-        raise Unsupported(f"its input is {c.dtype(0)}, supported are {' and '.join(_BYTES)}")
-    names, axis = _parameters(c)
-    c.give(c.add("Dequantize", c.tensor(0), *names, axis=axis))
+    dtype = c.dtype(0)
+    if dtype not in (*_TYPES.values(), "int32"):
+        raise Unsupported(f"its input is {dtype}, supported are {', '.join(_TYPES.values())} and int32")
+    if c.has(2) and c.dtype(2) != dtype:
+        raise Unsupported(f"the zero point has type {c.dtype(2)}, its input {dtype}")
+    if dtype in _BYTES and not c.attribute("block_size", 0):
+        names, axis = _parameters(c)
+        return c.give(c.add("Dequantize", c.tensor(0), *names, axis=axis))
+    x: Value = c.cast(c.tensor(0), "int32")
+    if c.has(2):
+        zero = _spread_along(c, 2)
+        x = integers(c, "subtract", x, c.cast(zero, "int32") if isinstance(zero, str) else zero.astype(np.int32))
+    return c.give(exact(c, "multiply", c.cast(str(x), "float32"), _spread_along(c, 1)))
+
+
+def _spread_along(c: Conversion, i: int) -> Value:
+    """A scale or zero in the dimensions of input 0: one for all, of an axis, or of blocks, which are known."""
+    shape, block = c.shape(0), int(c.attribute("block_size", 0))
+    axis = axis_within(int(c.attribute("axis", 1)), len(shape)) if block or prod(c.shape(i)) != 1 else 0
+    if block:
+        return of_blocks(float32_of(c.known(i, "the scale or the zero point")), shape, axis, block)
+    single = prod(c.shape(i)) == 1
+    if not single and c.shape(i) != (shape[axis],):
+        raise Unsupported(f"the scale or the zero point has shape {c.shape(i)}, expected one number or {(shape[axis],)}")
+    own = () if single else tuple(shape[axis] if k == axis else 1 for k in range(len(shape)))
+    value: Any = c.value(i)
+    return c.reshape(value, own) if isinstance(value, str) else float32_of(value).reshape(own)
