@@ -19,6 +19,8 @@ struct sn_context_kind {
     void (*forward)(const char * function, void * context, const SimdnetForwardParameters * parameters);
     /* The convolutions of a context, whose parameters SimdnetShareParams() shares; NULL: it has none. */
     struct sn_convolution * (*plans)(void * context, size_t * count);
+    /* Whether they may be shared, besides what the convolutions need, or the last error is set; NULL: yes. */
+    bool (*alike)(const char * function, const void * context, const void * from);
     /* SimdnetShareParams() for two contexts of a kind that has other parameters; NULL: it has none. */
     bool (*share)(const char * function, void * context, const void * from);
 };

@@ -34,7 +34,7 @@ void sn_convolution_forward_any(const char * function, void * context, const Sim
     struct sn_distances at;
     struct sn_arrays a = {f->src, NULL, f->add, f->dst, &at};
     SN_CHECK_FOR(function, !f->add || c->family->smallType != SN_DATA_8U, SN_VOID,
-                 "add is not NULL, expected NULL: a Convolution8i adds nothing");
+                 "add is not NULL, expected NULL: a %s adds nothing", ((const struct sn_context *)context)->kind->name);
     SN_CHECK_FOR(function, !f->add || c->p.dstT == SN_DATA_32F, SN_VOID,
                  "add is not NULL, expected NULL where dstT is not SimdTensorData32f");
     const struct sn_forward forward = {function, c, c, c->batch, c->workSize, false};

@@ -35,8 +35,9 @@ void sn_merged_destroy(void * context);
 struct sn_convolution * sn_merged_plans(void * context, size_t * count);
 void sn_merged_forward_any(const char * function, void * context, const SimdnetForwardParameters * f);
 
-#define SN_MERGED_KIND(text) \
-    {.name = text, .destroy = sn_merged_destroy, .forward = sn_merged_forward_any, .plans = sn_merged_plans}
+/* `also`: NULL, or what SimdnetShareParams() asks, see there. */
+#define SN_MERGED_KIND(text, also) \
+    {.name = text, .destroy = sn_merged_destroy, .forward = sn_merged_forward_any, .plans = sn_merged_plans, .alike = also}
 
 /* ---- the public functions, for contexts of a kind */
 

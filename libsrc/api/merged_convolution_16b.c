@@ -1,7 +1,7 @@
 #include "api/call.h"
 #include "api/merged.h"
 
-static const struct sn_context_kind kind = SN_MERGED_KIND("MergedConvolution16b");
+static const struct sn_context_kind kind = SN_MERGED_KIND("MergedConvolution16b", NULL);
 
 void * SimdSynetMergedConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)
 {

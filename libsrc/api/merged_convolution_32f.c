@@ -1,7 +1,7 @@
 #include "api/call.h"
 #include "api/merged.h"
 
-static const struct sn_context_kind kind = SN_MERGED_KIND("MergedConvolution32f");
+static const struct sn_context_kind kind = SN_MERGED_KIND("MergedConvolution32f", NULL);
 
 void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)
 {

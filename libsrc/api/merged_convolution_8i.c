@@ -3,7 +3,7 @@
 #include "api/call.h"
 #include "api/merged.h"
 
-static const struct sn_context_kind kind = SN_MERGED_KIND("MergedConvolution8i");
+static const struct sn_context_kind kind = SN_MERGED_KIND("MergedConvolution8i", NULL);
 
 void * SimdSynetMergedConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv, size_t count,
                                         SimdSynetCompatibilityType compatibility)

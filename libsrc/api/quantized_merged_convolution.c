@@ -6,7 +6,16 @@
 #include "ops/add.h"
 #include "ops/convolution/8i.h"
 
-static const struct sn_context_kind kind = SN_MERGED_KIND("QuantizedMergedConvolution");
+/* The numbers of an addition, which are among the parameters, depend on the order of its terms. */
+static bool alike(const char * function, const void * context, const void * from)
+{
+    const int own = (int)((const struct sn_merged_context *)context)->plan.add;
+    const int add = (int)((const struct sn_merged_context *)from)->plan.add;
+    SN_CHECK_FOR(function, add == own, false, "add of from is %d, expected %d as in context", add, own);
+    return true;
+}
+
+static const struct sn_context_kind kind = SN_MERGED_KIND("QuantizedMergedConvolution", alike);
 
 /* All bytes, without activations: they are limits of the bytes of a stage. */
 static bool check_stages(const char * function, const struct sn_convolution_parameters * p, size_t count)

@@ -70,6 +70,8 @@ SimdBool SimdnetShareParams(void * context, const void * from)
     for (size_t i = 0; i < count; ++i)
         if (!check_pair(&(struct pair){__func__, count > 1 ? names[i] : "", &to[i], &plan[i]}))
             return SimdFalse;
+    if (kind->alike && !kind->alike(__func__, context, from))
+        return SimdFalse;
     if (!plan->packed) {
         sn_error_set(SN_ERROR_STATE, __func__, "from has no parameters yet, expected SetParams to be called before");
         return SimdFalse;

@@ -221,6 +221,17 @@ static void refusals(void)
     refuse_set("i", "ioScale"), refuse_set("z", "ioZero"), refuse_set("n", "ioScale[3]"), refuse_set("W", "weight is NULL");
     refuse_set("w", "conv[1].weight"), refuse_set("S", "weightScale is NULL"), refuse_set("s", "weightScale[0]");
     refuse_set("0", "weightScale of output channel 0");
+    for (int add = 0; add < 9; ++add) { /* shared only between equal additions */
+        struct merged own = good, from = good;
+        own.add = add / 3, from.add = add % 3;
+        void * context = init(&own, 1), * other = init(&from, 1);
+        set_params(&from, other, (const uint8_t[MOST]){1, 2, 3, 4, 5});
+        const SimdBool shared = SimdnetShareParams(context, other);
+        check_that(shared == (SimdBool)(own.add == from.add), "SimdnetShareParams", "add %d from %d: %s", own.add, from.add,
+                   SimdnetLastError());
+        check_that(shared || strstr(SimdnetLastError(), "add of from is"), "SimdnetShareParams", "%s", SimdnetLastError());
+        SimdRelease(context), SimdRelease(other);
+    }
     m = good, m.no_set = true;
     declare(NAME "Forward", &m, " without parameters");
     check_refused(CHECK_STATE, "SetParams", forward, &m);
