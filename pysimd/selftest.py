@@ -473,7 +473,7 @@ def _merged(rng: np.random.Generator, x: Array) -> Iterator[Case]:
         small.set_params(weights)
         yield "MergedConvolution16b", small(x), _convolved(y, weights[2]) + x, 0.01
     with pysimd.MergedConvolution8i(x.shape, stages, src_dtype="float32", dst_dtype="float32") as bytes_:
-        bytes_.set_params(weights, src_stats=pysimd.statistics(x), middle_stats=pysimd.statistics(y))
+        bytes_.set_params(weights, src_stats=pysimd.statistics(x), middle_stats=pysimd.statistics(y.astype(np.float32)))
         exact = _convolved(y, weights[2])
         yield "MergedConvolution8i", bytes_(x) / np.abs(exact).max(), exact / np.abs(exact).max(), 0.05
 

@@ -392,7 +392,7 @@ def test_bytes_equal_their_stages_one_by_one(isa: str, rng: np.random.Generator,
         weights = [floats(rng, *shape) for shape in block.weight_shapes]
         biases = [floats(rng, shape[-1]) for shape in block.weight_shapes]
         values, before, size = given, seen, 0.0
-        stats: dict[str, pysimd.Statistics] = {} if stages[0].dst_c is None and src == "float32" else {"src_stats": seen}
+        stats: dict[str, Any] = {} if stages[0].dst_c is None and src == "float32" else {"src_stats": seen}
         for i, (one, weight, bias) in enumerate(zip(stages, weights, biases)):
             if one.dst_c is not None:
                 values = _product(values, weight, bias, one, before)
@@ -423,7 +423,8 @@ def _depthwise(x: Array, weight: Array, bias: Array, stage: pysimd.ConvolutionSt
     windows = np.lib.stride_tricks.sliding_window_view(padded, (stage.kernel, stage.kernel), axis=(1, 2))
     windows = windows[:, :: stage.stride, :: stage.stride]
     sums = np.einsum("bhwcyx,yxc->bhwc", windows, weight[:, :, 0].astype(np.float64)) + bias
-    return (np.maximum(sums, 0) if stage.activation == "relu" else sums).astype(np.float32)
+    result: Array = np.maximum(sums, 0) if stage.activation == "relu" else sums
+    return result.astype(np.float32)
 
 
 def test_bytes_refuse_what_does_not_fit() -> None:

@@ -72,7 +72,7 @@ static void put_row(const struct job * job, const uint8_t * from, uint8_t flip, 
             to[k] = from[k] ^ flip;
     else
         for (size_t k = 0; k < count; ++k)
-            ((uint16_t *)(void *)to)[k] = from[k] ^ flip;
+            ((sn_16b *)(void *)to)[k] = from[k] ^ flip;
 }
 
 /* The rows, and one of ones behind them. */
@@ -92,7 +92,7 @@ static void copy_a(const struct job * job)
         if (job->tile->number == 1)
             ones[k] = none_of(job) + 1;
         else
-            ((uint16_t *)(void *)ones)[k] = 1;
+            ((sn_16b *)(void *)ones)[k] = 1;
 }
 
 /* ---- B */

@@ -94,13 +94,9 @@ def test_node_cases() -> None:
     assert sum(computed.values()) >= 400 and len(computed) >= 75, computed
 
 
-_BLOCKS = "blocks of quantised numbers are not supported"
 #: Cases that are refused, and why.
 REFUSED = {
-    "dequantizelinear_blocked": _BLOCKS,
     "maxunpool_export_with_output_shape": "output_shape is [1, 1, 5, 5], supported is [1, 1, 4, 4]",
-    "quantizelinear_blocked_asymmetric": _BLOCKS,
-    "quantizelinear_blocked_symmetric": _BLOCKS,
     "training_dropout": "training_mode is true",
     "training_dropout_default": "training_mode is true",
     "training_dropout_default_mask": "training_mode is true",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections import Counter
 
@@ -17,6 +16,7 @@ from pysimd.annotations import Array, Shape
 from pysimd.network import Builder, Graph, Runner, memory
 from pysimd.network.operators import types_of
 from pysimd.network.passes import simplified
+from pysimd.network.records import replace
 
 NAMES = sorted(MODELS)  # so that the sample for base, the slowest set, is without vgg16
 PUBLISHED = {  # billions of multiplications
@@ -329,7 +329,7 @@ def test_graphs_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="the operator Erf is not known; known are AveragePool"):
         types_of("Erf", [], {})
     with pytest.raises(ValueError, match="the operator Erf is not known"):
-        Runner(Graph("unknown", [dataclasses.replace(node, operator="Erf")], *parts))
+        Runner(Graph("unknown", [replace(node, operator="Erf")], *parts))
     with pytest.raises(ValueError, match="cannot be broadcast"):
         net.sum(x, net.image)
     with pytest.raises(ValueError, match="the window of 9 is larger than the image of 8"):

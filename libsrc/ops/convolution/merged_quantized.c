@@ -1,7 +1,7 @@
 /*
  * Merged convolution of quantised bytes: each image passes through the stages one after the other, each by its own algorithm
  * on all threads. The images between them are bytes, a quarter of those of floats: they stay in the caches up to sizes at
- * which steps of a few rows, as in merged_16b.c, would begin to gain.
+ * which steps of a few rows, as in merged_dot.c, would begin to gain.
  */
 #include "ops/convolution/8i.h"
 #include "ops/convolution/merged.h"

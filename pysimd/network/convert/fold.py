@@ -664,7 +664,8 @@ def _dequantize(node: _Node, x: Array, scale: Array, zero: Any = None) -> Any:
 
 
 def _quantize(node: _Node, x: Array, scale: Array, zero: Any = None) -> Any:
-    dtype = np.dtype(np.uint8) if zero is None else zero.dtype
+    given = int(node.get("output_dtype", 0))
+    dtype = zero.dtype if zero is not None else _dtype(given) if given else np.dtype(np.uint8)
     factor, offset = _scales(node, x, scale, zero)
     limits = np.iinfo(dtype)
     return np.clip(np.rint(x / factor) + offset.astype(np.int64), limits.min, limits.max).astype(dtype)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, needed, reads
 
 _QUANTIZE, _DEQUANTIZE, _DOMAINS = "QuantizeLinear", "DequantizeLinear", ("", "ai.onnx", "com.microsoft")

@@ -7,7 +7,6 @@ kind are moved by 128, and so are their zeros, which changes no result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,12 +17,13 @@ from pysimd.network.convert.conversion import Conversion, Value, float32_of
 from pysimd.network.convert.errors import Unsupported
 from pysimd.network.open_arrays import full
 from pysimd.network.operators import IDENTITY
+from pysimd.network.records import record
 from pysimd.network.sizes import broadcast_shapes
 
 BYTES = ("uint8", "int8")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Bytes:
     """A tensor of bytes, and its zero points in int32, one for all or as many as broadcast."""
 
@@ -272,7 +272,7 @@ def _sums_of_rows(c: Conversion, b: Value, k: Any) -> Value:
 # ---- layers whose scales and zeros are known
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Result:
     """What a result is quantised with: a scale, a zero in int32, and a type."""
 

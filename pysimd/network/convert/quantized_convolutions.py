@@ -6,7 +6,6 @@ over the places of the window. Everything has the channels last; padding is the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import product
 from math import prod
@@ -34,12 +33,13 @@ from pysimd.network.convert.quantized import (
     without_zero,
 )
 from pysimd.network.operators import IDENTITY, windows_along
+from pysimd.network.records import record, replace
 from pysimd.network.source import SourceNode
 
 _MOST_PLACES = 500
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Convolution:
     """Images (N, C, H, W), weights (O, C / group, ky, kx) with a zero for all or for each output, and the window."""
 
