@@ -93,7 +93,7 @@ collect = @mkdir -p $(@D); grep -oh '^$(1)([^)]*)' $(filter %.c,$^) > $@
 
 # gcc reads <immintrin.h> in 0.25 s (AVX2) or 0.15 s (AVX-512), most kernels compile in less: so the header that a level names
 # as HEADER_<level> is compiled once, to a file that gcc maps in 0.02 s. It can only replace what comes before all code, hence
-# -include. clang reads the header itself; so does ccache, to which this is the same source.
+# -include. Kernels that are compiled with other options than the header, FOR_SIZE, cannot use the file, and clang would not go on.
 define header_rules
 HEADER_OF_$(1) := $(B)/obj/$(1)/kernels/intrinsics.h.gch
 $(B)/obj/$(1)/kernels/intrinsics.h.gch: $(B)/commands/$(1)
@@ -117,7 +117,8 @@ $$(JOINED_$(1)): FOR_SIZE += $(ONE_COPY)
 $$(JOINED_$(1)): libsrc/library.mk
 $(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names $(HEADER_OF_$(1)) $(if $(COMPACT_$(1)),libsrc/isa/$(1)/level.mk)
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(1)) $$(FOR_SIZE) $(if $(HEADER_$(1)),-include $(B)/obj/$(1)/kernels/intrinsics.h) $$(TO_OBJECT)
+	$$(COMMAND_$(1)) $$(FOR_SIZE) $(if $(HEADER_$(1)),$$(if $$(strip $$(FOR_SIZE)),,-include $(B)/obj/$(1)/kernels/intrinsics.h)) \
+	    $$(TO_OBJECT)
 	$$(call name_level,$(1))
 $(B)/obj/$(1)/kernels/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1) $(B)/commands/archive
 	$$(call collect,SN_INSTALL)
