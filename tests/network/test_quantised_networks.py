@@ -325,6 +325,16 @@ def test_values_that_others_read_stay() -> None:
 # ---- files of ONNX Runtime's quantizer
 
 
+@pytest.mark.parametrize(("given", "result"), [("int8", "uint8"), ("uint8", "int8"), ("int8", "int8")])
+def test_moves_between_types(given: str, result: str) -> None:
+    """With equal scales and zeros: bytes that the other type lacks are limited."""
+    x = np.array([[-5, 3, 127, -128]]).astype(given)
+    weights = {"s": F(0.5), "zx": np.zeros((), given), "zy": np.zeros((), result), "shape": np.array([4, 1])}
+    moved = [node("DequantizeLinear", "x s zx", "a"), node("Reshape", "a shape", "b"), node("QuantizeLinear", "b s zy", "y")]
+    limits = np.iinfo(result)
+    assert_bits(run(moved, {"x": x}, weights, "y"), x.astype(int).clip(limits.min, limits.max).astype(result).reshape(4, 1))
+
+
 def float_model(folder: Path) -> Path:
     """A small network of images, with a convolution of each kind, a sum, a product of matrices and functions of elements."""
     onnx = pytest.importorskip("onnx")

@@ -664,8 +664,7 @@ def _dequantize(node: _Node, x: Array, scale: Array, zero: Any = None) -> Any:
 
 
 def _quantize(node: _Node, x: Array, scale: Array, zero: Any = None) -> Any:
-    given = int(node.get("output_dtype", 0))
-    dtype = zero.dtype if zero is not None else _dtype(given) if given else np.dtype(np.uint8)
+    dtype = zero.dtype if zero is not None else _dtype(node.get("output_dtype", 0) or 2)
     factor, offset = _scales(node, x, scale, zero)
     limits = np.iinfo(dtype)
     return np.clip(np.rint(x / factor) + offset.astype(np.int64), limits.min, limits.max).astype(dtype)

@@ -81,6 +81,11 @@ class _Groups:
         usual = scale.dtype == np.float32 and 0 < float(scale.reshape(())) < np.inf and zero.dtype.name in _LIMITS
         return (scale.reshape(()), zero.reshape(())) if usual else None
 
+    def _numbers(self, node: SourceNode) -> tuple[float, int, str]:
+        """The same as numbers, and the type of the bytes."""
+        scale, zero = self._of_tensor(node)  # type: ignore[misc]
+        return scale.item(), zero.item(), zero.dtype.name
+
     def _activation(self, name: str) -> SourceNode | None:
         """The DequantizeLinear of a tensor with one scale."""
         node = self._makers.get(name)
@@ -155,9 +160,9 @@ class _Groups:
         return nodes
 
     def _moved(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
-        """Bytes that move, with the same scale and zero."""
+        """Bytes that move, with the same scale, zero and type."""
         begin = self._activation(node.inputs[0])
-        if begin is None or self._of_tensor(begin) != self._of_tensor(end):
+        if begin is None or self._numbers(begin) != self._numbers(end):
             return None
         return replace(node, inputs=(begin.inputs[0], *node.inputs[1:]), outputs=end.outputs)
 
