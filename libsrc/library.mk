@@ -45,9 +45,9 @@ OBJECTS    := $(SMALL)
 
 # An object's folder also contains what make generates for its source. The folders of sources and builds appear neither in objects,
 # so that builds in different folders are equal, nor in commands, so that a moved folder is not built again. $$PWD is what
-# compilers write into debug information; $(CURDIR) differs below a symbolic link. With hash_dir=false, ccache would return objects
-# compiled in other folders without these flags. An object gets its name when it is complete: make would take what a killed command
-# has left for up to date.
+# compilers write into debug information; $(CURDIR) differs below a symbolic link. CCACHE_HASHDIR: with hash_dir=false ccache leaves
+# these flags out of its hash, and would return objects that name another folder. An object gets its name when it is
+# complete: make would take what a killed command has left for up to date.
 MAPPED    = -ffile-prefix-map="$$PWD"=. -ffile-prefix-map=$(B)=build
 TO_OBJECT = -I$(@D) $(MAPPED) -MT $@ -MF $(@:.o=.d) -c $< -o $@.new
 export CCACHE_HASHDIR := true

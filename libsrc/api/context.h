@@ -12,13 +12,20 @@
 
 struct sn_convolution;
 
+/* The convolutions that a context computes: those of its caller, and conversions of numbers before and after them. */
+struct sn_stages {
+    struct sn_convolution * plan; /* all of them, */
+    size_t count;                 /* and their number */
+    size_t first, given;          /* the first of the caller's, and their number */
+};
+
 struct sn_context_kind {
     const char * name;                 /* as in the public names: "Convolution32f" */
     void (*destroy)(void * context);   /* frees what the context owns besides the struct itself; NULL if nothing */
     /* Computes for SimdnetForward(), which has checked the members that do not depend on the context; NULL: it refuses. */
     void (*forward)(const char * function, void * context, const SimdnetForwardParameters * parameters);
     /* The convolutions of a context, whose parameters SimdnetShareParams() shares; NULL: it has none. */
-    struct sn_convolution * (*plans)(void * context, size_t * count);
+    struct sn_stages (*stages)(void * context);
     /* Whether they may be shared, besides what the convolutions need, or the last error is set; NULL: yes. */
     bool (*alike)(const char * function, const void * context, const void * from);
     /* SimdnetShareParams() for two contexts of a kind that has other parameters; NULL: it has none. */

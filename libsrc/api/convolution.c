@@ -206,10 +206,9 @@ bool sn_report_fault(const char * function, const struct sn_fault * fault)
 
 void sn_convolution_destroy(void * context) { sn_convolution_free(&((struct sn_convolution_context *)context)->plan); }
 
-struct sn_convolution * sn_convolution_plans(void * context, size_t * count)
+struct sn_stages sn_convolution_stages(void * context)
 {
-    *count = 1;
-    return &((struct sn_convolution_context *)context)->plan;
+    return (struct sn_stages){&((struct sn_convolution_context *)context)->plan, .count = 1, .first = 0, .given = 1};
 }
 
 static void describe(struct sn_convolution_context * c)

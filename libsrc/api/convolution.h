@@ -111,7 +111,7 @@ void * sn_convolution_init(const struct sn_context_kind * kind, const char * fun
                            const struct sn_convolution_family * family, size_t batch,
                            const struct sn_convolution_parameters * p);
 void sn_convolution_destroy(void * context); /* this and the next are for the kind */
-struct sn_convolution * sn_convolution_plans(void * context, size_t * count);
+struct sn_stages sn_convolution_stages(void * context);
 size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context);
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context);
 

@@ -9,7 +9,7 @@
 #include "ops/inner_product_32f.h"
 
 static const struct sn_context_kind kind = {.name = "InnerProduct16b", .destroy = sn_convolution_destroy,
-    .forward = sn_inner_product_forward_any, .plans = sn_convolution_plans};
+    .forward = sn_inner_product_forward_any, .stages = sn_convolution_stages};
 
 static bool check_type(const char * function, const char * name, enum sn_data type)
 {

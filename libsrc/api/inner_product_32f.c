@@ -7,7 +7,7 @@
 #include "api/inner_product.h"
 
 static const struct sn_context_kind kind = {.name = "InnerProduct32f", .destroy = sn_convolution_destroy,
-    .forward = sn_inner_product_forward_any, .plans = sn_convolution_plans};
+    .forward = sn_inner_product_forward_any, .stages = sn_convolution_stages};
 
 void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool transB, SimdBool constB, SimdBool bias,
                                     SimdConvolutionActivationType activation)

@@ -145,11 +145,11 @@ void * sn_merged_init(const struct sn_context_kind * kind, const char * function
 
 void sn_merged_destroy(void * context) { sn_merged_free(&((struct sn_merged_context *)context)->plan); }
 
-struct sn_convolution * sn_merged_plans(void * context, size_t * count)
+struct sn_stages sn_merged_stages_of(void * context)
 {
     struct sn_merged * plan = &((struct sn_merged_context *)context)->plan;
-    *count = sn_merged_stages(plan);
-    return &plan->stage[plan->first];
+    return (struct sn_stages){&plan->stage[plan->first], .count = sn_merged_stages(plan),
+        .first = (size_t)(plan->given - plan->first), .given = plan->count};
 }
 
 size_t sn_merged_external(const struct sn_context_kind * kind, const char * function, const void * context)

@@ -32,12 +32,12 @@ void * sn_merged_init(const struct sn_context_kind * kind, const char * function
 /* ---- for struct sn_context_kind */
 
 void sn_merged_destroy(void * context);
-struct sn_convolution * sn_merged_plans(void * context, size_t * count);
+struct sn_stages sn_merged_stages_of(void * context);
 void sn_merged_forward_any(const char * function, void * context, const SimdnetForwardParameters * f);
 
 /* `also`: NULL, or what SimdnetShareParams() asks, see there. */
 #define SN_MERGED_KIND(text, also) \
-    {.name = text, .destroy = sn_merged_destroy, .forward = sn_merged_forward_any, .plans = sn_merged_plans, .alike = also}
+    {.name = text, .destroy = sn_merged_destroy, .forward = sn_merged_forward_any, .stages = sn_merged_stages_of, .alike = also}
 
 /* ---- the public functions, for contexts of a kind */
 

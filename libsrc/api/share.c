@@ -50,33 +50,46 @@ static bool check_pair(const struct pair * p)
     return true;
 }
 
+/* The caller's convolutions one by one, then whether the same conversions are before and after them: their types tell that. */
+static bool check_stages(const char * function, const struct sn_stages * own, const struct sn_stages * from)
+{
+    static const char * const names[] = {"conv[0].", "conv[1].", "conv[2]."};
+    const bool several = own->given > 1;
+    SN_CHECK_FOR(function, from->given == own->given, false, "from has %zu convolutions, expected %zu as context", from->given,
+                 own->given);
+    for (size_t i = 0; i < own->given; ++i)
+        if (!check_pair(&(struct pair){function, several ? names[i] : "", &own->plan[own->first + i],
+                                       &from->plan[from->first + i]}))
+            return false;
+    const struct pair source = {function, several ? names[0] : "", &own->plan[0], &from->plan[0]};
+    const struct pair result = {function, several ? names[own->given - 1] : "", &own->plan[own->count - 1],
+        &from->plan[from->count - 1]};
+    return same_name(&source, "srcT", &sn_data_types, (int)source.from->p.srcT, (int)source.own->p.srcT) &&
+           same_name(&result, "dstT", &sn_data_types, (int)result.from->p.dstT, (int)result.own->p.dstT);
+}
+
 SimdBool SimdnetShareParams(void * context, const void * from)
 {
     SN_CALL_OF(context);
-    static const char * const names[] = {"conv[0].", "conv[1].", "conv[2]."};
     const struct sn_context * own = context;
     if (!sn_is_context(own, __func__) || !sn_is_context_as("from", from, __func__))
         return SimdFalse;
     const struct sn_context_kind * kind = ((const struct sn_context *)from)->kind;
     SN_CHECK(kind == own->kind, SimdFalse, "from is one of %s, expected one of %s as context", kind->name, own->kind->name);
-    SN_CHECK(kind->plans || kind->share, SimdFalse, "context is one of %s, expected one that has parameters", kind->name);
+    SN_CHECK(kind->stages || kind->share, SimdFalse, "context is one of %s, expected one that has parameters", kind->name);
     SN_CHECK(from != context, SimdFalse, "from is context, expected another one");
     if (kind->share)
         return kind->share(__func__, context, from) ? SimdTrue : SimdFalse;
-    size_t count, others;
-    struct sn_convolution * to = kind->plans(context, &count);
-    const struct sn_convolution * plan = kind->plans((void *)(uintptr_t)from, &others);
-    SN_CHECK(count == others, SimdFalse, "from has %zu convolutions, expected %zu as context", others, count);
-    for (size_t i = 0; i < count; ++i)
-        if (!check_pair(&(struct pair){__func__, count > 1 ? names[i] : "", &to[i], &plan[i]}))
-            return SimdFalse;
+    const struct sn_stages to = kind->stages(context), other = kind->stages((void *)(uintptr_t)from);
+    if (!check_stages(__func__, &to, &other))
+        return SimdFalse;
     if (kind->alike && !kind->alike(__func__, context, from))
         return SimdFalse;
-    if (!plan->packed) {
+    if (!other.plan->packed) {
         sn_error_set(SN_ERROR_STATE, __func__, "from has no parameters yet, expected SetParams to be called before");
         return SimdFalse;
     }
-    if (sn_convolution_share(to, plan, count))
+    if (sn_convolution_share(to.plan, other.plan, to.count))
         return SimdTrue;
     sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the offsets of inputs");
     return SimdFalse;

@@ -43,7 +43,7 @@ static void decode_zeros(const struct job * job, size_t row, size_t rows, sn_32f
     const struct sn_nbits * w = &job->p.w;
     for (size_t i = 0; i < rows; ++i) /* the half byte behind an odd number is overwritten by the next row's first */
         job->table->gemm_nbits.decode(&(struct sn_nbits_decode){.weight = job->zero + (row + i) * zero_bytes(w), .scale = &one,
-            .zero = &none, .bits = w->bits, 
+            .zero = &none, .bits = w->bits,
             .block = ONE_BLOCK, .bytes = zero_bytes(w), .dst = to + i * w->blocks});
 }
 

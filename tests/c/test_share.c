@@ -146,7 +146,7 @@ static void set_product_16b(void * context, const float * f)
 }
 
 /* Bytes, without activations. */
-static void * init_merged_8i(size_t batch, const parameters * p, size_t stages)
+static void * init_merged_quantized(size_t batch, const parameters * p, size_t stages)
 {
     parameters q[3];
     for (size_t i = 0; i < stages; ++i)
@@ -154,7 +154,7 @@ static void * init_merged_8i(size_t batch, const parameters * p, size_t stages)
     return SimdSynetQuantizedMergedConvolutionInit(batch, q, stages, 0);
 }
 
-static void set_merged_8i(void * context, const float * f)
+static void set_merged_quantized(void * context, const float * f)
 {
     static float scales[128];
     for (size_t i = 0; i < 128; ++i)
@@ -165,19 +165,36 @@ static void set_merged_8i(void * context, const float * f)
         (const float * const[]){scales, scales + 1, scales + 2}, NULL);
 }
 
-static void * product_8i_of(size_t M, const parameters * p, SimdBool transB)
+/* With statistics; three convolutions, or two and conversions. */
+static void * init_merged_8i(size_t batch, const parameters * p, size_t stages)
+{
+    return SimdSynetMergedConvolution8iInit(batch, p, stages, SimdSynetCompatibilityDefault);
+}
+
+static void set_merged_8i(void * context, const float * f)
+{
+    float low[128], high[128];
+    const float * const stats[] = {low, high, low, high, low, high};
+    for (size_t i = 0; i < 128; ++i)
+        low[i] = -1 + f[0], high[i] = 1 + (float)i / 50;
+    SimdSynetMergedConvolution8iSetParams(context, (const float * const[]){f, f + 3, f + 5}, NULL,
+                                          (const float * const[]){f + 7, f + 8, f + 9},
+                                          (const float * const[]){f + 20, f + 21, f + 22}, stats);
+}
+
+static void * product_quantized_of(size_t M, const parameters * p, SimdBool transB)
 {
     return SimdSynetQuantizedInnerProductInit(M, p->dstC, p->srcC, SimdTensorData8u, SimdTensorData8i, SimdTensorData8u, transB,
                                               SimdTrue, SimdFalse);
 }
 
-static void * init_product_8i(size_t batch, const parameters * p, size_t stages)
+static void * init_product_quantized(size_t batch, const parameters * p, size_t stages)
 {
     (void)stages;
-    return product_8i_of(batch * p->srcH * p->srcW, p, SimdTrue);
+    return product_quantized_of(batch * p->srcH * p->srcW, p, SimdTrue);
 }
 
-static void set_product_8i(void * context, const float * f)
+static void set_product_quantized(void * context, const float * f)
 {
     static float scales[128];
     for (size_t i = 0; i < 128; ++i)
@@ -197,9 +214,10 @@ static const struct kind
     back_16b = {"Deconvolution16b", init_back_16b, set_back_16b, SimdSynetDeconvolution16bInternalBufferSize},
     merged_16b = {"MergedConvolution16b", init_merged_16b, set_merged_16b, SimdSynetMergedConvolution16bInternalBufferSize},
     product_16b = {"InnerProduct16b", init_product_16b, set_product_16b, SimdSynetInnerProduct16bInternalBufferSize},
-    merged_8i = {"QuantizedMergedConvolution", init_merged_8i, set_merged_8i,
+    merged_8i = {"MergedConvolution8i", init_merged_8i, set_merged_8i, SimdSynetMergedConvolution8iInternalBufferSize},
+    merged_quantized = {"QuantizedMergedConvolution", init_merged_quantized, set_merged_quantized,
         SimdSynetQuantizedMergedConvolutionInternalBufferSize},
-    product_8i = {"QuantizedInnerProduct", init_product_8i, set_product_8i,
+    product_quantized = {"QuantizedInnerProduct", init_product_quantized, set_product_quantized,
         SimdSynetQuantizedInnerProductInternalBufferSize};
 
 /* ---- shapes */
@@ -320,12 +338,15 @@ static void all_kinds(void)
         {&merged_32f, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&merged_16b, 3, {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&merged_16b, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
-        {&merged_8i, 3, {bytes(shape(NHWC, 16, 40, 1, 1, 1)), bytes(shape(NHWC, 40, 40, 3, 1, 40)),
+        {&merged_quantized, 3, {bytes(shape(NHWC, 16, 40, 1, 1, 1)), bytes(shape(NHWC, 40, 40, 3, 1, 40)),
             bytes(shape(NHWC, 40, 24, 1, 1, 1))}},
-        {&merged_8i, 2, {bytes(shape(NHWC, 40, 40, 3, 2, 40)), bytes(shape(NHWC, 40, 24, 1, 1, 1))}},
+        {&merged_quantized, 2, {bytes(shape(NHWC, 40, 40, 3, 2, 40)), bytes(shape(NHWC, 40, 24, 1, 1, 1))}},
+        {&merged_8i, 2, {bytes(shape(NHWC, 40, 40, 3, 2, 40)), shape(NHWC, 40, 24, 1, 1, 1)}},
+        {&merged_8i, 2, {shape(NHWC, 16, 40, 1, 1, 1), bytes(shape(NHWC, 40, 40, 3, 1, 40))}},
         {&product_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}},
         {&product_16b, 1, {shape(NHWC, 31, 40, 1, 1, 1)}},
-        {&product_8i, 1, {bytes(shape(NHWC, 32, 40, 1, 1, 1))}}, {&product_8i, 1, {bytes(shape(NHWC, 31, 9, 1, 1, 1))}},
+        {&product_quantized, 1, {bytes(shape(NHWC, 32, 40, 1, 1, 1))}},
+        {&product_quantized, 1, {bytes(shape(NHWC, 31, 9, 1, 1, 1))}},
     };
     size_t shared = 0;
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
@@ -459,10 +480,10 @@ static void product_refusals(void)
     SimdRelease(from);
 }
 
-static void product_8i_refusals(void)
+static void product_quantized_refusals(void)
 {
-    struct subject s = {&product_8i, 1, {bytes(shape(NHWC, 32, 40, 1, 1, 1))}};
-    void * from = open_context(&s, 1, 3, 3), * context = product_8i_of(5, s.p, SimdFalse);
+    struct subject s = {&product_quantized, 1, {bytes(shape(NHWC, 32, 40, 1, 1, 1))}};
+    void * from = open_context(&s, 1, 3, 3), * context = product_quantized_of(5, s.p, SimdFalse);
     s.kind->set(from, floats);
     TEST(!SimdnetShareParams(context, from));
     TEST_REFUSED(1, "from packs its weights for '");
@@ -487,6 +508,28 @@ static void other_refusals(void)
     s.p[1].dstC = 25;
     refused(&s, from, 1, "conv[1].dstC of from is 24, expected 25");
     s = (struct subject){&merged_32f, 3,
+        {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}};
+    refused(&s, from, 1, "from has 2 convolutions, expected 3 as context");
+    SimdRelease(from);
+}
+
+/* Conversions of bytes are stages, too: messages count the caller's convolutions only. */
+static void conversion_refusals(void)
+{
+    struct subject s = {&merged_8i, 2, {bytes(shape(NHWC, 40, 40, 3, 1, 40)), shape(NHWC, 40, 24, 1, 1, 1)}};
+    s.p[0].dstT = SimdTensorData32f;
+    void * from = open_context(&s, 1, 9, 9);
+    s.kind->set(from, floats);
+    s.p[1].dstC = 25;
+    refused(&s, from, 1, ": conv[1].dstC of from is 24, expected 25");
+    s.p[1].dstC = 24, s.p[0].srcT = SimdTensorData32f;
+    refused(&s, from, 1, ": conv[0].srcT of from is SimdTensorData8u, expected SimdTensorData32f as in context");
+    s.p[0].srcT = SimdTensorData8u, s.p[1].dstT = SimdTensorData8u;
+    refused(&s, from, 1, ": conv[1].dstT of from is SimdTensorData32f, expected SimdTensorData8u as in context");
+    s = (struct subject){&merged_8i, 2, {shape(NHWC, 40, 40, 1, 1, 1), bytes(shape(NHWC, 40, 40, 3, 1, 40))}};
+    s.p[1].srcT = SimdTensorData32f;
+    refused(&s, from, 1, ": conv[0].kernelY of from is 3, expected 1");
+    s = (struct subject){&merged_8i, 3,
         {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}};
     refused(&s, from, 1, "from has 2 convolutions, expected 3 as context");
     SimdRelease(from);
@@ -583,7 +626,8 @@ int main(void)
         other_windows();
         cropped_kernels();
         pixels_of_both_layouts();
-        product_8i_refusals();
+        product_quantized_refusals();
+        conversion_refusals();
     }
     SimdnetSetMaxIsa(NULL);
     refusals();

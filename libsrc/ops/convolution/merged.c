@@ -1,6 +1,8 @@
 /* What merged convolutions of all element types share: parameters, memory, and the computation of whole images. */
 #include "ops/convolution/merged.h"
 
+#include "runtime/cpu.h"
+
 bool sn_merged_plan(struct sn_merged * m)
 {
     m->first = m->given;
@@ -51,6 +53,19 @@ bool sn_merged_plan_stage(struct sn_merged * m, int i)
     size_t all;
     return sn_convolution_plan(c) == SN_ERROR_NONE && sn_product(&all, m->batch, c->srcSize) &&
            sn_product(&all, m->batch, c->dstSize);
+}
+
+size_t sn_merged_rows(const struct sn_merged * m, size_t all, size_t (*step_size)(const struct sn_merged *, size_t rows))
+{
+    enum { FEW_ROWS = 4 };
+    const size_t budget = sn_cpu()->cacheL2 / 2, weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
+    const size_t most = sn_min(all, weights > budget ? SN_MOST_ROWS : FEW_ROWS);
+    size_t rows = sn_min(all, FEW_ROWS);
+    while (rows > 1 && step_size(m, rows) > budget)
+        --rows;
+    while (rows < most && step_size(m, sn_min(all, rows + FEW_ROWS)) <= budget)
+        rows = sn_min(all, rows + FEW_ROWS);
+    return rows;
 }
 
 bool sn_merged_plan_images(struct sn_merged * m, bool all)

@@ -1,7 +1,6 @@
 /*
  * Successive convolutions of NHWC images: expansion, depthwise, projection; the first or the last may be missing. What plans of
- * all element types share; merged_32f.c, merged_dot.c (bfloat16 numbers, and bytes with statistics) and merged_quantized.c
- * (bytes with scales and zero points) compute them.
+ * all element types share; each kind (struct sn_merged_kind) has its file.
  */
 #ifndef SN_OPS_CONVOLUTION_MERGED_H
 #define SN_OPS_CONVOLUTION_MERGED_H
@@ -28,6 +27,8 @@ struct sn_merged_kind {
     void (*forward)(const struct sn_merged * m, const struct sn_arrays * a);
 };
 
+/* merged_32f.c: floats; merged_dot.c: bfloat16 numbers, and bytes with statistics; merged_quantized.c: bytes with scales and zero
+ * points. */
 extern const struct sn_merged_kind sn_merged_32f, sn_merged_16b, sn_merged_8i, sn_merged_quantized;
 
 struct sn_merged {
@@ -82,6 +83,12 @@ void sn_merged_prepare(struct sn_merged * m, int i, const struct sn_convolution_
 
 /* and plans it, for one image; false: a size is too large. */
 bool sn_merged_plan_stage(struct sn_merged * m, int i);
+
+/* For m->rows: of `all` rows, so many that the data of a step, step_size() bytes, fit into half of the L2 cache. Four, which the
+ * depthwise kernel computes together, as more are no faster with few weights; with many, which each step reads from beyond that
+ * cache, a multiple of four, up to SN_MOST_ROWS. */
+enum { SN_MOST_ROWS = 32 };
+size_t sn_merged_rows(const struct sn_merged * m, size_t all, size_t (*step_size)(const struct sn_merged *, size_t rows));
 
 /* Plans the workspace for whole images; `all`: the result of the last stage is in it, too. */
 bool sn_merged_plan_images(struct sn_merged * m, bool all);

@@ -15,7 +15,6 @@
 #include "ops/cache_sets.h"
 #include "ops/convolution/32f_nhwc.h"
 #include "ops/convolution/cost.h"
-#include "runtime/cpu.h"
 #include "runtime/threads.h"
 
 /* ---- `base`: whole images, stage by stage */
@@ -32,8 +31,8 @@ static void forward_base(const struct sn_merged * m, const struct sn_arrays * a)
 
 /* ---- the plan */
 
-/* Limits of the rows of a step, and the lines that they need with the largest kernel and stride. */
-enum { FEW_ROWS = 4, MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
+/* The lines that the rows of a step need with the largest kernel and stride. */
+enum { MOST_LINES = 3 * (SN_MOST_ROWS - 1) + 7 };
 
 static size_t lines_of(const struct sn_merged * m, size_t rows)
 {
@@ -41,29 +40,12 @@ static size_t lines_of(const struct sn_merged * m, size_t rows)
     return sn_used(rows, p->strideY, p->kernelY, 1);
 }
 
-/* Floats that a step of `rows` rows reads and writes. */
+/* Bytes that a step of `rows` rows reads and writes. */
 static size_t step_size(const struct sn_merged * m, size_t rows)
 {
     const size_t ring = m->first == SN_EXPANSION ? lines_of(m, rows) * m->ring.line : 0;
     const size_t buffer = m->last == SN_PROJECTION ? rows * m->stage[SN_PROJECTION].p.dstW * m->ring.bufferPixel : 0;
-    return ring + buffer;
-}
-
-/*
- * A step has a multiple of four rows, which the depthwise kernel computes together, if its data fit into half of the L2
- * cache. With few weights, four: more are no faster. With many weights, which each step reads from beyond that cache, as
- * many rows as fit.
- */
-static void plan_rows(struct sn_merged * m)
-{
-    const size_t all = m->stage[m->last].p.dstH, budget = sn_cpu()->cacheL2 / 2 / sizeof(float);
-    const size_t weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
-    const size_t most = weights / sizeof(float) > budget ? MOST_ROWS : FEW_ROWS;
-    m->rows = sn_min(all, FEW_ROWS);
-    while (m->rows > 1 && step_size(m, m->rows) > budget)
-        --m->rows;
-    while (m->rows < sn_min(all, most) && step_size(m, sn_min(all, m->rows + FEW_ROWS)) <= budget)
-        m->rows = sn_min(all, m->rows + FEW_ROWS);
+    return (ring + buffer) * sizeof(float);
 }
 
 /* The workspace: the ring, the result of the depthwise stage, the band of the expansion. */
@@ -102,7 +84,7 @@ static bool plan(struct sn_merged * m)
     const size_t columns = sn_max(sn_used(p->dstW, p->strideX, p->kernelX, 1), p->padX + p->srcW);
     if (!sn_product(&m->ring.line, m->first == SN_EXPANSION ? columns : p->srcW, m->ring.pixel))
         return false;
-    plan_rows(m);
+    m->rows = sn_merged_rows(m, m->stage[m->last].p.dstH, step_size);
     return plan_work(m);
 }
 

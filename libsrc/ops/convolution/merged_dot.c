@@ -21,7 +21,6 @@
 #include "ops/convolution/conversion_8i.h"
 #include "ops/convolution/cost.h"
 #include "ops/widened.h"
-#include "runtime/cpu.h"
 #include "runtime/threads.h"
 
 static bool is_base(const struct sn_merged * m) { return !m->table->convolution_16b.tile.run; }
@@ -42,21 +41,6 @@ static size_t step_size(const struct sn_merged * m, size_t rows)
 {
     const size_t expanded = m->first == SN_EXPANSION ? lines_of(m, rows) * row_bytes(&m->stage[SN_EXPANSION]) : 0;
     return expanded + (m->last == SN_PROJECTION ? rows * row_bytes(&m->stage[SN_DEPTHWISE]) : 0);
-}
-
-/* Rows in steps of four, which the depthwise kernel computes together, if the data of a step fit into half of the L2 cache:
- * four with few weights, as many as fit with weights that each step reads from beyond that cache. */
-static void plan_rows(struct sn_merged * m)
-{
-    enum { FEW_ROWS = 4, MOST_ROWS = 32 };
-    const size_t all = m->stage[SN_DEPTHWISE].p.dstH, budget = sn_cpu()->cacheL2 / 2;
-    const size_t weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
-    const size_t most = weights > budget ? MOST_ROWS : FEW_ROWS;
-    m->rows = sn_min(all, FEW_ROWS);
-    while (m->rows > 1 && step_size(m, m->rows) > budget)
-        --m->rows;
-    while (m->rows < sn_min(all, most) && step_size(m, sn_min(all, m->rows + FEW_ROWS)) <= budget)
-        m->rows = sn_min(all, m->rows + FEW_ROWS);
 }
 
 static bool plan_work(struct sn_merged * m)
@@ -146,7 +130,7 @@ static bool plan(struct sn_merged * m)
     }
     if (m->stage[m->last].dstSize == 0 || is_base(m))
         return plan_base(m);
-    plan_rows(m);
+    m->rows = sn_merged_rows(m, m->stage[SN_DEPTHWISE].p.dstH, step_size);
     return plan_work(m);
 }
 
