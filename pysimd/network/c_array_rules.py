@@ -17,7 +17,7 @@ import numpy as np
 from pysimd.network.c_calls import C_TYPES
 from pysimd.network.convert.at_run_time import HostFunction
 from pysimd.network.convert.attention import excluded, inverse_root, is_seen, of_window
-from pysimd.network.convert.fold import DTYPES
+from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.convert.images import is_below_2_31, scale_of
 from pysimd.network.convert.integers import identity, positions, triangle
 from pysimd.network.convert.moves import from_first, is_outside, progression

@@ -17,7 +17,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
-from pysimd.network.convert.fold import DTYPES
+from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.mapped import refuse_devices
 from pysimd.network.onnx_messages import (
     Attribute,

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import pysimd
-from pysimd.network.convert.fold import DTYPES, FOLDS, evaluate
+from pysimd.network.convert.fold import FOLDS, evaluate
+from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.source import SourceNode
 
 INT64 = np.int64

@@ -16,7 +16,7 @@ from onnx import helper, numpy_helper  # noqa: E402
 
 import pysimd  # noqa: E402
 from pysimd.network import onnx_reader, onnx_wire, saved  # noqa: E402
-from pysimd.network.convert import fold  # noqa: E402
+from pysimd.network.convert import fold_node  # noqa: E402
 from pysimd.network.onnx_messages import File  # noqa: E402
 from pysimd.network.source import Source, SourceNode, Value  # noqa: E402
 from support import ROOT  # noqa: E402
@@ -125,15 +125,15 @@ def test_limits_of_saved_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_limit_of_what_is_computed_from_constants(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert f"may have {fold._MOST_BYTES} bytes" in PAGE
+    assert f"may have {fold_node.MOST_BYTES} bytes" in PAGE
     shape = numpy_helper.from_array(np.array([5]), "s")
     nodes = [helper.make_node("ConstantOfShape", ["s"], ["c"]), helper.make_node("Sum", ["x", "c"], ["y"])]
     nodes[1] = helper.make_node("Concat", ["x", "d"], ["y"], axis=1)
     nodes.insert(1, helper.make_node("Reshape", ["c", "t"], ["d"]))
     given = model(nodes, [shape, numpy_helper.from_array(np.array([1, 5]), "t")])
-    monkeypatch.setattr(fold, "_MOST_BYTES", 20)
+    monkeypatch.setattr(fold_node, "MOST_BYTES", 20)
     pysimd.load(given).prepare()
-    monkeypatch.setattr(fold, "_MOST_BYTES", 19)
+    monkeypatch.setattr(fold_node, "MOST_BYTES", 19)
     with pytest.raises(ValueError, match=r"the result would have the shape \(5,\)"):
         pysimd.load(given).prepare()
 
@@ -144,9 +144,9 @@ def test_limit_of_what_is_computed_from_one_constant(op: str, monkeypatch: pytes
     names = ["w", "axis"] if op == "CumSum" else ["w"]
     node = helper.make_node(op, names, ["c"], **({"to": 1} if op == "Cast" else {}))
     given = model([node, helper.make_node("Concat", ["c", "c"], ["y"], axis=0)], weights)
-    monkeypatch.setattr(fold, "_MOST_BYTES", 40)
+    monkeypatch.setattr(fold_node, "MOST_BYTES", 40)
     pysimd.load(given).prepare()
-    monkeypatch.setattr(fold, "_MOST_BYTES", 19)
+    monkeypatch.setattr(fold_node, "MOST_BYTES", 19)
     with pytest.raises(ValueError, match=r"the result would have the shape \(5,\)"):
         pysimd.load(given).prepare()
 

@@ -23,7 +23,8 @@ from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, OF_DATA, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.constants import computed
 from pysimd.network.convert.errors import NotHere, Unsupported, UnsupportedModel, UnsupportedNode
-from pysimd.network.convert.fold import DTYPES, FOLDS, evaluate
+from pysimd.network.convert.fold import FOLDS, evaluate
+from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.convert.groups import grouped
 from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.convert.shape_arithmetic import takes_sizes

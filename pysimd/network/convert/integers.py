@@ -11,7 +11,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, converts, converts_others
 from pysimd.network.convert.errors import NotHere
-from pysimd.network.convert.fold import DTYPES
+from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.open_arrays import later
 from pysimd.network.operators import axis_within
 from pysimd.network.sizes import whole

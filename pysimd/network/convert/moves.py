@@ -11,7 +11,8 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, converts
 from pysimd.network.convert.errors import Unsupported
-from pysimd.network.convert.fold import DTYPES, Part, parts
+from pysimd.network.convert.fold_moves import Part, parts
+from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.open_arrays import full, is_array, later
 from pysimd.network.operators import axis_within
 from pysimd.network.ranks import MOST

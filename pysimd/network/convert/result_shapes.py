@@ -11,7 +11,8 @@ from math import prod
 from typing import Any
 
 from pysimd.annotations import Shape
-from pysimd.network.convert.fold import FOLDS, parts
+from pysimd.network.convert.fold import FOLDS
+from pysimd.network.convert.fold_moves import parts
 from pysimd.network.sizes import broadcast_shapes, whole
 from pysimd.network.source import SourceNode
 
