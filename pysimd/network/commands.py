@@ -112,7 +112,8 @@ def add_to(commands: Any) -> None:
     run.add_argument(
         "--save",
         metavar="FOLDER",
-        help="writes the outputs to this folder, as NAME.npy; / in a name becomes %%2F; those of images as IMAGE.npz",
+        help="writes the outputs to this folder, as NAME.npy, the arrays of a sequence as NAME.0.npy, NAME.1.npy ...; "
+        "/ in a name becomes %%2F; those of images as IMAGE.npz",
     )
     run.add_argument(
         "--check", choices=("onnxruntime",), help="compares the outputs and the time with those of this library"
@@ -250,8 +251,7 @@ def _run(given: argparse.Namespace) -> int:
     for name, array in outputs.items():
         print(f"{printable(name)}: {_described(array)}")
         if given.save:
-            Path(given.save).mkdir(parents=True, exist_ok=True)
-            np.save(Path(given.save) / f"{_file_name(name)}.npy", array)
+            _write(Path(given.save), _file_name(name), array)
     is_course = isinstance(runner, CourseRunner)
     report = None if given.report is None or is_course else Report(runner, _SECONDS)
     milliseconds = (
@@ -315,6 +315,16 @@ def _values(array: Array, given: argparse.Namespace) -> Array:
     if array.dtype.kind == "f":
         return random.random(array.shape, np.float32).astype(array.dtype)
     return random.integers(0, 2, array.shape).astype(array.dtype)
+
+
+def _write(folder: Path, name: str, value: Any) -> None:
+    """An output into files: that of an array, one for each array of a sequence, none of an empty optional value."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(value, np.ndarray):
+        np.save(folder / f"{name}.npy", value)
+    elif value is not None:
+        for i, each in enumerate(value):
+            np.save(folder / f"{name}.{i}.npy", each)
 
 
 def _file_name(name: str) -> str:

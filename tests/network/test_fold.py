@@ -13,6 +13,7 @@ import pytest
 import pysimd
 from pysimd.network.convert.fold import FOLDS, evaluate
 from pysimd.network.convert.fold_node import DTYPES
+from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.source import SourceNode
 
 INT64 = np.int64
@@ -226,6 +227,21 @@ def test_absurd_sizes_are_refused(op: str, inputs: Any, attributes: Any) -> None
     with pytest.raises(ValueError):
         folded(op, *inputs, **attributes)
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("data", "indices", "expected"),
+    [
+        ((3, 4), (2, 9), (2, 9)),  # any number along the axis
+        ((3, 4), (3, 1), (3, 1)),
+        ((3, 4), (4, 4), None),  # more than the elements along another dimension
+        ((3, 4), (2, 4, 1), None),  # other dimensions
+    ],
+)
+def test_shape_of_gathered_elements(data: Any, indices: Any, expected: Any) -> None:
+    """What a plan for any size knows before it computes."""
+    node = SourceNode("GatherElements", ("x", "i"), ("y",), {"axis": 1})
+    assert result_shapes(node, [data, indices], {}) == (expected and [expected])
 
 
 ARRAYS = [

@@ -14,6 +14,7 @@ from bench.models import ACTIVATIONS, MODELS, Network, layers
 from network.reference import computed, inputs_of, reference
 from pysimd.annotations import Array, Shape
 from pysimd.network import Builder, Graph, Runner, memory
+from pysimd.network.graph import Type
 from pysimd.network.operators import types_of
 from pysimd.network.passes import simplified
 from pysimd.network.records import replace
@@ -330,6 +331,9 @@ def test_graphs_that_cannot_be_are_refused() -> None:
         types_of("Erf", [], {})
     with pytest.raises(ValueError, match="the operator Erf is not known"):
         Runner(Graph("unknown", [replace(node, operator="Erf")], *parts))
+    integers = [Type((2, 3), "int32")] * 2
+    with pytest.raises(ValueError, match="sigmoid is not a function of two tensors of integers"):
+        types_of("Elementwise", integers, {"function": "sigmoid"})
     with pytest.raises(ValueError, match="cannot be broadcast"):
         net.sum(x, net.image)
     with pytest.raises(ValueError, match="the window of 9 is larger than the image of 8"):

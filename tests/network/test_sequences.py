@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import pysimd
 from network.test_values import FLOAT, INT64, expected, floats, model, node, value
+from pysimd.__main__ import main
 from pysimd.network import Runner, onnx_reader
 from pysimd.network.convert import UnsupportedModel, graph_of
 from support import Array
@@ -103,6 +105,25 @@ def test_optional_values() -> None:
     found = pysimd.load(model(nodes, [value("x", FLOAT, X.shape)], outputs)).prepare()({"x": X})
     assert bool(found["has"]) and not bool(found["not"])
     np.testing.assert_array_equal(found["y"], X.clip(0))
+
+
+def test_outputs_of_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed and saved of sequences and optional values."""
+    nodes = [
+        node("SplitToSequence", "x", "two", gives="s"),
+        helper.make_node("Optional", [], ["none"], type=helper.make_tensor_type_proto(FLOAT, None)),
+    ]
+    message = model(nodes, [value("x", FLOAT, [5, 3])], [onnx.ValueInfoProto(name=name) for name in ("s", "none")], two=2)
+    onnx.save(message, str(tmp_path / "net.onnx"))
+    np.save(tmp_path / "x.npy", floats(5, 3))
+    arguments = ["--input", f"x:{tmp_path / 'x.npy'}", "--save", str(tmp_path / "results")]
+    assert main(["run", str(tmp_path / "net.onnx"), *arguments]) == 0
+    out = capsys.readouterr().out
+    assert "s: a sequence of 3\n" in out and "none: empty\n" in out
+    names = sorted(file.name for file in (tmp_path / "results").iterdir())
+    assert names == ["s.0.npy", "s.1.npy", "s.2.npy"]
+    parts = [np.load(tmp_path / "results" / name) for name in names]
+    np.testing.assert_array_equal(np.concatenate(parts), floats(5, 3), strict=True)
 
 
 def test_what_a_plan_cannot_have_is_a_course() -> None:

@@ -145,11 +145,11 @@ NEAREST = {
 
 #: The files of pytest that test a file in Python, for those that are not named like their family.
 NEAREST_PYTHON = {
-    "network/convert/fold": "test_fold test_convert test_special test_onnx",
+    "network/convert/fold*": "test_fold test_convert test_special test_onnx",
     "network/convert/attention": "test_microsoft test_convert test_passes test_onnx",
     "network/convert/windows": "test_max_pool test_fold test_convert test_convolutions test_opsets test_onnx",
     "network/convert/images": "test_convert test_resize_positions test_opsets test_onnx",
-    "network/convert/result_shapes": "test_sizes test_open_sizes test_open_arrays test_convert",
+    "network/convert/result_shapes": "test_fold test_sizes test_open_sizes test_open_arrays test_convert",
     "network/convert/*": "test_convert test_microsoft test_special test_opsets test_fold test_supported test_onnx "
     "test_open_sizes",
     "network/passes/*": "test_passes test_layers test_special test_random",
