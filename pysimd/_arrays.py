@@ -19,7 +19,7 @@ import numpy as np
 from pysimd._foreign import imported, is_foreign
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Coefficients, Shape
-from pysimd.errors import shown
+from pysimd.errors import dtype_name, shown
 
 
 class Element:
@@ -124,7 +124,7 @@ def _kind_of(value: Any) -> str:
 
 def not_an_array(value: Any, name: str, dtype: str) -> TypeError:
     """The error for an object that is not an array, with the code that makes one of this dtype of numbers."""
-    remedy = f": use np.array({name}, np.{dtype})" if isinstance(value, (*_NUMBERS, list, tuple)) else ""
+    remedy = f": use np.array({name}, {dtype_name(dtype)})" if isinstance(value, (*_NUMBERS, list, tuple)) else ""
     return TypeError(f"{name} is {_kind_of(value)}, expected a numpy.ndarray{remedy}")
 
 
@@ -170,7 +170,7 @@ def _conversion(array: Array, name: str, element: Element) -> str:
         return f"pysimd.quantize({as_floats}, stats)"
     if element is FLOAT32 and array.dtype.name in ("uint16", "bfloat16"):
         return f"pysimd.from_bfloat16({name}) or {name}.astype(np.float32)"
-    return f"{name}.astype(np.{element.name})"
+    return f"{name}.astype({dtype_name(element.name)})"
 
 
 def _refuse(array: Array, name: str, writable: bool) -> None:
@@ -210,7 +210,7 @@ def _checked(array: Any, name: str, shape: Shape, element: Element) -> Array:
 def _checked_output(array: Any, name: str, shape: Shape, element: Element) -> Array:
     """The same for an output."""
     checked = plain_output(array, name)
-    remedy = f"use np.empty({shape}, np.{element.dtype.name})"
+    remedy = f"use np.empty({shape}, {dtype_name(element.dtype.name)})"
     try:
         element_of_dtype(checked.dtype, name, (element,))
     except TypeError as error:

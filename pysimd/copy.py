@@ -13,7 +13,7 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Shape
 from pysimd.calls import call, call_struct, create
 from pysimd.context import ShapedContext
-from pysimd.errors import shown
+from pysimd.errors import dtype_name, shown
 
 #: A type of the library by its size: it moves elements, whatever they are.
 TYPES = {1: lib.SimdTensorData8u, 2: lib.SimdTensorData16b, 4: lib.SimdTensorData32f, 8: lib.SimdTensorData64i}
@@ -50,7 +50,7 @@ def _result(out: Array | None, shape: Shape, dtype: Any) -> tuple[Array, Array]:
         out = np.empty(shape, dtype)
         return out, out
     target = plain_output(out, "out")
-    remedy = f"use np.empty({shape}, np.{dtype})"
+    remedy = f"use np.empty({shape}, {dtype_name(dtype)})"
     if target.dtype != dtype:
         raise TypeError(f"out has dtype {target.dtype}, expected {dtype}: {remedy}")
     if target.shape != shape:
@@ -212,7 +212,7 @@ class Permute(ShapedContext):
         handle = self._open()
         array = plain(x, "x")
         if array.dtype != self._dtype:
-            raise TypeError(f"x has dtype {array.dtype}, expected {self._dtype}: use x.astype(np.{self._dtype})")
+            raise TypeError(f"x has dtype {array.dtype}, expected {self._dtype}: use x.astype({dtype_name(self._dtype)})")
         if array.shape != self._src_shape:
             raise ValueError(f"x has shape {array.shape}, expected {self._src_shape}")
         src = pointer(array, "x", UINT8)
@@ -251,7 +251,7 @@ def concatenate(arrays: Sequence[Elements], axis: int = 0, *, out: Array | None 
     axis %= rank
     for i, array in enumerate(sources):
         if array.dtype != first.dtype:
-            remedy = f"use arrays[{i}].astype(np.{first.dtype})"
+            remedy = f"use arrays[{i}].astype({dtype_name(first.dtype)})"
             raise TypeError(f"arrays[{i}] has dtype {array.dtype}, expected that of arrays[0], {first.dtype}: {remedy}")
         expected = (*first.shape[:axis], *array.shape[axis : axis + 1], *first.shape[axis + 1 :])
         if array.shape != expected:

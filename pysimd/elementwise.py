@@ -19,7 +19,7 @@ from pysimd.annotations import Array, ForeignArray, Shape
 from pysimd.calls import call_struct
 from pysimd.cast import CASTS
 from pysimd.enums import ElementwiseOperation
-from pysimd.errors import shown
+from pysimd.errors import dtype_name, shown
 
 _OPERATIONS: dict[Any, int] = {key: int(op) for op in ElementwiseOperation for key in (op, op.name.lower())}
 _BOOL = next(element for element in ELEMENTS if element.name == "bool")
@@ -47,7 +47,7 @@ def _pair(a: Any, b: Any, allowed: tuple[Element, ...]) -> tuple[Array, Array, E
             continue
         found.append(plain(value, name))
         if element_of(found[-1], name, allowed) is not element:
-            remedy = f"use {name}.astype(np.{element.name})"
+            remedy = f"use {name}.astype({dtype_name(element.name)})"
             raise TypeError(f"{name} has dtype {found[-1].dtype}, expected that of a, {element.name}: {remedy}")
     return found[0], found[1], element
 
@@ -142,7 +142,7 @@ def select(condition: Array | ForeignArray, a: Operand, b: Operand, *, out: Arra
 
     Formula: SimdnetSelect.
     """
-    mask = plain(condition, "condition")
+    mask = plain(condition, "condition", _BOOL)
     element_of(mask, "condition", (_BOOL,))
     first, second, element = _pair(a, b, ELEMENTS)
     shape = _broadcast((mask, first, second), ("condition", "a", "b"))

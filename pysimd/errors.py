@@ -24,6 +24,11 @@ class StateError(ValueError):
     """
 
 
+def dtype_name(dtype: Any) -> str:
+    """A type in the code that a message recommends: ``np.float32``, but ``bool``: NumPy 1.26 has no ``np.bool``."""
+    return "bool" if str(dtype) == "bool" else f"np.{dtype}"
+
+
 def shown(value: Any) -> str:
     """A value in a message: of an array the shape, of other long values the beginning."""
     if isinstance(value, np.ndarray):

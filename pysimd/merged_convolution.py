@@ -15,6 +15,7 @@ from pysimd._arrays import (
     INT32,
     NULL,
     UINT8,
+    Element,
     coefficients,
     coefficients_or_null,
     element_of_dtype,
@@ -191,7 +192,27 @@ class MergedConvolution32f(_Merged):
         self._create(src_shape, stages, residual)
 
 
-class MergedConvolution16b(_Merged):
+class _OfTypes(_Merged):
+    """Images of floats or of small numbers, between which numbers of a type that the class determines."""
+
+    def _create_of(
+        self,
+        src_shape: Shape,
+        stages: Sequence[ConvolutionStage],
+        small: Element,
+        src: Any,
+        dst: Any,
+        residual: bool = False,
+    ) -> None:
+        self._src = element_of_dtype(src, "src_dtype", (FLOAT32, small))
+        self._dst = element_of_dtype(dst, "dst_dtype", (FLOAT32, small))
+        self._create(src_shape, stages, residual)
+
+    def _types(self) -> dict[str, str]:
+        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}
+
+
+class MergedConvolution16b(_OfTypes):
     """Two or three convolutions of bfloat16 numbers in one call: the images between them stay in the caches.
 
     src_shape, stages, residual : as of :class:`MergedConvolution32f`, which has the same attributes; but the projection has
@@ -230,15 +251,10 @@ class MergedConvolution16b(_Merged):
         src_dtype: Any = "bfloat16",
         dst_dtype: Any = "bfloat16",
     ) -> None:
-        self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, BFLOAT16))
-        self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, BFLOAT16))
-        self._create(src_shape, stages, residual)
-
-    def _types(self) -> dict[str, str]:
-        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}
+        self._create_of(src_shape, stages, BFLOAT16, src_dtype, dst_dtype, residual)
 
 
-class MergedConvolution8i(_Merged):
+class MergedConvolution8i(_OfTypes):
     """Two or three convolutions in one call, of which the expansion and the projection multiply bytes.
 
     src_shape, stages : as of :class:`MergedConvolution32f`, which has the same attributes; but both strides of a stage are
@@ -279,18 +295,13 @@ class MergedConvolution8i(_Merged):
         src_dtype: Any = "uint8",
         dst_dtype: Any = "uint8",
     ) -> None:
-        self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, UINT8))
-        self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, UINT8))
-        self._create(src_shape, stages, False)
+        self._create_of(src_shape, stages, UINT8, src_dtype, dst_dtype)
 
     def _addends(self, residual: bool) -> dict[str, bool]:
         return {}
 
     def _addition(self, residual: bool) -> int:
         return int(lib.SimdSynetCompatibilityDefault)
-
-    def _types(self) -> dict[str, str]:
-        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}
 
     def set_params(
         self,

@@ -80,7 +80,7 @@ class QuantizedConvolution(SingleConvolution):
         io_zero = ffi.new("uint8_t[]", [zero for _, zero in linears])
         terms = NULL
         if bias is not None:
-            array = plain(bias, "bias")
+            array = plain(bias, "bias", INT32)
             element_of(array, "bias", (INT32,))
             if array.shape != (self._dst_c,):
                 raise ValueError(f"bias has shape {array.shape}, expected ({self._dst_c},)")

@@ -11,7 +11,7 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Indices, Shape
 from pysimd.calls import call, call_struct
 from pysimd.cast import CASTS
-from pysimd.errors import shown
+from pysimd.errors import dtype_name, shown
 
 _REDUCTIONS = {
     "none": lib.SimdnetScatterNone,
@@ -36,7 +36,7 @@ def _array(x: Any, name: str, allowed: tuple[Element, ...], like: Array | None =
     array = plain(x, name)
     element = element_of(array, name, allowed)
     if like is not None and like.dtype != array.dtype:
-        remedy = f"use {name}.astype(np.{like.dtype})"
+        remedy = f"use {name}.astype({dtype_name(like.dtype)})"
         raise TypeError(f"{name} has dtype {array.dtype}, expected that of x, {like.dtype}: {remedy}")
     if array.ndim > _MOST_DIMENSIONS:
         raise ValueError(f"{name} has {array.ndim} dimensions, expected at most {_MOST_DIMENSIONS}")

@@ -209,6 +209,11 @@ REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pysimd.relu(DOUBLES), TypeError, "x has dtype float64, expected float32: use x.astype(np.float32)"),
     (lambda: pysimd.relu([1.0]), TypeError, "x is a list, expected a numpy.ndarray: use np.array(x, np.float32)"),  # type: ignore[arg-type]
     (
+        lambda: pysimd.select([True], 1, 0),  # type: ignore[arg-type]
+        TypeError,
+        "condition is a list, expected a numpy.ndarray: use np.array(condition, bool)",
+    ),
+    (
         lambda: pysimd.relu(np.ones((2, 4), F32)[:, ::2]),
         ValueError,
         "x is not C-contiguous: use np.ascontiguousarray(x)",

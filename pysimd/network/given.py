@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from pysimd._arrays import is_array, not_an_array, plain
 from pysimd.annotations import Array, ForeignArray, Shape
-from pysimd.errors import printable, shown
+from pysimd.errors import dtype_name, printable, shown
 from pysimd.network.source import Value
 
 #: The inputs of a model, and their shapes: by name, or that of the only input.
@@ -102,7 +102,9 @@ def fitting(value: Any, name: str, target: Array) -> Array:
     if array.dtype != target.dtype and not (array.dtype == np.float16 and target.dtype == np.float32):
         if not is_array(value):
             raise not_an_array(value, name, target.dtype.name)
-        raise TypeError(f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype(np.{target.dtype})")
+        raise TypeError(
+            f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype({dtype_name(target.dtype)})"
+        )
     if array.shape != target.shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {target.shape}")
     return array
@@ -131,7 +133,7 @@ def constant(value: Any, name: str, dtype: str) -> Array:
     except TypeError:
         raise TypeError(f"{name} has the type {dtype}, of which no value can be given") from None
     if is_array(value) and array.dtype != target and not (array.dtype == np.float16 and target == np.float32):
-        raise TypeError(f"{name} has dtype {array.dtype}, expected {target}: use {name}.astype(np.{target})")
+        raise TypeError(f"{name} has dtype {array.dtype}, expected {target}: use {name}.astype({dtype_name(target)})")
     with np.errstate(all="ignore"):
         found = np.array(array, target, order="C")
     kept = np.isinf(found) == np.isinf(array) if target.kind == "f" else found == array

@@ -11,7 +11,7 @@ import numpy as np
 from pysimd._arrays import plain, plain_output
 from pysimd._library import ffi
 from pysimd.annotations import Array, Shape
-from pysimd.errors import check, errno, printable
+from pysimd.errors import check, dtype_name, errno, printable
 from pysimd.network.binding import Binding, Memory
 
 if TYPE_CHECKING:
@@ -190,7 +190,9 @@ def _target(value: Any, name: str, like: Array, what: str) -> Array:
         array = plain(value, printable(name)) if what == "input" else plain_output(value, printable(name))
     if array.dtype != like.dtype:
         name = printable(name)
-        raise TypeError(f"{name} has dtype {array.dtype}, expected {like.dtype}: use {name}.astype(np.{like.dtype})")
+        raise TypeError(
+            f"{name} has dtype {array.dtype}, expected {like.dtype}: use {name}.astype({dtype_name(like.dtype)})"
+        )
     if array.shape != like.shape:
         raise ValueError(printable(f"{name} has shape {array.shape}, expected {like.shape}"))
     if not array.flags.c_contiguous:
