@@ -1,10 +1,11 @@
 /*
  * A heap has the best values of a line up to here, the worst of them first: most values are only compared with that one.
- * Lines are divided among threads, a line is not.
+ * Lines are divided among threads, a line is not. The best one alone is found as a reduction finds it.
  */
 #include "ops/top_k.h"
 
 #include "ops/ranks.h"
+#include "ops/reduce.h"
 #include "ops/units.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
@@ -63,8 +64,38 @@ static void lines(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
+/* With the values of the indices of ArgMax or ArgMin. The latter are those of NaN where a line has one: it is the largest here. */
+static void values_of_best(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct sn_top_k * t = argument;
+    uint64_t * rank = work;
+    for (size_t line = begin; line < end; ++line) {
+        const sn_32f * src = (const sn_32f *)t->src + line / t->inner * t->count * t->inner + line % t->inner;
+        float value = src[(size_t)t->indices[line] * t->inner];
+        if (value != value && !t->largest) {
+            select_best(t, src, rank, false);
+            t->indices[line] = (int64_t)sn_rank_index(*rank);
+            value = src[sn_rank_index(*rank) * t->inner];
+        }
+        ((sn_32f *)t->values)[line] = value;
+    }
+}
+
+static void best(const struct sn_top_k * t)
+{
+    const size_t lines = t->outer * t->inner;
+    uint64_t rank;
+    sn_reduce((struct sn_reduce){.op = t->largest ? SN_REDUCE_ARG_MAX : SN_REDUCE_ARG_MIN, .count = 3, .src = t->src,
+        .dst = t->indices, .d = {{t->outer, t->count * t->inner, false}, {t->count, t->inner, true}, {t->inner, 1, false}}});
+    values_of_best(t, &rank, 0, lines);
+}
+
 bool sn_top_k_32f(const struct sn_top_k * t)
 {
+    if (t->k == 1) {
+        best(t);
+        return true;
+    }
     const size_t bytes = t->k * sizeof(uint64_t);
     void * work = sn_scratch(bytes);
     if (!work)
