@@ -120,6 +120,9 @@ SN_INLINE void elements_of(struct sn_gather_elements g, size_t bytes, bool wide,
     for (size_t at = begin, i = begin % inner; at < end;) {
         const uint8_t * src = g.src + at / block * g.count * inner * bytes;
         const size_t stop = sn_min(end, (at / block + 1) * block);
+        for (; inner == 1 && at + 4 <= stop; at += 4)
+            SN_UNROLL for (size_t k = at; k < at + 4; ++k)
+                memcpy(g.dst + k * bytes, src + counted(sn_index_at(&indices, k), g.count) * bytes, bytes);
         for (; at < stop; ++at) {
             const size_t t = counted(sn_index_at(&indices, at), g.count);
             memcpy(g.dst + at * bytes, src + (t * inner + i) * bytes, bytes);
