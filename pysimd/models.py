@@ -23,7 +23,9 @@ class ModelProto(Protocol):
 ModelLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, ModelProto]
 
 
-def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None = None) -> Model:
+def load(
+    model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None = None, prepared: bool = False
+) -> Model:
     """Loads a model.
 
     model : the path of an ONNX file, or of one that ``save()`` of a model has written; or the bytes of an ONNX file, or an
@@ -31,6 +33,9 @@ def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None 
     fallback : Python functions for operators that are not supported, by "Operator" or "domain.Operator". One is called
         with a read-only array for each input and with the attributes as keywords; it returns an array, or a tuple or a list
         of them, whose shapes depend only on those of the inputs: it is called with zeros for each new shape, too.
+    prepared : whether to use plans and packed weights that ``save(path, prepared=...)`` has written into the file, where they
+        are for these shapes, this version, instruction set and preference: then nothing is planned and packed. A plan is a
+        program, which no check can make safe: only for files that nobody else can have written.
 
     Raises ValueError for a file that is not such a model, OSError if it cannot be read.
     ``print(model)`` lists operators that are not supported, as does the error of ``prepare()``.
@@ -47,7 +52,10 @@ def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None 
     file = os.path.basename(model) if isinstance(model, (str, os.PathLike)) else ""
     with uncollected():
         if isinstance(model, (str, os.PathLike)) and saved.is_saved(model):
-            return Model(saved.read(model), fallback, file)
+            source, plans = saved.read_with_plans(model)
+            made = Model(source, fallback, file)
+            made._plans = plans if prepared and not fallback else ()
+            return made
         from pysimd.network import onnx_reader
 
         return Model(onnx_reader.read(model), fallback, file)

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, Union, overload
 from pysimd._geometry import number, shape_of
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable, shown
-from pysimd.infrastructure import get_preference, preference
+from pysimd.infrastructure import active_isa, get_preference, preference
 from pysimd.network import saved
+from pysimd.network import prepared as stored_plans
 from pysimd.network.check import refused
 from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, explained, refuse_others, sum_of
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
+from pysimd.network.memory import packed
 from pysimd.network.passes import simplified
 from pysimd.network.planning import planning
 from pysimd.network.program import Program
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from pysimd.network import c_open, c_program
     from pysimd.network.course import Course
     from pysimd.network.course_runner import CourseRunner
+    from pysimd.network.graph import Graph
+    from pysimd.network.memory import Plan
 
 Fallback = Mapping[str, Callable[..., Any]]
 #: Examples of sizes of open dimensions: by name a size, or several; or a list of such mappings.
@@ -76,6 +80,7 @@ class Model(KeepsRunners):
         self._course: CourseRunner | None = None
         self._is_in_parts = False  # whether some shapes, which may be all, have no plan
         self._limits: dict[str, int] = {}  # those that were set
+        self._plans: Sequence[saved.StoredPlan] = ()  # of the file, if they are to be used
 
     def __call__(self, inputs: Inputs, *, outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
         """Computes the outputs for these inputs, as new arrays by name.
@@ -114,7 +119,7 @@ class Model(KeepsRunners):
     def _prepared(self, shapes: Mapping[str, Shape], released: Runner | None) -> Runner:
         """For a call: by a plan that serves other shapes too, where the file leaves dimensions open."""
         dims = open_dims(self.inputs, {})
-        if dims is None or not set(shapes) <= set(dims):
+        if dims is None or not set(shapes) <= set(dims) or self._stored(shapes, "nchw"):
             return self._fixed(shapes, "nchw", None)
         if self._open is None:
             self._open = self._open_runner(dims, "nchw")
@@ -233,6 +238,7 @@ class Model(KeepsRunners):
         prefer = _preferred(prefer)
         model = Model(self.source, self._fallback, self._file)
         model._contexts = self._preferring.setdefault(prefer, Contexts(prefer))
+        model._plans = self._plans
         return model
 
     def _refuse_unknown(self, given: Iterable[str], known: Collection[str]) -> None:
@@ -351,17 +357,50 @@ class Model(KeepsRunners):
 
     def _fixed(self, shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None) -> Runner:
         given = self.shapes(shapes)
+        stored = self._stored(given, layout)
+        runner = stored and self._runner_of(stored, progress)
+        if runner is None:
+            runner = self._planned(given, shapes, layout, progress)
+        runner.operators = tuple(node.op for node in self.source.nodes)
+        runner.file = self.source.file
+        return runner
+
+    def _planned(
+        self, given: Mapping[str, Shape], shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None
+    ) -> Runner:
         with planning(self.source.weights.values()), explained(self.inputs, given):
             graph = graph_of(self.source, given, self._fallback)
             try:
                 program = Program(simplified(graph), layout, self._contexts, self.outputs)
                 del graph  # the program has its weights, until they are packed
-                runner = Runner.packing(program, progress)
+                return Runner.packing(program, progress)
             except ValueError as error:
                 raise (self._no_plan(shapes) or error) from error
-        runner.operators = tuple(node.op for node in self.source.nodes)
-        runner.file = self.source.file
-        return runner
+
+    def _purpose(self, shapes: Mapping[str, Shape], layout: str) -> stored_plans.Purpose:
+        """What a plan of this process would be for."""
+        return stored_plans.purpose(active_isa(), self._contexts.prefer or get_preference(), layout, shapes)
+
+    def _stored(self, shapes: Mapping[str, Shape], layout: str) -> saved.StoredPlan | None:
+        """The plan of the file for these shapes of all inputs, if it has one that serves here."""
+        if not self._plans:
+            return None
+        wanted = self._purpose(shapes, layout)
+        return next((plan for plan in self._plans if plan.purpose == wanted), None)
+
+    def _runner_of(self, plan: saved.StoredPlan, progress: Callable[[float], Any] | None) -> Runner | None:
+        """A runner of a plan of the file; None if its contexts would be others on this processor."""
+        shapes, layout = plan.purpose.shapes, plan.purpose.layout
+
+        def described() -> tuple[Graph, Graph, Plan]:
+            program = self._program(shapes, layout, self._contexts)
+            return program.graph, program.stored, packed(program.arrangement)
+
+        return plan.runner(self._contexts, described, progress)
+
+    def _program(self, shapes: Mapping[str, Shape], layout: str, contexts: Contexts) -> Program:
+        with planning(self.source.weights.values()):
+            return Program(simplified(graph_of(self.source, shapes, self._fallback)), layout, contexts, self.outputs)
 
     def _open_runner(self, dims: Dims, layout: str) -> OpenRunner:
         def plan(sizes: Sizes) -> OpenPlan:
@@ -406,12 +445,44 @@ class Model(KeepsRunners):
         found = refused(graph)
         return UnsupportedModel(self.name, found) if found else None
 
-    def save(self, path: Any) -> None:
+    def save(
+        self,
+        path: Any,
+        prepared: Shapes | Sequence[Shapes] | bool = False,
+        *,
+        layout: str = "nchw",
+        prefer: str | None = None,
+    ) -> None:
         """Writes the model to a ".simdnet" file, which :func:`pysimd.load` reads as it reads an ONNX file.
 
-        The file is complete or not there at all. Fallbacks are not saved. Raises OSError if it cannot be written.
+        prepared : shapes of the inputs, as of :meth:`prepare`, for which the file shall also contain what a preparation
+            finds: the plan and packed weights, for the instruction set in use; a list of shapes for several; True for the
+            shapes of the file of the model. ``pysimd.load(path, prepared=True)`` uses them.
+        layout, prefer : of these preparations, as of :meth:`prepare`.
+
+        The file is complete or not there at all. Fallbacks are not saved. Raises OSError if it cannot be written; with
+        `prepared` also what :meth:`prepare` raises, and ValueError where dimensions are open, values decide what is
+        computed, or Python computes a node: then there is no plan that a file can contain.
         """
-        saved.write(self.source, path)
+        if layout not in ("nchw", "nhwc"):
+            raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
+        several: Sequence[Any] = prepared if isinstance(prepared, list) else [] if prepared is False else [prepared]
+        contexts = Contexts(_preferred(prefer))
+        plans = [self._plan(None if each is True else each, layout, contexts) for each in several]
+        saved.write(self.source, path, plans)
+
+    def _plan(self, shapes: Shapes | None, layout: str, contexts: Contexts) -> saved.Plan:
+        """The plan for these shapes, for a file."""
+        given = self.shapes(shapes)
+        purpose = stored_plans.purpose(active_isa(), str(contexts.prefer), layout, given)
+
+        def describe(arrays: stored_plans.Arrays) -> dict[str, Any]:
+            with explained(self.inputs, given):
+                program = self._program(given, layout, contexts)
+                plan = packed(program.arrangement)
+                return stored_plans.described(program, plan.offsets, plan.size, arrays)
+
+        return purpose, describe
 
     def compile(
         self,
@@ -593,6 +664,7 @@ class Model(KeepsRunners):
         self.__dict__.update(state)
         self._contexts, self._runners = Contexts(), Runners()
         self._preferring, self._open, self._course, self._is_in_parts, self._limits = {}, None, None, False, {}
+        self._plans = ()  # those of a file, which is elsewhere in another process
         for name, value in limits.items():
             setattr(self, name, value)
 

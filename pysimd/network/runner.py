@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
 from pysimd.network.graph import Graph, Node
 from pysimd.network.in_place import Calls, Elsewhere, InPlace, are_large
 from pysimd.network.memory import Places, Plan, packed
-from pysimd.network.program import Program
 from pysimd.network.records import record
+
+if TYPE_CHECKING:
+    from pysimd.network.prepared import StoredProgram
+    from pysimd.network.program import Program
 
 _PAGE = 4096
 _MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
@@ -68,6 +71,8 @@ class Runner:
         progress: Callable[[float], Any] | None = None,
         outputs: Iterable[str] | None = None,
     ) -> None:
+        from pysimd.network.program import Program  # here, as a plan in a file needs none of what it imports
+
         self._pack(Program(graph, layout, Contexts() if contexts is None else contexts, outputs), progress)
 
     @classmethod
@@ -86,6 +91,23 @@ class Runner:
         light = program.graph, program.stored, plan
         self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
         self.clear()
+
+    @classmethod
+    def of_stored(
+        cls: type[Self],
+        program: StoredProgram,
+        described: Callable[[], tuple[Graph, Graph, Plan]],
+        progress: Callable[[float], Any] | None = None,
+    ) -> Self:
+        """A runner of a plan in a file.
+
+        described : as of :meth:`of_program`.
+        """
+        runner = object.__new__(cls)
+        runner._start(program, BoundSizes(), Places((), 0, program.offsets, program.size), progress)
+        runner._described = described
+        runner.clear()
+        return runner
 
     @classmethod
     def of_program(
@@ -113,14 +135,15 @@ class Runner:
 
     def _start(
         self,
-        program: Program,
+        program: Program | StoredProgram,
         sizes: BoundSizes,
         places: Places,
         progress: Callable[[float], Any] | None = None,
         block: Array | None = None,
         last: bool = False,
     ) -> None:
-        self._program, self._sizes, self._places = program, sizes, places
+        self._program: Any = program
+        self._sizes, self._places = sizes, places
         self.layout = program.layout
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.file = ""  # the path of the model, if it has one, for reports

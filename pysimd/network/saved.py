@@ -8,16 +8,22 @@ have no checksum, which would read all of them first.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network import prepared
 from pysimd.network.files import whole
 from pysimd.network.mapped import refuse_devices
 from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, Value, in_order
+
+if TYPE_CHECKING:
+    from pysimd.network.contexts import Contexts
+    from pysimd.network.runner import Runner
 
 _MAGIC = b"simdnet model "
 _VERSION = 1
@@ -33,6 +39,55 @@ _DTYPES = (
 )  # fmt: skip
 
 
+#: Describes a plan for JSON; its arrays are given places.
+Describe = Callable[[prepared.Arrays], Mapping[str, Any]]
+#: A plan that is to be written, and what it is for.
+Plan = tuple[prepared.Purpose, Describe]
+
+
+class StoredPlan(NamedTuple):
+    """A plan in a file.
+
+    text, checksum : that of its text, which has been compared with nothing yet.
+    parser : of the arrays of the file.
+    """
+
+    purpose: prepared.Purpose
+    text: Array
+    checksum: int
+    parser: _Parser
+    path: str
+
+    def runner(self, contexts: Contexts, described: Any, progress: Any) -> Runner | None:
+        """A runner of the plan; None if the library refuses a context, whose algorithm may depend on the processor.
+
+        contexts, described, progress : as of :meth:`Runner.of_stored`.
+
+        Raises ValueError for a plan that is damaged.
+        """
+        from pysimd.network.runner import Runner
+
+        program = self._program(contexts)
+        try:
+            return Runner.of_stored(program, described, progress)
+        except prepared.Misfit:
+            return None
+        except prepared.ERRORS as error:
+            raise ValueError(f"{self.path} is modified: its plan cannot be used: {_told(error)}") from None
+
+    def _program(self, contexts: Contexts) -> prepared.StoredProgram:
+        import json
+        import zlib
+
+        text = self.text.tobytes()
+        if zlib.crc32(text) != self.checksum:
+            raise ValueError(f"{self.path} is truncated or modified: its plan has another checksum")
+        try:
+            return prepared.StoredProgram(json.loads(text), self.purpose.layout, self.parser.array, contexts)
+        except prepared.ERRORS as error:
+            raise ValueError(f"{self.path} is modified: its plan is none: {_told(error)}") from None
+
+
 def is_saved(path: Any) -> bool:
     """Whether a file has this format. Raises OSError if it cannot be read, ValueError if it is not a file."""
     refuse_devices(path)
@@ -43,13 +98,20 @@ def is_saved(path: Any) -> bool:
 # ---- writing
 
 
-def write(source: Source, path: Any) -> None:
-    """Writes a model. The file is complete or as before: it is written under another name, and then renamed."""
+def write(source: Source, path: Any, plans: Sequence[Plan] = ()) -> None:
+    """Writes a model. The file is complete or as before: it is written under another name, and then renamed.
+
+    plans : of preparations, to be read without planning.
+    """
     import json  # here, as it is not needed for ONNX files
     import zlib
 
     arrays = _Arrays()
     described = _described(source, arrays)
+    if plans:
+        known = {prepared.key_of(array): place for array, place in zip(arrays.found, arrays.places)}
+        kept = prepared.Arrays(arrays.add, known)
+        described["plans"] = [_described_plan(*plan, kept) for plan in plans]
     text = json.dumps({**described, "bytes": arrays.end}).encode()
     header = text + b" " * (-(_START + len(text)) % _ALIGNMENT)
     if len(header) > _MOST_HEADER:
@@ -73,6 +135,7 @@ class _Arrays:
 
     def __init__(self) -> None:
         self.found: list[Array] = []
+        self.places: list[dict[str, Any]] = []  # of these
         self.end = 0  # where the next one begins
 
     def add(self, array: Array) -> dict[str, Any]:
@@ -81,8 +144,19 @@ class _Arrays:
             raise ValueError(f"a weight has dtype {array.dtype}, which cannot be saved")
         place = {"offset": self.end, "dtype": array.dtype.name, "shape": array.shape}
         self.found.append(array)
+        self.places.append(place)
         self.end += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
         return place
+
+
+def _described_plan(purpose: prepared.Purpose, describe: Describe, arrays: prepared.Arrays) -> dict[str, Any]:
+    """What the header says of a plan: its text is one of the arrays."""
+    import json
+    import zlib
+
+    text = json.dumps(describe(arrays), separators=(",", ":")).encode()
+    place = arrays.add(np.frombuffer(text, np.uint8))
+    return {**purpose._asdict(), "text": place, "checksum": zlib.crc32(text)}
 
 
 def _described(source: Source, arrays: _Arrays) -> dict[str, Any]:
@@ -127,6 +201,11 @@ def _attribute(value: Any, arrays: _Arrays) -> Any:
 
 def read(path: Any) -> Source:
     """Reads a model. Raises ValueError for another, truncated or modified file; OSError if it cannot be read."""
+    return read_with_plans(path)[0]
+
+
+def read_with_plans(path: Any) -> tuple[Source, list[StoredPlan]]:
+    """The same, with the plans that the file holds."""
     import json
     import zlib
 
@@ -152,7 +231,9 @@ def read(path: Any) -> Source:
         if size - begin != _integer(given["bytes"]):
             raise ValueError(f"its weights have {size - begin} bytes, expected {given['bytes']}")
         data = np.memmap(path, np.uint8, "r", begin) if size > begin else np.zeros(0, np.uint8)
-        return replace(in_order(_Parser(data).source(given, 0)), file=os.fsdecode(path))
+        parser = _Parser(data)
+        source = replace(in_order(parser.source(given, 0)), file=os.fsdecode(path))
+        return source, [parser.plan(each, source.file) for each in _list(given.get("plans", []))]
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
         raise ValueError(f"{path} is truncated or modified: {_told(error)}") from None
 
@@ -194,19 +275,29 @@ class _Parser:
             [_parsed_value(value) for value in _list(given["inputs"])],
             [_parsed_value(value) for value in _list(given["outputs"])],
             nodes,
-            {_text(name): self._array(place) for name, place in given["weights"].items()},
+            {_text(name): self.array(place) for name, place in given["weights"].items()},
             [_parsed_value(value) for value in _list(given.get("overridable", []))],  # which older files do not have
             _names(given.get("values", [])),  # nor these
         )
 
+    def plan(self, given: Any, path: str) -> StoredPlan:
+        """A plan, whose text is not read yet."""
+        words = [_text(given[name]) for name in ("version", "level", "prefer", "layout")]
+        shapes = {_text(name): tuple(map(_integer, _list(shape))) for name, shape in given["shapes"].items()}
+        text = self.array(given["text"])
+        if text.dtype != np.uint8:
+            raise TypeError("the text of a plan is no bytes")
+        return StoredPlan(prepared.Purpose(*words, shapes), text, _integer(given["checksum"]), self, path)
+
     def _attribute(self, value: Any, depth: int) -> Any:
         if isinstance(value, dict):
-            return self._array(value["array"]) if "array" in value else self.source(value["graph"], depth + 1)
+            return self.array(value["array"]) if "array" in value else self.source(value["graph"], depth + 1)
         if not all(type(each) in (int, float, str) for each in (value if isinstance(value, list) else [value])):
             raise ValueError("an attribute has a value of an unknown type")
         return value
 
-    def _array(self, place: Any) -> Array:
+    def array(self, place: Any) -> Array:
+        """The array at a place."""
         dtype, shape = place["dtype"], tuple(map(_integer, _list(place["shape"])))
         if len(shape) > _MOST_DIMENSIONS:
             raise ValueError(f"an array has {len(shape)} dimensions")
