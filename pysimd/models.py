@@ -23,9 +23,7 @@ class ModelProto(Protocol):
 ModelLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, ModelProto]
 
 
-def load(
-    model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None = None, prepared: bool = False
-) -> Model:
+def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None = None, prepared: bool = False) -> Model:
     """Loads a model.
 
     model : the path of an ONNX file, or of one that ``save()`` of a model has written; or the bytes of an ONNX file, or an
@@ -33,9 +31,9 @@ def load(
     fallback : Python functions for operators that are not supported, by "Operator" or "domain.Operator". One is called
         with a read-only array for each input and with the attributes as keywords; it returns an array, or a tuple or a list
         of them, whose shapes depend only on those of the inputs: it is called with zeros for each new shape, too.
-    prepared : whether to use plans and packed weights that ``save(path, prepared=...)`` has written into the file, where they
-        are for these shapes, this version, instruction set and preference: then nothing is planned and packed. A plan is a
-        program, which no check can make safe: only for files that nobody else can have written.
+    prepared : whether preparations use the plans that ``save(path, prepared=...)`` has written into the file, where one is
+        for these shapes, this version, instruction set and preference. A plan is a program, which no check can make safe:
+        only for files that nobody else can have written.
 
     Raises ValueError for a file that is not such a model, OSError if it cannot be read.
     ``print(model)`` lists operators that are not supported, as does the error of ``prepare()``.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pysimd.network.binding import Binding
 from pysimd.network.contexts import created
-from pysimd.network.convert import UnsupportedNode
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
 from pysimd.network.lower import steps_of
+from pysimd.network.unsupported import UnsupportedNode
 from pysimd.network.views import Constant, View
 
 

@@ -11,7 +11,6 @@ from pysimd._geometry import number
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network.control import Branch
-from pysimd.network.convert import UnsupportedModel, UnsupportedNode
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
 from pysimd.network.convert.conversion import INPUT_TYPES, full_name, supported_operators
 from pysimd.network.course import Course, Env, HostPart, Part, Segment, Shared, Times
@@ -21,6 +20,7 @@ from pysimd.network.in_place import copied_to
 from pysimd.network.open_runner import Dims, OpenRunner
 from pysimd.network.partition import LOOPS, Scope
 from pysimd.network.source import Source, Value
+from pysimd.network.unsupported import UnsupportedModel, UnsupportedNode
 
 _RUNS = 3  # of a report, after one that plans
 _LISTED = 6

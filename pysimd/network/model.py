@@ -11,22 +11,17 @@ from pysimd._geometry import number, shape_of
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable, shown
 from pysimd.infrastructure import active_isa, get_preference, preference
-from pysimd.network import saved
 from pysimd.network import prepared as stored_plans
-from pysimd.network.check import refused
+from pysimd.network import saved
 from pysimd.network.contexts import Contexts
-from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, explained, refuse_others, sum_of
-from pysimd.network.open_plan import OpenPlan
-from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
 from pysimd.network.memory import packed
-from pysimd.network.passes import simplified
+from pysimd.network.open_runner import Dims, OpenRunner, OpenShapes, open_dims
 from pysimd.network.planning import planning
-from pysimd.network.program import Program
 from pysimd.network.runner import Runner
 from pysimd.network.runners import KeepsRunners, Runners
-from pysimd.network.sizes import Sizes
 from pysimd.network.source import Dimension, Source, Value, with_values
+from pysimd.network.unsupported import UnsupportedModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +31,9 @@ if TYPE_CHECKING:
     from pysimd.network.course_runner import CourseRunner
     from pysimd.network.graph import Graph
     from pysimd.network.memory import Plan
+    from pysimd.network.open_plan import OpenPlan
+    from pysimd.network.program import Program
+    from pysimd.network.sizes import Sizes
 
 Fallback = Mapping[str, Callable[..., Any]]
 #: Examples of sizes of open dimensions: by name a size, or several; or a list of such mappings.
@@ -368,10 +366,12 @@ class Model(KeepsRunners):
     def _planned(
         self, given: Mapping[str, Shape], shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None
     ) -> Runner:
+        from pysimd.network import planner
+
         with planning(self.source.weights.values()), explained(self.inputs, given):
-            graph = graph_of(self.source, given, self._fallback)
+            graph = planner.graph_of(self.source, given, self._fallback)
             try:
-                program = Program(simplified(graph), layout, self._contexts, self.outputs)
+                program = planner.Program(planner.simplified(graph), layout, self._contexts, self.outputs)
                 del graph  # the program has its weights, until they are packed
                 return Runner.packing(program, progress)
             except ValueError as error:
@@ -390,19 +390,23 @@ class Model(KeepsRunners):
 
     def _runner_of(self, plan: saved.StoredPlan, progress: Callable[[float], Any] | None) -> Runner | None:
         """A runner of a plan of the file; None if its contexts would be others on this processor."""
-        shapes, layout = plan.purpose.shapes, plan.purpose.layout
 
         def described() -> tuple[Graph, Graph, Plan]:
-            program = self._program(shapes, layout, self._contexts)
+            program = self._program(plan.purpose.shapes, plan.purpose.layout, self._contexts)
             return program.graph, program.stored, packed(program.arrangement)
 
         return plan.runner(self._contexts, described, progress)
 
     def _program(self, shapes: Mapping[str, Shape], layout: str, contexts: Contexts) -> Program:
+        from pysimd.network import planner
+
         with planning(self.source.weights.values()):
-            return Program(simplified(graph_of(self.source, shapes, self._fallback)), layout, contexts, self.outputs)
+            graph = planner.simplified(planner.graph_of(self.source, shapes, self._fallback))
+            return planner.Program(graph, layout, contexts, self.outputs)
 
     def _open_runner(self, dims: Dims, layout: str) -> OpenRunner:
+        from pysimd.network import planner
+
         def plan(sizes: Sizes) -> OpenPlan:
             try:
                 return planned(sizes, sizes.__getitem__)
@@ -414,9 +418,9 @@ class Model(KeepsRunners):
                 name: tuple(size_of(n) if isinstance(n, str) else n for n in each) for name, each in dims.items()
             }
             with planning(self.source.weights.values()):
-                graph = simplified(graph_of(self.source, shapes, self._fallback))
+                graph = planner.simplified(planner.graph_of(self.source, shapes, self._fallback))
                 operators = tuple(node.op for node in self.source.nodes)
-                return OpenPlan(sizes, graph, layout, self._contexts, self.outputs, operators, self.source.file)
+                return planner.OpenPlan(sizes, graph, layout, self._contexts, self.outputs, operators, self.source.file)
 
         return OpenRunner(self.inputs, dims, plan, layout)
 
@@ -437,12 +441,14 @@ class Model(KeepsRunners):
 
     def _no_plan(self, shapes: Shapes | None = None) -> UnsupportedModel | None:
         """Why it is no plan for these shapes; None if it is one."""
+        from pysimd.network import planner
+
         try:
             with planning(self.source.weights.values()):
-                graph = graph_of(self.source, self.shapes(shapes), self._fallback)
+                graph = planner.graph_of(self.source, self.shapes(shapes), self._fallback)
         except UnsupportedModel as error:
             return error
-        found = refused(graph)
+        found = planner.refused(graph)
         return UnsupportedModel(self.name, found) if found else None
 
     def save(
@@ -576,35 +582,35 @@ class Model(KeepsRunners):
         self, shapes: Sequence[Mapping[str, Shape]], layout: str, contexts: Contexts, most_passes: int | None
     ) -> list[c_program.Function]:
         """What computes the outputs in C for each of these shapes of all inputs."""
-        from pysimd.network import c_course, c_program
+        from pysimd.network import c_course, c_program, planner
 
         try:
-            graphs = [simplified(graph_of(self.source, each, self._fallback)) for each in shapes]
+            graphs = [planner.simplified(planner.graph_of(self.source, each, self._fallback)) for each in shapes]
         except UnsupportedModel as error:
             course = self._new_course(contexts, error)
             self._refuse_weights(name for each in shapes for name in each)
             if most_passes is not None:
                 course.shared.most_passes = most_passes
             return c_course.functions_of(course, shapes, layout)
-        programs = [Program(graph, layout, contexts, self.outputs) for graph in graphs]
+        programs = [planner.Program(graph, layout, contexts, self.outputs) for graph in graphs]
         for program in programs:
             program.refuse_contexts()
         return [c_program.planned(program, i) for i, program in enumerate(programs)]
 
     def _open_plans(self, dims: Dims, given: OpenSizes, layout: str, contexts: Contexts) -> list[c_open.Plan]:
         """Plans for these dimensions, some of which are names: one for each example that no earlier one serves."""
-        from pysimd.network import c_open
+        from pysimd.network import c_open, planner
 
         plans: list[c_open.Plan] = []
         for example in _examples([*dict.fromkeys(n for each in dims.values() for n in each if isinstance(n, str))], given):
             if any(plan.sizes.conditions_hold()(*example.values()) for plan in plans):
                 continue
-            sizes = Sizes(example)
+            sizes = planner.Sizes(example)
             shapes: dict[str, Any] = {
                 each: tuple(sizes[n] if isinstance(n, str) else n for n in of) for each, of in dims.items()
             }
-            graph = simplified(graph_of(self.source, shapes, self._fallback))
-            plans.append(c_open.Plan(sizes, Program(graph, layout, contexts, self.outputs)))
+            graph = planner.simplified(planner.graph_of(self.source, shapes, self._fallback))
+            plans.append(c_open.Plan(sizes, planner.Program(graph, layout, contexts, self.outputs)))
         return plans
 
     def __repr__(self) -> str:

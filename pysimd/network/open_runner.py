@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from pysimd._geometry import shape_of
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable, shown
 from pysimd.network.given import Inputs, array_of, by_name, explained, refuse_others
-from pysimd.network.open_plan import OpenPlan
 from pysimd.network.runner import Runner
 from pysimd.network.runners import KeepsRunners, Runners
 from pysimd.network.sizes import Sizes
 from pysimd.network.source import Value
+
+if TYPE_CHECKING:
+    from pysimd.network.open_plan import OpenPlan
 
 Dims = Mapping[str, tuple[Union[int, str], ...]]
 #: Shapes of inputs, by name or that of the only one, of which some dimensions are names, or None.

@@ -18,7 +18,7 @@ import numpy as np
 from pysimd._library import VERSION, ffi, lib
 from pysimd.annotations import Array, Shape
 from pysimd.network.binding import address_of
-from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs, constants_in
+from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs
 from pysimd.network.views import View
 
 if TYPE_CHECKING:
@@ -258,7 +258,10 @@ class StoredProgram:
     def _view(self, root: Any, dtype: Any, shape: Any, strides: Any, offset: Any) -> View:
         view = View(root, dtype, tuple(map(_natural, shape)), tuple(map(_natural, strides)), _natural(offset))
         last = sum((n - 1) * stride for n, stride in zip(view.shape, view.strides)) if view.size else 0
-        if len(shape) != len(strides) or view.offset + last + view.itemsize > self._ends[root] + (not view.size) * view.itemsize:
+        if (
+            len(shape) != len(strides)
+            or view.offset + last + view.itemsize > self._ends[root] + (not view.size) * view.itemsize
+        ):
             raise ValueError(f"{root!r} is not within its memory")
         return view
 

@@ -65,15 +65,16 @@ class StoredPlan(NamedTuple):
 
         Raises ValueError for a plan that is damaged.
         """
+        from pysimd.network.planning import uncollected
         from pysimd.network.runner import Runner
 
-        program = self._program(contexts)
         try:
-            return Runner.of_stored(program, described, progress)
+            with uncollected():
+                return Runner.of_stored(self._program(contexts), described, progress)
         except prepared.Misfit:
             return None
         except prepared.ERRORS as error:
-            raise ValueError(f"{self.path} is modified: its plan cannot be used: {_told(error)}") from None
+            raise ValueError(f"{self.path} is truncated or modified: its plan cannot be used: {_told(error)}") from None
 
     def _program(self, contexts: Contexts) -> prepared.StoredProgram:
         import json
@@ -81,11 +82,8 @@ class StoredPlan(NamedTuple):
 
         text = self.text.tobytes()
         if zlib.crc32(text) != self.checksum:
-            raise ValueError(f"{self.path} is truncated or modified: its plan has another checksum")
-        try:
-            return prepared.StoredProgram(json.loads(text), self.purpose.layout, self.parser.array, contexts)
-        except prepared.ERRORS as error:
-            raise ValueError(f"{self.path} is modified: its plan is none: {_told(error)}") from None
+            raise ValueError("it has another checksum")
+        return prepared.StoredProgram(json.loads(text), self.purpose.layout, self.parser.array, contexts)
 
 
 def is_saved(path: Any) -> bool:
@@ -282,12 +280,14 @@ class _Parser:
 
     def plan(self, given: Any, path: str) -> StoredPlan:
         """A plan, whose text is not read yet."""
-        words = [_text(given[name]) for name in ("version", "level", "prefer", "layout")]
+        version, level, prefer, layout = [_text(given[name]) for name in ("version", "level", "prefer", "layout")]
         shapes = {_text(name): tuple(map(_integer, _list(shape))) for name, shape in given["shapes"].items()}
         text = self.array(given["text"])
         if text.dtype != np.uint8:
             raise TypeError("the text of a plan is no bytes")
-        return StoredPlan(prepared.Purpose(*words, shapes), text, _integer(given["checksum"]), self, path)
+        return StoredPlan(
+            prepared.Purpose(version, level, prefer, layout, shapes), text, _integer(given["checksum"]), self, path
+        )
 
     def _attribute(self, value: Any, depth: int) -> Any:
         if isinstance(value, dict):

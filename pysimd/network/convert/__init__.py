@@ -17,6 +17,6 @@ from pysimd.network.convert import (  # noqa: F401  which registers converters
     sequences,
 )
 from pysimd.network.convert.conversion import Conversion, converts, graph_of
-from pysimd.network.convert.errors import Unsupported, UnsupportedModel, UnsupportedNode
+from pysimd.network.unsupported import Unsupported, UnsupportedModel, UnsupportedNode
 
 __all__ = ["Conversion", "Unsupported", "UnsupportedModel", "UnsupportedNode", "converts", "graph_of"]

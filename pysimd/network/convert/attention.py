@@ -9,11 +9,11 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.layers import product
 from pysimd.network.open_arrays import later
 from pysimd.network.records import record
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 
 _LEAST = -3e38  # of scores where a mask may exclude a whole row, whose softmax would be NaN
 

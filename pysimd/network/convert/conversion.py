@@ -22,7 +22,6 @@ from pysimd.cast import CASTS
 from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, OF_DATA, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.constants import computed
-from pysimd.network.convert.errors import NotHere, Unsupported, UnsupportedModel, UnsupportedNode
 from pysimd.network.convert.fold import FOLDS, evaluate
 from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.convert.groups import grouped
@@ -35,6 +34,7 @@ from pysimd.network.operators import IDENTITY
 from pysimd.network.records import record, replace
 from pysimd.network.sizes import fixed, is_open, whole
 from pysimd.network.source import Source, SourceNode
+from pysimd.network.unsupported import NotHere, Unsupported, UnsupportedModel, UnsupportedNode
 
 #: A tensor that is known, or the name in the graph of one that is computed.
 Value = Union[Array, str]

@@ -14,7 +14,6 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of, replaced_at
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.places import largest_with_places
 from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import grid_positions, same_padding
@@ -23,6 +22,7 @@ from pysimd.network.operators import IDENTITY, windows_along
 from pysimd.network.records import record
 from pysimd.network.sizes import Size, whole
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 from pysimd.resize import scaled
 
 _MOST_SLICES = 500

@@ -10,12 +10,12 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, converts, converts_others
-from pysimd.network.convert.errors import NotHere
 from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.open_arrays import later
 from pysimd.network.operators import axis_within
 from pysimd.network.sizes import whole
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import NotHere
 
 _INTEGERS = CAST_TYPES - {"float32", "bool"}
 _UNSIGNED = ("uint8", "uint64")

@@ -11,11 +11,11 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of
 from pysimd.network.convert.equations import indices_of
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.open_arrays import spread
 from pysimd.network.operators import IDENTITY
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 from pysimd.recurrent import activation_of
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, converts
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.fold_moves import Part, parts
 from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.open_arrays import full, is_array, later
@@ -18,6 +17,7 @@ from pysimd.network.operators import axis_within
 from pysimd.network.ranks import MOST
 from pysimd.network.sizes import array_of, broadcast_shapes, whole
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 
 
 def _axes(c: Conversion, i: int, rank: int) -> list[int] | None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.open_arrays import full, spread
 from pysimd.network.operators import IDENTITY, axis_within
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 
 
 @converts("BatchNormalization")

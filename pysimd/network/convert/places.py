@@ -11,11 +11,11 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, converts
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.open_arrays import later
 from pysimd.network.operators import windows_along
 from pysimd.network.sizes import whole
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 
 #: Each element of a window is a slice, a comparison and two selections.
 _MOST_TAPS = 128

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.open_arrays import later
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 
 #: Operators of one tensor: the function, and its parameters: numbers, or attributes with their defaults.
 _UNARY: dict[str, tuple[str, tuple[float | tuple[str, float], ...]]] = {

@@ -14,11 +14,11 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.conversion import Conversion, Value, float32_of
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.open_arrays import full
 from pysimd.network.operators import IDENTITY
 from pysimd.network.records import record
 from pysimd.network.sizes import broadcast_shapes
+from pysimd.network.unsupported import Unsupported
 
 BYTES = ("uint8", "int8")
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import Conversion, Value, converts
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.images import Window, like_input, sides_of, weights_of, window_of
 from pysimd.network.convert.quantized import (
     Bytes,
@@ -35,6 +34,7 @@ from pysimd.network.convert.quantized import (
 from pysimd.network.operators import IDENTITY, windows_along
 from pysimd.network.records import record, replace
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 
 _MOST_PLACES = 500
 

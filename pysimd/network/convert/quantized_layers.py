@@ -16,12 +16,12 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.constants import computed
 from pysimd.network.convert.conversion import Conversion, Value, converts
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.images import Window, image, like_input, sides_of, spatial, window_of
 from pysimd.network.convert.quantized import BYTES, Result, exact, quantized, scale_at, scaled, zero_at
 from pysimd.network.operators import axis_within, windows_along
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 
 _MOST_PLACES = 500
 

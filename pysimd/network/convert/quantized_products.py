@@ -9,7 +9,6 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.convert import layers
 from pysimd.network.convert.conversion import Conversion, Value, converts
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.convert.quantized import (
     Bytes,
     Result,
@@ -25,6 +24,7 @@ from pysimd.network.convert.quantized import (
     scaled,
 )
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import Unsupported
 
 
 @converts("DynamicQuantizeLinear", any_type=True)

@@ -9,13 +9,13 @@ import numpy as np
 
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, Value, converts, converts_others, float32_of
-from pysimd.network.convert.errors import NotHere, Unsupported
 from pysimd.network.convert.fold_numbers import of_blocks
 from pysimd.network.convert.quantized import exact, integers
 from pysimd.network.open_arrays import spread
 from pysimd.network.operators import axis_within
 from pysimd.network.sizes import whole
 from pysimd.network.source import SourceNode
+from pysimd.network.unsupported import NotHere, Unsupported
 
 _REDUCE = {
     "ReduceSum": "sum",

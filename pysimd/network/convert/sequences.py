@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from pysimd.network.convert.conversion import Conversion, Item, Listed, Value, converts
-from pysimd.network.convert.errors import Unsupported
 from pysimd.network.operators import axis_within
 from pysimd.network.source import Source, SourceNode
+from pysimd.network.unsupported import Unsupported
 
 _MOST = 1024  # elements of a sequence that is known, and nodes that a body becomes
 
