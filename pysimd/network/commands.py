@@ -28,6 +28,7 @@ _SHAPES_OF_PROGRAM = (
     "; several of one input are several shapes of the program; a dimension with a name, as in NAME:1,3,48,W, is open: the "
     "program takes its size"
 )
+_SHAPES_OF_PLANS = "; with --prepared; several of an input are for a plan for each"
 _OPEN_SHAPE = "; a dimension with a name, as in NAME:1,3,48,W, is open in the plan, and has its number from --input"
 
 Value = TypeVar("Value")
@@ -42,6 +43,16 @@ def add_to(commands: Any) -> None:
     save = commands.add_parser("save", help="writes a model as .simdnet: one file, with the weights in place")
     save.set_defaults(run=_save)
     save.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
+    save.add_argument(
+        "--prepared",
+        action="store_true",
+        help="with the plan and packed weights for these shapes and the instruction set in use, for run --prepared",
+    )
+    run.add_argument(
+        "--prepared",
+        action="store_true",
+        help="uses the plan that save --prepared has written: only for files that nobody else can have written",
+    )
     write = commands.add_parser("compile", help="writes a model as a C program")
     write.set_defaults(run=_compile)
     write.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder to write to")
@@ -85,7 +96,7 @@ def add_to(commands: Any) -> None:
             metavar="NAME=VALUE",
             help="makes an input a constant: a number, a list such as [1,2], or FILE.npy; in the order of the file",
         )
-    for command in (run, write):
+    for command in (run, save, write):
         command.add_argument(
             "--shape",
             action="append",
@@ -93,7 +104,7 @@ def add_to(commands: Any) -> None:
             type=_shape,
             metavar="NAME:N,C,H,W",
             help="the shape of an input, in the order of the file"
-            + (_SHAPES_OF_PROGRAM if command is write else _OPEN_SHAPE),
+            + (_SHAPES_OF_PROGRAM if command is write else _OPEN_SHAPE if command is run else _SHAPES_OF_PLANS),
         )
         command.add_argument(
             "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"
@@ -168,7 +179,8 @@ def _given_value(text: str) -> tuple[str, Any]:
 def _model(given: argparse.Namespace) -> Model:
     """The model, with constants in place of the inputs whose values are given."""
     values = {name: _loaded(value) if isinstance(value, str) else value for name, value in given.value}
-    return pysimd.load(given.model).with_values(values)
+    model = pysimd.load(given.model, prepared=getattr(given, "prepared", False))
+    return model.with_values(values) if values else model
 
 
 def _threads(text: str) -> int:
@@ -183,7 +195,11 @@ def _show(given: argparse.Namespace) -> int:
 
 
 def _save(given: argparse.Namespace) -> int:
-    _model(given).save(given.output)
+    model = _model(given)
+    if given.shape and not given.prepared:
+        raise ValueError("--shape is given, but not --prepared: the file has no plan, and so no shapes")
+    shapes: Any = [_named(model, each) for each in _several(given.shape)]
+    model.save(given.output, shapes if given.prepared else False, layout=given.layout, prefer=given.prefer)
     print(f"{given.output}: {Path(given.output).stat().st_size / 1e6:.1f} MB")
     return 0
 

@@ -209,11 +209,15 @@ class StoredProgram:
         for i, step in enumerate(self.steps):
             made = step.made
             try:
-                yield None if made is None else self._contexts.created(made, self._contexts.key(made), {})
+                context = None if made is None else self._created(made)
             except ValueError as error:
                 raise Misfit(str(error)) from error
+            yield context
             if progress is not None:
                 progress((i + 1) / len(self.steps))
+
+    def _created(self, made: Made) -> Context:
+        return self._contexts.created(made, self._contexts.key(made), {})
 
     def _step(self, calls: Any, made: Any, scratch: Any) -> Steps:
         created = made and Made(self._call(made[0]), made[1] and self._call(made[1]))
@@ -257,11 +261,8 @@ class StoredProgram:
 
     def _view(self, root: Any, dtype: Any, shape: Any, strides: Any, offset: Any) -> View:
         view = View(root, dtype, tuple(map(_natural, shape)), tuple(map(_natural, strides)), _natural(offset))
-        last = sum((n - 1) * stride for n, stride in zip(view.shape, view.strides)) if view.size else 0
-        if (
-            len(shape) != len(strides)
-            or view.offset + last + view.itemsize > self._ends[root] + (not view.size) * view.itemsize
-        ):
+        nbytes = sum((n - 1) * stride for n, stride in zip(view.shape, view.strides)) + view.itemsize if view.size else 0
+        if len(shape) != len(strides) or view.offset + nbytes > self._ends[root]:
             raise ValueError(f"{root!r} is not within its memory")
         return view
 

@@ -14,7 +14,7 @@ import pytest
 
 import pysimd
 from pysimd.annotations import Array
-from pysimd.network import model as model_module
+from pysimd.network import planner
 from pysimd.network.calls import parts_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
@@ -326,7 +326,7 @@ def plans_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
             hash(of.shape)
         return simplified(graph)
 
-    monkeypatch.setattr(model_module, "simplified", of_numbers)
+    monkeypatch.setattr(planner, "simplified", of_numbers)
 
 
 def test_plans_for_one_shape_each_are_not_all_kept(plans_of_numbers: None) -> None:
@@ -349,7 +349,7 @@ def test_a_plan_of_numbers_where_sizes_are_refused(monkeypatch: pytest.MonkeyPat
             raise ValueError("no numbers")
         return simplified(graph)
 
-    monkeypatch.setattr(model_module, "simplified", of_numbers)
+    monkeypatch.setattr(planner, "simplified", of_numbers)
     model = recogniser()
     run = model.prepare()
     for width in (30, 31, 30):
