@@ -25,6 +25,8 @@ class _Own:
 
 
 OWN = _Own()
+#: The function that gives a context packed weights in place, which must exist as long as it does.
+SET_PACKED = "SimdnetSetPacked"
 
 
 class Call(NamedTuple):

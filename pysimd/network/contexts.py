@@ -14,7 +14,7 @@ from pysimd.annotations import Array
 from pysimd.errors import raise_last
 from pysimd.infrastructure import preference
 from pysimd.network.binding import Binding, Bound
-from pysimd.network.calls import Made, constants_in
+from pysimd.network.calls import SET_PACKED, Made, constants_in
 from pysimd.network.mapped import owner_of, release
 
 
@@ -110,9 +110,10 @@ class Contexts:
             return context
         binding = Binding(None, sizes)  # which holds what the call reads
         binding.call(made.params, context.handle)()
-        context._keeps = alike
+        is_packed = made.params.function == SET_PACKED
+        context._keeps = (alike, binding) if is_packed else alike
         alike[:] = [*map(weakref.ref, alike.alive()), weakref.ref(context)]
-        for array in constants_in(made.params):
+        for array in () if is_packed else constants_in(made.params):
             release(array)
         return context
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from pysimd._library import VERSION, ffi, lib
 from pysimd.annotations import Array, Shape
+from pysimd.errors import check
 from pysimd.network.binding import address_of
-from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs
+from pysimd.network.calls import OWN, SET_PACKED, Call, Made, PythonCall, Steps, Struct, Structs
 from pysimd.network.views import View
 
 if TYPE_CHECKING:
@@ -72,6 +73,15 @@ class Arrays(NamedTuple):
             self.known[key] = self.add(array)
         return self.known[key]
 
+    def equal(self, array: Array) -> Any:
+        """The place of an array of bytes; of equal ones, there is one."""
+        from hashlib import sha256
+
+        key = sha256(array).digest()
+        if key not in self.known:
+            self.known[key] = self.add(array)
+        return self.known[key]
+
 
 def key_of(array: Array) -> Any:
     """What is equal for views of the same elements, as long as the array exists."""
@@ -113,7 +123,6 @@ class _Writer:
         self._arrays = arrays
         self.places: list[Any] = []
         self._numbers: dict[str, int] = {}  # of places
-        self._packed: dict[Any, list[Any]] = {}  # calls that set packed weights, by the arrays that these were made of
         self._keeps: list[Any] = []  # arrays, so that no other one gets their address
 
     def step(self, step: Steps, context: Context | None) -> list[Any]:
@@ -126,7 +135,13 @@ class _Writer:
         return [self._call(made.create), made.params and self._params(made.params, context)]
 
     def _params(self, params: Call, context: Context) -> list[Any]:
-        return self._call(params)
+        """The call that gives a context its packed weights, or those that it packs where they have no form for files."""
+        packed = np.empty(lib.SimdnetPackedSize(context.handle), np.uint8)
+        if not packed.size:
+            return self._call(params)
+        lib.SimdnetGetPacked(context.handle, ffi.from_buffer(packed))
+        check()
+        return [SET_PACKED, "own", {"array": self._numbered(self._arrays.equal(packed))}, packed.size]
 
     def _call(self, call: Call | PythonCall) -> list[Any]:
         assert isinstance(call, Call)
@@ -156,12 +171,14 @@ class _Writer:
 
     def _array(self, array: Array) -> int:
         self._keeps.append(array)
-        place = self._arrays.place(array)
-        return self._numbers.setdefault(repr(place), self._listed(place))
+        return self._numbered(self._arrays.place(array))
 
-    def _listed(self, place: Any) -> int:
-        self.places.append(place)
-        return len(self.places) - 1
+    def _numbered(self, place: Any) -> int:
+        key = repr(place)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.places)
+            self.places.append(place)
+        return self._numbers[key]
 
 
 # ---- reading

@@ -314,6 +314,82 @@ static parameters bytes(parameters p)
     return p;
 }
 
+/* ---- packed parameters in memory of the caller */
+
+/* What SimdnetSetPacked() refuses changes nothing. */
+static void refuse_packed(void * context, const uint8_t * bytes, size_t size, const char * word)
+{
+    TEST(!SimdnetSetPacked(context, bytes, size));
+    TEST_REFUSED(1, word);
+    TEST(SimdnetPackedSize(context) == 0);
+    TEST_NO_ERROR();
+}
+
+/* The bytes of `from`, which computed `first`, serve an equal context, and those that share its parameters. */
+static void use_packed(const struct subject * s, void * from, size_t size)
+{
+    uint8_t * bytes = SimdAllocate(2 * size, 64), * again = bytes + size;
+    void * context = open_context(s, 1, 17, 15), * third = open_context(s, 1, 17, 15);
+    TEST(SimdnetGetPacked(from, bytes));
+    SimdRelease(from);
+    refuse_packed(context, bytes, size - 1, "size is ");
+    refuse_packed(context, bytes + 1, size, "src is not at a multiple of 64 bytes");
+    refuse_packed(context, NULL, size, "src is NULL");
+    for (size_t i = 0; i < 440; i += 40) {
+        bytes[i] ^= 1; /* numbers of activations are numbers like the weights */
+        if (!SimdnetSetPacked(context, bytes, size))
+            TEST_REFUSED(1, "src was packed for another context than '");
+        bytes[i] ^= 1;
+    }
+    bytes[0] ^= 1;
+    TEST(!SimdnetSetPacked(third, bytes, size));
+    bytes[0] ^= 1;
+    TEST(SimdnetSetPacked(context, bytes, size));
+    TEST_NO_ERROR();
+    forward(context, second);
+    TEST(same());
+    TEST(SimdnetShareParams(third, context));
+    SimdRelease(context);
+    forward(third, second);
+    TEST(same());
+    TEST(SimdnetPackedSize(third) == size && SimdnetGetPacked(third, again) && memcmp(bytes, again, size) == 0);
+    const size_t held = s->kind->held(third);
+    s->kind->set(third, floats + 1);
+    TEST(s->kind->held(third) > held);
+    memset(bytes, 0, size); /* which nothing uses any more */
+    context = open_context(s, 1, 17, 15);
+    s->kind->set(context, floats + 1);
+    forward(context, first);
+    forward(third, second);
+    TEST(same());
+    SimdRelease(context);
+    SimdRelease(third);
+    SimdFree(bytes);
+}
+
+static bool store(const struct subject * s)
+{
+    void * from = open_context(s, 1, 17, 15);
+    TEST(SimdnetPackedSize(from) == 0);
+    TEST_NO_ERROR();
+    TEST(!SimdnetGetPacked(from, second));
+    TEST_REFUSED(1, "expected one whose SimdnetPackedSize() is not 0");
+    s->kind->set(from, floats);
+    forward(from, first);
+    const size_t size = SimdnetPackedSize(from);
+    TEST(!SimdnetGetPacked(from, NULL));
+    if (size) {
+        TEST_REFUSED(1, "dst is NULL");
+        use_packed(s, from, size);
+        return true;
+    }
+    static uint8_t none[64] __attribute__((aligned(64)));
+    TEST(!SimdnetSetPacked(from, none, sizeof(none)));
+    TEST_REFUSED(1, "whose parameters have no such form");
+    SimdRelease(from);
+    return false;
+}
+
 /* Most shapes are shared at any size; those that are not have another algorithm there. */
 static void all_kinds(void)
 {
@@ -348,8 +424,9 @@ static void all_kinds(void)
         {&product_quantized, 1, {bytes(shape(NHWC, 32, 40, 1, 1, 1))}},
         {&product_quantized, 1, {bytes(shape(NHWC, 31, 9, 1, 1, 1))}},
     };
-    size_t shared = 0;
+    size_t shared = 0, stored = 0;
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
+        stored += store(&list[i]);
         shared += share(&list[i], &list[i], 2, 17, 15);
         shared += share(&list[i], &list[i], 1, 18, 16);
         shared += share(&list[i], &list[i], 1, 30, 31);
@@ -357,6 +434,7 @@ static void all_kinds(void)
     }
     const size_t tried = 4 * sizeof(list) / sizeof(list[0]);
     TEST(shared >= tried * 3 / 4);
+    TEST(stored >= 25);
     TEST(shared == tried || strcmp(SimdnetActiveIsa(), "base") != 0);
 }
 

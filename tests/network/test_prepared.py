@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import pickle
 import sys
@@ -192,21 +193,21 @@ def test_truncated(path: Path) -> None:
 
 
 def _with_plan(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
-    """A file whose plan is changed, with checksums and lengths that fit."""
+    """A file whose plan is changed, with checksums and lengths that fit, and arrays where they can be used."""
     data = path.read_bytes()
-    _, begin, end = _text_of(data)
+    header, begin, end = _text_of(data)
     plan = json.loads(data[begin:end])
     change(plan)
     text = json.dumps(plan).encode()
-    place: dict[str, Any] = {}
-
-    def there(header: dict[str, Any]) -> None:
-        place.update(offset=header["bytes"], dtype="uint8", shape=[len(text)])
-        header["bytes"] += -(-len(text) // 64) * 64
-        header["plans"][0].update(text=place, checksum=zlib.crc32(text))
-
-    changed(path, there)
-    path.write_bytes(path.read_bytes() + text + bytes(-len(text) % 64))
+    place = {"offset": header["bytes"], "dtype": "uint8", "shape": [len(text)]}
+    header["plans"][0].update(text=place, checksum=zlib.crc32(text))
+    header["bytes"] += -(-len(text) // 64) * 64
+    first = json.dumps(header).encode()
+    first += b" " * (-(network_fuzz.START + len(first)) % 64)
+    arrays = data[network_fuzz.START + network_fuzz.header_bytes(data) :] + text + bytes(-len(text) % 64)
+    whole = data[: network_fuzz.START - 16] + len(first).to_bytes(8, "little") + bytes(8) + first + arrays
+    path.unlink()
+    path.write_bytes(network_fuzz.with_right_checksum(whole))
     return path
 
 
@@ -247,6 +248,27 @@ def test_wrong_plans_with_a_right_checksum(what: str, path: Path) -> None:
 def test_the_changes_of_that_test_are_the_reason(path: Path) -> None:
     model = pysimd.load(_with_plan(path, lambda plan: None), prepared=True)
     assert not _plans(model, SHAPE)
+
+
+def test_arrays_that_cannot_be_used_in_place(path: Path) -> None:
+    """After a header of another length, they are at addresses that the library refuses: then the model is planned."""
+    model = pysimd.load(changed(path, lambda header: header.update(name="a")), prepared=True)
+    _assert_bits(model.prepare(SHAPE)(_image()), _net().prepare(SHAPE)(_image()))
+
+
+def test_packed_weights_are_used_in_place(made: Path) -> None:
+    own, again = (pysimd.load(made, prepared=True).prepare(SHAPE) for _ in range(2))
+    assert own.weight_bytes < _net().prepare(SHAPE).weight_bytes / 4
+    expected = own(_image())
+    model = pysimd.load(made, prepared=True)
+    runs = [model.prepare(SHAPE) for _ in range(3)]
+    del model, own
+    gc.collect()
+    for run in (*runs, again):
+        _assert_bits(run(_image()), expected)
+    del runs[:2]
+    gc.collect()
+    _assert_bits(runs[0](_image()), expected)
 
 
 def test_wrong_headers(path: Path) -> None:

@@ -268,6 +268,7 @@ static bool allocate_arrays(struct sn_convolution * c)
 {
     size_t most; /* upper bounds of the families' arrays, checked for overflow */
     c->packed = NULL;
+    c->borrowed = false;
     if (!sn_product(&most, c->channels, 256 + 6 * sizeof(float)) || !sn_product(&most, c->p.srcC, sizeof(float)))
         return false;
     c->packedSize = layout_arrays(c, 0);
@@ -341,6 +342,12 @@ static struct sn_fault set_plan(struct sn_convolution * next, const struct sn_se
     return fault;
 }
 
+static void free_packed(const struct sn_convolution * c)
+{
+    if (!c->borrowed)
+        sn_arena_free(c->packed);
+}
+
 struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_set_params * given, size_t count)
 {
     struct sn_convolution next[SN_MOST_PLANS]; /* new plans, so that a fault leaves the present ones unchanged */
@@ -351,7 +358,7 @@ struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_se
         fault = set_plan(&next[made], &given[made]);
     }
     for (size_t i = 0; i < made; ++i) {
-        sn_arena_free(has_fault(&fault) ? next[i].packed : c[i].packed);
+        free_packed(has_fault(&fault) ? &next[i] : &c[i]);
         if (!has_fault(&fault))
             c[i] = next[i];
     }
@@ -368,6 +375,15 @@ bool sn_convolution_alike(const struct sn_convolution * c, const struct sn_convo
            a->pack == b->pack && a->spread == b->spread && a->variant == b->variant && (!a->alike || a->alike(c, from));
 }
 
+/* Parameters that this plan has not packed. */
+static void use_packed(struct sn_convolution * c, void * packed, const float * param)
+{
+    c->packed = packed;
+    c->packedSize = 0;
+    layout_arrays(c, (uintptr_t)packed);
+    memcpy(c->param, param, sizeof(c->param));
+}
+
 bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution * from, size_t count)
 {
     if (!make_offsets(c, count)) {
@@ -375,14 +391,32 @@ bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution
         return false;
     }
     for (size_t i = 0; i < count; ++i) {
-        void * before = c[i].packed;
-        c[i].packed = sn_arena_share(from[i].packed);
-        c[i].packedSize = 0;
-        layout_arrays(&c[i], (uintptr_t)c[i].packed);
-        memcpy(c[i].param, from[i].param, sizeof(c[i].param));
+        const struct sn_convolution before = c[i];
+        use_packed(&c[i], from[i].borrowed ? from[i].packed : sn_arena_share(from[i].packed), from[i].param);
+        c[i].borrowed = from[i].borrowed;
         if (c[i].family->share)
             c[i].family->share(&c[i], &from[i]);
-        sn_arena_free(before);
+        free_packed(&before);
+    }
+    return true;
+}
+
+size_t sn_convolution_packed_size(const struct sn_convolution * c)
+{
+    struct sn_convolution trial = *c;
+    return c->family->share ? 0 : sn_max(layout_arrays(&trial, 0), 1);
+}
+
+bool sn_convolution_borrow(struct sn_convolution * c, void * const * packed, const float (*param)[2], size_t count)
+{
+    if (!make_offsets(c, count)) {
+        drop_offsets(c, count);
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        free_packed(&c[i]);
+        use_packed(&c[i], packed[i], param[i]);
+        c[i].borrowed = true;
     }
     return true;
 }
@@ -394,7 +428,7 @@ size_t sn_convolution_memory(const struct sn_convolution * c)
 
 void sn_convolution_free(struct sn_convolution * c)
 {
-    sn_arena_free(c->packed);
+    free_packed(c);
     sn_free(c->tables);
     sn_free(c->segment);
 }

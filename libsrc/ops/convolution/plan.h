@@ -182,7 +182,8 @@ struct sn_convolution {
     size_t * segment;          /* the offsets; NULL for none, and before SetParams */
 
     void * packed;             /* arrays from SetParams, which plans of other images may use too; NULL before */
-    size_t packedSize;         /* its bytes; 0 if another plan allocated it */
+    size_t packedSize;         /* its bytes; 0 if another plan allocated it, or the caller */
+    bool borrowed;             /* whether it is the caller's, see sn_convolution_borrow() */
     void * weight;             /* in `packed`, as the next two */
     sn_32f * bias;             /* `channels` floats; for bytes, int32 initial sums */
     sn_32f * slope;            /* `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
@@ -224,6 +225,13 @@ bool sn_convolution_alike(const struct sn_convolution * c, const struct sn_convo
 
 /* Lets `count` plans use the parameters of others, which have some, and are alike; false if there is no memory. */
 bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution * from, size_t count);
+
+/* The bytes of the parameters as SetParams packs them; 0 if these are not all: then some are in c->familyData. */
+size_t sn_convolution_packed_size(const struct sn_convolution * c);
+
+/* Lets `count` plans use parameters that plans which are alike have packed, one block of that size for each, aligned to SN_ALIGN,
+ * which must exist as long as plans use it, with c->param of these; false if there is no memory. */
+bool sn_convolution_borrow(struct sn_convolution * c, void * const * packed, const float (*param)[2], size_t count);
 
 /* The bytes that the plan holds: its parameters, unless it shares those of another, and the tables; 0 before SetParams. */
 size_t sn_convolution_memory(const struct sn_convolution * c);
