@@ -51,9 +51,7 @@ def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None 
     with uncollected():
         if isinstance(model, (str, os.PathLike)) and saved.is_saved(model):
             source, plans = saved.read_with_plans(model)
-            made = Model(source, fallback, file)
-            made._plans = plans if prepared and not fallback else ()
-            return made
+            return Model(source, fallback, file, plans if prepared and not fallback else ())
         from pysimd.network import onnx_reader
 
         return Model(onnx_reader.read(model), fallback, file)

@@ -16,7 +16,7 @@ NO_SENTENCE = {"SimdFree", "SimdVersion", "SimdPerformanceStatistic", "SimdAlign
 NO_SENTENCE |= {"SimdGetThreadNumber", "SimdSetThreadNumber", "SimdCpuInfo", "SimdnetGetPreference"}
 NO_SENTENCE |= {"SimdSynetSpecifyTensorFormat", "SimdSynetTensorAlignment"}
 NO_SENTENCE |= {"SimdnetLastError", "SimdnetLastErrorKind", "SimdnetVersionNumber", "SimdnetActiveIsa", "SimdnetIsaLevel"}
-NO_SENTENCE |= {"SimdnetShareParams"}  # accepts two contexts alike, which are never drawn
+NO_SENTENCE |= {"SimdnetShareParams", "SimdnetSetPacked"}  # accept what is of a context alike, which is never drawn
 
 
 def test_random_arguments(tmp_path: Path) -> None:

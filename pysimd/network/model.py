@@ -70,7 +70,9 @@ class Model(KeepsRunners):
     can, and sent to other processes.
     """
 
-    def __init__(self, source: Source, fallback: Fallback | None = None, file: str = "") -> None:
+    def __init__(
+        self, source: Source, fallback: Fallback | None = None, file: str = "", plans: Sequence[saved.StoredPlan] = ()
+    ) -> None:
         self.source, self._fallback, self._file = source, dict(fallback or {}), file
         self._contexts, self._runners = Contexts(), Runners()
         self._preferring: dict[str, Contexts] = {}  # those of preparations that prefer something
@@ -78,7 +80,7 @@ class Model(KeepsRunners):
         self._course: CourseRunner | None = None
         self._is_in_parts = False  # whether some shapes, which may be all, have no plan
         self._limits: dict[str, int] = {}  # those that were set
-        self._plans: Sequence[saved.StoredPlan] = ()  # of the file, if they are to be used
+        self._plans = plans  # of the file, if they are to be used
 
     def __call__(self, inputs: Inputs, *, outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
         """Computes the outputs for these inputs, as new arrays by name.
@@ -234,9 +236,8 @@ class Model(KeepsRunners):
     def _that_prefers(self, prefer: str) -> Model:
         """This model, whose preparations share packed weights with all that have the same preference."""
         prefer = _preferred(prefer)
-        model = Model(self.source, self._fallback, self._file)
+        model = Model(self.source, self._fallback, self._file, self._plans)
         model._contexts = self._preferring.setdefault(prefer, Contexts(prefer))
-        model._plans = self._plans
         return model
 
     def _refuse_unknown(self, given: Iterable[str], known: Collection[str]) -> None:

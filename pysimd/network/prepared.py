@@ -47,6 +47,10 @@ class Purpose(NamedTuple):
     layout: str
     shapes: Mapping[str, Shape]
 
+    def described(self) -> dict[str, Any]:
+        """By name, for JSON."""
+        return self._asdict()
+
 
 def purpose(level: str, prefer: str, layout: str, shapes: Mapping[str, Shape]) -> Purpose:
     """That of a plan of this package."""

@@ -154,7 +154,7 @@ def _described_plan(purpose: prepared.Purpose, describe: Describe, arrays: prepa
 
     text = json.dumps(describe(arrays), separators=(",", ":")).encode()
     place = arrays.add(np.frombuffer(text, np.uint8))
-    return {**purpose._asdict(), "text": place, "checksum": zlib.crc32(text)}
+    return {**purpose.described(), "text": place, "checksum": zlib.crc32(text)}
 
 
 def _described(source: Source, arrays: _Arrays) -> dict[str, Any]:
