@@ -10,6 +10,7 @@
 A file becomes calls of the library in these steps, each a function of the result of the one before:
 
 * ``onnx_reader``, ``saved``: a file as a :class:`~pysimd.network.source.Source`, which is what the file says.
+  ``prepared``: a plan in a file, in place of all up to ``program``; ``planner`` imports what it replaces.
 * ``convert``: a source and the shapes of its inputs as a :class:`~pysimd.network.graph.Graph`, whose operators are those
   of ``operators``. What does not depend on inputs is computed here, by ``fold`` or, where it has no function, by
   the library itself.

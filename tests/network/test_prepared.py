@@ -16,6 +16,7 @@ import pytest
 
 import pysimd
 from network import fuzz as network_fuzz
+from network.batch_model import Batch, inputs_of
 from network.test_saved import changed
 from pysimd.__main__ import main
 from pysimd.network import prepared
@@ -116,6 +117,31 @@ def test_bits_and_reports(made: Path) -> None:
     assert [line.split()[-1] for line in run.report().splitlines()[:3]] == [
         line.split()[-1] for line in expected.report().splitlines()[:3]
     ]
+
+
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_every_operator(layout: str, tmp_path: Path) -> None:
+    model, path = Batch().model(), tmp_path / "batch.simdnet"
+    model.save(path, prepared=True, layout=layout)
+    again = pysimd.load(path, prepared=True)
+    assert not _plans(again, layout=layout)
+    expected, found = model.prepare(layout=layout), again.prepare(layout=layout)
+    for _ in range(2):
+        _assert_bits(found(inputs_of(expected)), expected(inputs_of(expected)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_models(seed: int, tmp_path: Path) -> None:
+    pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
+    from network.random_models import random_model
+
+    model, path = pysimd.load(random_model(seed)), tmp_path / "random.simdnet"
+    prefer = ("speed", "exact", "memory")[seed % 3]
+    model.save(path, prepared=True, prefer=prefer)
+    again = pysimd.load(path, prepared=True)
+    assert not _plans(again, prefer=prefer)
+    expected = model.prepare(prefer=prefer)
+    _assert_bits(again.prepare(prefer=prefer)(inputs_of(expected)), expected(inputs_of(expected)))
 
 
 def test_what_a_plan_is_for(made: Path) -> None:
