@@ -50,8 +50,10 @@ def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None 
     file = os.path.basename(model) if isinstance(model, (str, os.PathLike)) else ""
     with uncollected():
         if isinstance(model, (str, os.PathLike)) and saved.is_saved(model):
-            source, plans = saved.read_with_plans(model)
-            return Model(source, fallback, file, plans if prepared and not fallback else ())
+            if prepared and not fallback:
+                found = saved.outline(model)
+                return Model(found.source, None, file, found.plans, found.whole)
+            return Model(saved.read(model), fallback, file)
         from pysimd.network import onnx_reader
 
         return Model(onnx_reader.read(model), fallback, file)

@@ -71,9 +71,15 @@ class Model(KeepsRunners):
     """
 
     def __init__(
-        self, source: Source, fallback: Fallback | None = None, file: str = "", plans: Sequence[saved.StoredPlan] = ()
+        self,
+        source: Source,
+        fallback: Fallback | None = None,
+        file: str = "",
+        plans: Sequence[saved.StoredPlan] = (),
+        whole: Callable[[], Source] | None = None,
     ) -> None:
-        self.source, self._fallback, self._file = source, dict(fallback or {}), file
+        self._outline, self._fallback, self._file = source, dict(fallback or {}), file
+        self._whole = whole  # reads the nodes and weights of the source, if it has none
         self._contexts, self._runners = Contexts(), Runners()
         self._preferring: dict[str, Contexts] = {}  # those of preparations that prefer something
         self._open: OpenRunner | None = None  # of calls
@@ -185,27 +191,35 @@ class Model(KeepsRunners):
     @cached_property
     def _has_sequences(self) -> bool:
         """Whether an input is no tensor."""
-        return any(value.dtype.endswith("_type") for value in self.source.inputs)
+        return any(value.dtype.endswith("_type") for value in self._outline.inputs)
+
+    @property
+    def source(self) -> Source:
+        """What the file says."""
+        whole = self._whole
+        if whole is not None:
+            self._outline, self._whole = whole(), None
+        return self._outline
 
     @property
     def name(self) -> str:
         """The name in the file."""
-        return self.source.name
+        return self._outline.name
 
     @property
     def inputs(self) -> dict[str, Value]:
         """The inputs by name: those that are not weights."""
-        return {value.name: value for value in self.source.inputs}
+        return {value.name: value for value in self._outline.inputs}
 
     @property
     def outputs(self) -> dict[str, Value]:
         """The outputs by name; dimensions that the file leaves open are None."""
-        return {value.name: value for value in self.source.outputs}
+        return {value.name: value for value in self._outline.outputs}
 
     @property
     def overridable(self) -> dict[str, Value]:
         """The weights, by name, that are inputs if :meth:`prepare` is given their shapes."""
-        return {value.name: value for value in self.source.overridable}
+        return {value.name: value for value in self._outline.overridable}
 
     @property
     def values(self) -> dict[str, Array]:
@@ -236,7 +250,7 @@ class Model(KeepsRunners):
     def _that_prefers(self, prefer: str) -> Model:
         """This model, whose preparations share packed weights with all that have the same preference."""
         prefer = _preferred(prefer)
-        model = Model(self.source, self._fallback, self._file, self._plans)
+        model = Model(self._outline, self._fallback, self._file, self._plans, self._whole)
         model._contexts = self._preferring.setdefault(prefer, Contexts(prefer))
         return model
 
@@ -360,8 +374,8 @@ class Model(KeepsRunners):
         runner = stored and self._runner_of(stored, progress)
         if runner is None:
             runner = self._planned(given, shapes, layout, progress)
-        runner.operators = tuple(node.op for node in self.source.nodes)
-        runner.file = self.source.file
+        runner.operators = tuple(node.op for node in self._outline.nodes)
+        runner.file = self._outline.file
         return runner
 
     def _planned(
@@ -663,7 +677,7 @@ class Model(KeepsRunners):
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {"source": self.source, "_fallback": self._fallback, "_file": self._file}
+        state = {"_outline": self.source, "_whole": None, "_fallback": self._fallback, "_file": self._file}
         return {**state, "limits": dict(self._limits)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

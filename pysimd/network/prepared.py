@@ -81,7 +81,7 @@ class Arrays(NamedTuple):
         """The place of an array of bytes; of equal ones, there is one."""
         from hashlib import sha256
 
-        key = sha256(array).digest()
+        key = sha256(array).digest()  # type: ignore[arg-type]  # before Python 3.12
         if key not in self.known:
             self.known[key] = self.add(array)
         return self.known[key]

@@ -8,7 +8,8 @@ have no checksum, which would read all of them first.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -199,12 +200,72 @@ def _attribute(value: Any, arrays: _Arrays) -> Any:
 
 def read(path: Any) -> Source:
     """Reads a model. Raises ValueError for another, truncated or modified file; OSError if it cannot be read."""
-    return read_with_plans(path)[0]
+    return _Opened(path).source()
 
 
-def read_with_plans(path: Any) -> tuple[Source, list[StoredPlan]]:
-    """The same, with the plans that the file holds."""
-    import json
+class Outline(NamedTuple):
+    """A model with plans.
+
+    source : without weights, and of nodes the operators alone: a plan needs no more.
+    whole : reads all of it, and raises what :func:`read` does.
+    plans : those of the file; there may be none.
+    """
+
+    source: Source
+    whole: Callable[[], Source]
+    plans: Sequence[StoredPlan]
+
+
+def outline(path: Any) -> Outline:
+    """Reads what a model with plans needs. Raises what :func:`read` does."""
+    opened = _Opened(path)
+    return Outline(opened.ends(), opened.source, opened.plans())
+
+
+class _Opened:
+    """A file whose header is read and has the right checksum."""
+
+    def __init__(self, path: Any) -> None:
+        import json
+
+        text, size = _header(path)
+        begin = _START + len(text)
+        self._path = path
+        with self._explained():
+            _refuse_many_values(text)
+            self._given = json.loads(text)
+            if size - begin != _integer(self._given["bytes"]):
+                raise ValueError(f"its weights have {size - begin} bytes, expected {self._given['bytes']}")
+            data = np.memmap(path, np.uint8, "r", begin) if size > begin else np.zeros(0, np.uint8)
+            self._parser = _Parser(np.asarray(data))  # views of np.memmap take three times as long
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
+            raise ValueError(f"{self._path} is truncated or modified: {_told(error)}") from None
+
+    def source(self) -> Source:
+        """All that the file says."""
+        with self._explained():
+            return replace(in_order(self._parser.source(self._given, 0)), file=os.fsdecode(self._path))
+
+    def ends(self) -> Source:
+        """The source of an :class:`Outline`."""
+        with self._explained():
+            found = self._parser.source({**self._given, "nodes": [], "weights": {}}, 0)
+            nodes = [SourceNode(_text(node["op"]), (), ()) for node in _list(self._given["nodes"])]
+            return replace(found, nodes=nodes, file=os.fsdecode(self._path))
+
+    def plans(self) -> list[StoredPlan]:
+        """The plans, whose texts are not read yet."""
+        with self._explained():
+            return [self._parser.plan(each, os.fsdecode(self._path)) for each in _list(self._given.get("plans", []))]
+
+
+def _header(path: Any) -> tuple[bytes, int]:
+    """The text of the header, and the bytes of the file."""
     import zlib
 
     refuse_devices(path)
@@ -222,18 +283,7 @@ def read_with_plans(path: Any) -> tuple[Source, list[StoredPlan]]:
         text = file.read(length)
     if zlib.crc32(text) != checksum:
         raise ValueError(f"{path} is truncated or modified: its header has another checksum")
-    begin = _START + length
-    try:
-        _refuse_many_values(text)
-        given = json.loads(text)
-        if size - begin != _integer(given["bytes"]):
-            raise ValueError(f"its weights have {size - begin} bytes, expected {given['bytes']}")
-        data = np.memmap(path, np.uint8, "r", begin) if size > begin else np.zeros(0, np.uint8)
-        parser = _Parser(data)
-        source = replace(in_order(parser.source(given, 0)), file=os.fsdecode(path))
-        return source, [parser.plan(each, source.file) for each in _list(given.get("plans", []))]
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
-        raise ValueError(f"{path} is truncated or modified: {_told(error)}") from None
+    return text, size
 
 
 def _refuse_many_values(text: bytes) -> None:
