@@ -210,6 +210,27 @@ def test_changed_bytes_of_a_plan(path: Path) -> None:
     _assert_bits(pysimd.load(path).prepare(SHAPE)(_image()), _net().prepare(SHAPE)(_image()))
 
 
+def test_random_damage(made: Path, tmp_path: Path) -> None:
+    """A file with changed bytes is refused, or computes something of the right shape; nothing crashes."""
+    data, random, counts = made.read_bytes(), np.random.default_rng(3), {"refused": 0, "computed": 0}
+    _, begin, end = _text_of(data)
+    for i in range(120):
+        changed_data = bytearray(data)
+        low, high = ((begin, end), (0, network_fuzz.START), (0, len(data)))[i % 3]
+        for at in random.integers(low, high, 1 + i % 4):
+            changed_data[at] ^= 1 << random.integers(8)
+        path = tmp_path / f"{i}.simdnet"
+        path.write_bytes(changed_data)
+        try:
+            found = pysimd.load(path, prepared=True).prepare(SHAPE)(_image())
+        except ValueError:
+            counts["refused"] += 1
+        else:
+            counts["computed"] += 1
+            assert {name: array.shape for name, array in found.items()} == {"y": (1, 7), "k": (1, 64, 12, 10)}
+    assert min(counts.values()) > 20
+
+
 def test_truncated(path: Path) -> None:
     data = path.read_bytes()
     path.unlink()
