@@ -520,6 +520,34 @@ static void chunks(void)
     TEST(blocks_now() == before); /* including the chunk that the next blocks are taken from */
 }
 
+/* Parameters of the caller are freed by nobody; a context that cannot allocate its offsets has none. */
+static void packed_parameters(void)
+{
+    const SimdConvolutionParameters p = shape(SimdTensorFormatNhwc, 64, 64, 1, 1);
+    const int before = blocks_now();
+    void * from = SimdSynetConvolution32fInit(1, &p, NULL), * context = SimdSynetConvolution32fInit(1, &p, NULL);
+    set_32f(from);
+    const size_t size = SimdnetPackedSize(from);
+    void * bytes = SimdAllocate(size, 64);
+    TEST(bytes && SimdnetGetPacked(from, bytes));
+    refuse(1, INT_MAX);
+    const bool taken = SimdnetSetPacked(context, bytes, size);
+    refuse_none();
+    TEST(taken == !refused);
+    TEST(taken || (SimdnetLastErrorKind() == 2 && SimdnetPackedSize(context) == 0));
+    TEST(SimdnetSetPacked(context, bytes, size));
+    TEST(SimdnetSetPacked(from, bytes, size));
+    TEST(SimdnetShareParams(from, context) && SimdnetSetPacked(from, bytes, size));
+    set_32f(from);
+    SimdRelease(from);
+    memset(result, CANARY, sizeof(result));
+    forward_32f(context, result);
+    TEST_NO_ERROR();
+    SimdRelease(context);
+    SimdFree(bytes);
+    TEST(blocks_now() == before);
+}
+
 /* The last context that uses parameters frees them; one that cannot allocate its offsets has none. */
 static void shared_parameters(void)
 {
@@ -681,6 +709,7 @@ int main(void)
         functions();
         plain_functions();
         shared_parameters();
+    packed_parameters();
     }
     each_refused_twice(try_allocate, NULL);
     each_refused(try_statistic_on_thread, NULL);

@@ -1,6 +1,8 @@
 /* Contexts of convolutions, one or merged, of numbers and of bytes; and what other contexts share with them. */
 #include "contexts.h"
 
+#include <stdlib.h>
+
 static size_t reach(size_t kernel, size_t dilation) { return dilation * (kernel - 1) + 1; }
 
 static size_t padding(void) { return fuzz_byte() >= 250 ? fuzz_size(3) : fuzz_pick(0, 2); }
@@ -98,10 +100,21 @@ void fuzz_forward(void * context, size_t batch, const SimdConvolutionParameters 
         CALL(SimdnetForward, context, &f);
 }
 
+/* Gives a context its own packed parameters again, in memory of the caller. */
+static void packed_outside(void * context)
+{
+    static uint8_t kept[1 << 20] __attribute__((aligned(64)));
+    fuzz_before("SimdnetPackedSize");
+    const size_t size = SimdnetPackedSize(context); /* of no two levels the same, and so no calls that levels compare */
+    if (size && size <= sizeof(kept) && !(SimdnetGetPacked(context, kept) && SimdnetSetPacked(context, kept, size)))
+        abort();
+}
+
 /* Releases `from` if the other one, for another batch, has taken over its parameters, and that one if not. Returns the one that
  * remains. */
 static void * shared(void * context, void * other, size_t * batch, size_t other_batch)
 {
+    packed_outside(context);
     if (!other)
         return context;
     fuzz_before("SimdnetShareParams");
