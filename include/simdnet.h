@@ -2551,6 +2551,30 @@ typedef struct SimdnetQuantizeLinearParameters {
 void SimdnetQuantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
 void SimdnetDequantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
 
+/* The arguments of SimdnetDynamicQuantize(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetDynamicQuantizeParameters {
+    size_t size;       /* sizeof(SimdnetDynamicQuantizeParameters) */
+    size_t elements;   /* of src and dst                           */
+    const float * src; /* the source                               */
+    uint8_t * dst;     /* the result                               */
+    float * scale;     /* one number: the scale of the result      */
+    uint8_t * zero;    /* one byte: its zero                       */
+} SimdnetDynamicQuantizeParameters;
+
+/*
+ * Quantises floats with the scale and the zero of their own range, as DynamicQuantizeLinear of ONNX, in two passes:
+ *
+ *   most = the largest element, at least 0            least = the smallest element, at most 0
+ *   scale = f(f(most - least) / 255), 1 if that is 0  zero = nearest(f(0 - f(least / scale))), limited to 0 .. 255
+ *   dst = limited(nearest(f(src / scale)) + zero)
+ *
+ * where f() rounds to float, nearest() to the nearest integer, ties to even, and limited() is 0 .. 255. NaN is left out of the
+ * range, and gives 0. A range that is not finite has an infinite scale, and the zero and all bytes are 0. Without elements
+ * the scale is 1 and the zero 0. All instruction sets give the same results, whatever the number of threads. dst must not
+ * overlap src, nor scale and zero another array.
+ */
+void SimdnetDynamicQuantize(const SimdnetDynamicQuantizeParameters * parameters);
+
 /* The arguments of SimdnetTable8(). Set all other members to 0, then `size` and what is used. */
 typedef struct SimdnetTable8Parameters {
     size_t size;                /* sizeof(SimdnetTable8Parameters)                                           */

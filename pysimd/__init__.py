@@ -105,7 +105,7 @@ from pysimd.models import load
 from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm, layer_norm_16b
 from pysimd.pooling import pooling_average, pooling_max
-from pysimd.quantize_linear import dequantize_linear, quantize_linear
+from pysimd.quantize_linear import dequantize_linear, dynamic_quantize, quantize_linear
 from pysimd.quantized import (
     QuantizedAdd,
     quantized_concatenate,
@@ -232,6 +232,7 @@ __all__ = [
     "dequantize",
     "dequantize_linear",
     "divide",
+    "dynamic_quantize",
     "elementwise",
     "eltwise",
     "elu",

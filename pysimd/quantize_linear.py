@@ -1,4 +1,4 @@
-"""Quantisation and dequantisation with a scale and a zero point: QuantizeLinear and DequantizeLinear of ONNX."""
+"""Floats to bytes with a scale and a zero, and back: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear of ONNX."""
 
 from __future__ import annotations
 
@@ -142,3 +142,41 @@ def dequantize_linear(
     out, dst = output(out, array.shape, sources, ("x", "scale", "zero"))
     _run(lib.SimdnetDequantizeLinear, element, axes, src=src, scale=scales, zero=zeros, dst=dst)
     return out
+
+
+def dynamic_quantize(
+    x: Floats, *, out: tuple[Array, FloatArray, Array] | None = None
+) -> tuple[NDArray[np.uint8], FloatArray, NDArray[np.uint8]]:
+    """Quantises floats with the scale and the zero of their own range: DynamicQuantizeLinear of ONNX.
+
+    x : float32 of any shape, contiguous.
+    out : uint8 of the shape of `x`; float32 and uint8 of shape ().
+
+    Returns the bytes, the scale and the zero, both of shape (). The range includes 0; one that is 0 has the scale 1. NaN is
+    left out of the range, and becomes 0. A range that is not finite has an infinite scale, and all bytes are 0. Raises
+    TypeError for another dtype, ValueError for another shape.
+
+    >>> y, scale, zero = pysimd.dynamic_quantize(np.array([-253, 257, 1, 3], np.float32))
+    >>> y, float(scale), int(zero)
+    (array([  0, 254, 126, 128], dtype=uint8), 2.0, 126)
+
+    Formula: SimdnetDynamicQuantize.
+    """
+    array = plain(x, "x")
+    element_of(array, "x", (FLOAT32,))
+    given = {"src": pointer(array, "x", FLOAT32)}
+    if out is not None and (type(out) is not tuple or len(out) != 3):
+        raise TypeError("out is not a tuple of three arrays: bytes, scale and zero")
+    shapes, elements = (array.shape, (), ()), (UINT8, FLOAT32, UINT8)
+    results: list[Any] = []
+    for i, (name, shape, element) in enumerate(zip(("dst", "scale", "zero"), shapes, elements)):
+        sources, names = (x, *results), ("x", "out[0]", "out[1]")[: i + 1]
+        target = None if out is None else out[i]
+        result, given[name] = output(
+            target, shape, sources, names, name=f"out[{i}]", element=element, ctype=element.ctype, like=element
+        )
+        results.append(result)
+    arguments = ffi.new("SimdnetDynamicQuantizeParameters *", given)
+    arguments.size, arguments.elements = ffi.sizeof("SimdnetDynamicQuantizeParameters"), array.size
+    call_struct(lib.SimdnetDynamicQuantize, arguments, held=given)
+    return out or (results[0], results[1], results[2])

@@ -206,6 +206,8 @@ def binary(rng: np.random.Generator) -> Iterator[Case]:
     q = np.clip(np.rint(x / np.float32(0.02)) + 128, 0, 255)
     yield "quantize_linear", pysimd.quantize_linear(x, 0.02, 128), q, 0
     half = np.arange(256, dtype=np.uint8) // 2
+    found, step, least = pysimd.dynamic_quantize(x)
+    yield "dynamic_quantize", pysimd.dequantize_linear(found, float(step), int(least)), x, float(step) * 0.501
     yield "table8", pysimd.table8(q.astype(np.uint8), half), q // 2, 0
     yield (
         "dequantize_linear",

@@ -98,3 +98,29 @@ void SimdnetDequantizeLinear(const SimdnetQuantizeLinearParameters * parameters)
     if (take(__func__, q, 1, sizeof(float), &p))
         sn_dequantize_linear(&p);
 }
+
+/* ---- with the range of the source */
+
+static bool dynamic_apart(const char * function, const SimdnetDynamicQuantizeParameters * q)
+{
+    const struct sn_array dst = {"dst", q->dst, q->elements}, src = {"src", q->src, q->elements * sizeof(float)};
+    const struct sn_array scale = {"scale", q->scale, sizeof(float)}, zero = {"zero", q->zero, 1};
+    return sn_apart(function, dst, src) && sn_apart(function, scale, src) && sn_apart(function, scale, dst) &&
+           sn_apart(function, zero, src) && sn_apart(function, zero, dst) && sn_apart(function, zero, scale);
+}
+
+void SimdnetDynamicQuantize(const SimdnetDynamicQuantizeParameters * parameters)
+{
+    SN_BEGIN();
+    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+        return;
+    const SimdnetDynamicQuantizeParameters * q = parameters;
+    SN_CALL(q->elements);
+    SN_CHECK(q->elements <= SIZE_MAX / sizeof(float), SN_VOID, "elements is %zu, more than memory can hold", q->elements);
+    SN_CHECK(q->src || q->elements == 0, SN_VOID, "src is NULL, expected an array");
+    SN_CHECK(q->dst || q->elements == 0, SN_VOID, "dst is NULL, expected an array");
+    SN_CHECK(q->scale, SN_VOID, "scale is NULL, expected a number");
+    SN_CHECK(q->zero, SN_VOID, "zero is NULL, expected a byte");
+    if (dynamic_apart(__func__, q))
+        sn_dynamic_quantize(&(struct sn_dynamic_quantize){q->src, q->elements, q->dst, q->scale, q->zero});
+}

@@ -24,10 +24,15 @@ typedef void (*sn_quantize_linear_fn)(const struct sn_quantization * q, const sn
 typedef void (*sn_dequantize_linear_fn)(const struct sn_quantization * q, const uint8_t * src, size_t size, sn_32f * dst,
                                         bool stream);
 
+/* Makes range[0] the least and range[1] the largest of itself and all elements that are not NaN. range[0] <= 0 <= range[1],
+ * and zeros may have any sign. */
+typedef void (*sn_range_fn)(const sn_32f * src, size_t size, float range[2]);
+
 /* The kernels of a level. */
 struct sn_quantize_linear_slots {
     sn_quantize_linear_fn quantize;
     sn_dequantize_linear_fn dequantize;
+    sn_range_fn range;
 };
 
 #endif

@@ -10,7 +10,10 @@
 #include "kernels/aligned.h"
 #include "kernels/install.h"
 
-enum { QUARTERS = 4 };
+enum {
+    QUARTERS = 4,
+    PARTS = 4 /* vectors of a step of the range */
+};
 
 /* A quantisation with its single numbers in vectors; zeros are those of unsigned bytes. */
 struct plan {
@@ -143,8 +146,35 @@ static void dequantize(const struct sn_quantization * q, const uint8_t * src, si
         dequantize_by(q, false, src, size, dst, stream);
 }
 
+/* Several vectors at a time, as a comparison waits for the one before. NaN is never kept. */
+static void range(const sn_32f * src, size_t size, float range[2])
+{
+    v32f least[PARTS], most[PARTS];
+    size_t i = 0;
+    SN_UNROLL for (size_t k = 0; k < PARTS; ++k) least[k] = v_set_32f(range[0]), most[k] = v_set_32f(range[1]);
+    for (; i + PARTS * V32F_N <= size; i += PARTS * V32F_N)
+        SN_UNROLL for (size_t k = 0; k < PARTS; ++k) {
+            const v32f x = v_load_32f(src + i + k * V32F_N);
+            least[k] = v_min_32f(x, least[k]);
+            most[k] = v_max_32f(x, most[k]);
+        }
+    SN_UNROLL for (size_t k = 1; k < PARTS; ++k) {
+        least[0] = v_min_32f(least[0], least[k]);
+        most[0] = v_max_32f(most[0], most[k]);
+    }
+    for (size_t n; i < size; i += n) {
+        n = sn_min(size - i, V32F_N);
+        const v32f x = n == V32F_N ? v_load_32f(src + i) : v_load_tail_32f(src + i, n);
+        least[0] = v_min_32f(x, least[0]);
+        most[0] = v_max_32f(x, most[0]);
+    }
+    range[0] = -v_reduce_max_32f(v_sub_32f(v_zero_32f(), least[0]));
+    range[1] = v_reduce_max_32f(most[0]);
+}
+
 SN_INSTALL(quantize_linear, quantize_linear)
 {
     slots->quantize = quantize;
     slots->dequantize = dequantize;
+    slots->range = range;
 }

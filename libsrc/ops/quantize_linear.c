@@ -5,6 +5,9 @@
  */
 #include "ops/quantize_linear.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "dispatch/dispatch.h"
 #include "ops/units.h"
 #include "runtime/threads.h"
@@ -106,4 +109,62 @@ void sn_quantize_linear(const struct sn_quantize_linear * p) { run(&(struct job)
 void sn_dequantize_linear(const struct sn_quantize_linear * p)
 {
     run(&(struct job){p, sn_table(), sn_beyond_cache(5 * p->size), dequantize});
+}
+
+/* ---- with the range of the source */
+
+enum { MOST_PARTS = 256 };
+
+/* Units of elements belong to parts, whose ranges are joined at the end: the least and the largest do not depend on it. */
+struct ranges {
+    const struct sn_dynamic_quantize * p;
+    const struct sn_table * table;
+    size_t step; /* elements of a part */
+    float (*part)[2];
+};
+
+static void ranges_of(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct ranges * job = argument;
+    for (; begin < end; ++begin) {
+        const size_t at = begin * job->step;
+        job->table->quantize_linear.range(job->p->src + at, sn_min(job->step, job->p->size - at), job->part[begin]);
+    }
+}
+
+static void range_of(const struct sn_dynamic_quantize * p, float range[2])
+{
+    float part[MOST_PARTS][2] = {{0}};
+    const size_t step = sn_max(SN_UNIT_ELEMENTS, sn_ceil_div(p->size, MOST_PARTS)), parts = sn_ceil_div(p->size, step);
+    const struct ranges job = {p, sn_table(), step, part};
+    sn_parallel_for(&(struct sn_parallel){.run = ranges_of, .job = &job, .units = parts,
+        .cost = sn_cost_of_bytes(4.0 * (double)p->size)});
+    range[0] = range[1] = 0;
+    for (size_t i = 0; i < parts; ++i) {
+        range[0] = part[i][0] < range[0] ? part[i][0] : range[0];
+        range[1] = part[i][1] > range[1] ? part[i][1] : range[1];
+    }
+}
+
+/* The zero is a number of 0 .. 255. An infinite scale has 0. */
+static uint8_t zero_of_range(float least, float scale)
+{
+    const float place = isfinite(scale) ? 0 - least / scale : 0;
+    return (uint8_t)rintf(place < 255 ? place : 255);
+}
+
+void sn_dynamic_quantize(const struct sn_dynamic_quantize * p)
+{
+    float range[2];
+    range_of(p, range);
+    const float width = range[1] - range[0], scale = width / 255 == 0 ? 1 : width / 255;
+    const uint8_t zero = zero_of_range(range[0], scale);
+    *p->scale = scale;
+    *p->zero = zero;
+    if (p->size && isfinite(scale))
+        sn_quantize_linear(&(struct sn_quantize_linear){.size = p->size, .channels = 1, .inner = p->size, .scale = &scale,
+            .offset = zero, .divides = true, .src = p->src, .dst = p->dst});
+    else if (p->size)
+        memset(p->dst, 0, p->size);
 }

@@ -14,6 +14,16 @@ struct sn_quantize_linear {
     void * dst;
 };
 
+/* Quantises with the scale and the zero of the range of src. */
+struct sn_dynamic_quantize {
+    const sn_32f * src;
+    size_t size;
+    uint8_t * dst;
+    sn_32f * scale;
+    uint8_t * zero;
+};
+
+void sn_dynamic_quantize(const struct sn_dynamic_quantize * p);
 void sn_quantize_linear(const struct sn_quantize_linear * p);
 void sn_dequantize_linear(const struct sn_quantize_linear * p);
 

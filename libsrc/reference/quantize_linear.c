@@ -22,8 +22,17 @@ static void dequantize(const struct sn_quantization * q, const uint8_t * src, si
     }
 }
 
+static void range(const sn_32f * src, size_t size, float range[2])
+{
+    for (size_t i = 0; i < size; ++i) {
+        range[0] = src[i] < range[0] ? src[i] : range[0];
+        range[1] = src[i] > range[1] ? src[i] : range[1];
+    }
+}
+
 SN_INSTALL(quantize_linear, quantize_linear)
 {
     slots->quantize = quantize;
     slots->dequantize = dequantize;
+    slots->range = range;
 }

@@ -114,6 +114,17 @@ static void quantize_linear(void)
         CALL(SimdnetQuantizeLinear, &p);
 }
 
+static void dynamic_quantize(void)
+{
+    SimdnetDynamicQuantizeParameters p = {.size = sizeof(p)};
+    p.elements = fuzz_size(300);
+    p.src = fuzz_in(F32, p.elements);
+    p.dst = fuzz_out(U8, p.elements);
+    p.scale = fuzz_out(F32, 1);
+    p.zero = fuzz_out(U8, 1);
+    CALL(SimdnetDynamicQuantize, &p);
+}
+
 static void table8(void)
 {
     SimdnetTable8Parameters p = {.size = sizeof(p)};
@@ -499,7 +510,7 @@ static void quantized_gemm(void)
 
 const struct fuzz_target fuzz_functions[] = {
     {"vectors", vectors}, {"activation", activation}, {"unary", unary}, {"eltwise", eltwise}, {"quantize", quantize},
-    {"quantize_linear", quantize_linear}, {"table8", table8}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
+    {"quantize_linear", quantize_linear}, {"dynamic_quantize", dynamic_quantize}, {"table8", table8}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
     {"gemm_batch", gemm_batch}, {"gemm_nbits", gemm_nbits}, {"quantized_gemm", quantized_gemm}, {"narrow", narrow},

@@ -290,6 +290,12 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetDequantizeLinear(struct("SimdnetQuantizeLinearParameters", src=s[0], dst=d[0], **sizes))
 
 
+@case("dynamic quantize", [A(1)], [A(1, "u1")], quick=True, name="one range")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    found = {"scale": floats(0), "zero": ffi.new("uint8_t *")}
+    lib.SimdnetDynamicQuantize(struct("SimdnetDynamicQuantizeParameters", elements=n, src=s[0], dst=d[0], **found))
+
+
 @case("table8", [A(1, "u1")], [A(1, "u1")], quick=True, name="dense")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     table = ffi.new("uint8_t[]", bytes(reversed(range(256))))

@@ -88,6 +88,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "deconvolution": ((x, floats(rng, 8, 2, 2, 4)), {"stride": 2}),
         "dequantize_linear": ((pixels, a, _bytes(rng, 8)), {"axis": -1}),
         "divide": ((x, 2.0), {}),
+        "dynamic_quantize": ((x,), {}),
         "eltwise": (([x, z, x],), {}),
         "eltwise iterator": ((iter([x.copy(), z.copy()]), "max"), {}),
         "eltwise weights": (((x, z),), {"weights": [0.5, 2]}),
