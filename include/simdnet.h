@@ -2631,6 +2631,33 @@ typedef struct SimdnetBinaryParameters {
  */
 void SimdnetBinary(const SimdnetBinaryParameters * parameters);
 
+/* The arguments of SimdnetQuantizedBinary(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetQuantizedBinaryParameters {
+    size_t size;                               /* sizeof(SimdnetQuantizedBinaryParameters)                         */
+    SimdnetBinaryOperation operation;          /* SimdnetBinaryAdd or SimdnetBinaryMultiply                        */
+    SimdTensorDataType dataType;               /* of all three arrays: SimdTensorData8u or SimdTensorData8i        */
+    size_t count;                              /* the number of dimensions, at most SIMDNET_MAX_DIMENSIONS         */
+    size_t shape[SIMDNET_MAX_DIMENSIONS];      /* of the result                                                    */
+    size_t aShape[SIMDNET_MAX_DIMENSIONS], bShape[SIMDNET_MAX_DIMENSIONS]; /* each extent that of shape, or 1      */
+    float aScale, bScale, dstScale;            /* finite and above 0                                               */
+    int32_t aZero, bZero, dstZero;             /* numbers of the type                                              */
+    const void * a, * b;                       /* the operands, dense                                              */
+    void * dst;                                /* the result, dense; it may be an operand of its shape             */
+} SimdnetQuantizedBinaryParameters;
+
+/*
+ * The sum or the product of two tensors of bytes, each with one scale and one zero, with broadcasting as in SimdnetBinary().
+ *
+ *   Add        limited(nearest(fma(a, p, fma(b, q, t)))), p = f(aScale / dstScale), q = f(bScale / dstScale),
+ *              t = f(dstZero - f(f(p * aZero) + f(q * bZero)))
+ *   Multiply   limited(nearest(f(f(float((a - aZero) * (b - bZero)) * f(f(aScale * bScale) / dstScale)) + dstZero)))
+ *
+ * where f() rounds to float, fma() has one rounding for product and sum, nearest() rounds ties to even, and limited() is
+ * 0 .. 255 or -128 .. 127; NaN, which only overflowing scales give, is the least. All instruction sets give the same results;
+ * sums are fast on those with a fused multiply-add.
+ */
+void SimdnetQuantizedBinary(const SimdnetQuantizedBinaryParameters * parameters);
+
 /* -------------------------------------------------------------------- arithmetic on integers, comparisons, selections */
 
 /* What SimdnetElementwise() computes. */

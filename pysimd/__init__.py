@@ -113,6 +113,7 @@ from pysimd.quantized import (
     quantized_scale,
     quantized_shuffle,
 )
+from pysimd.quantized_binary import quantized_binary
 from pysimd.quantized_convolution import QuantizedConvolution
 from pysimd.quantized_gemm import quantized_gemm
 from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
@@ -300,6 +301,7 @@ __all__ = [
     "prod",
     "quantize",
     "quantize_linear",
+    "quantized_binary",
     "quantized_concatenate",
     "quantized_gemm",
     "quantized_prelu",

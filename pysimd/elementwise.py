@@ -61,7 +61,8 @@ def _number(value: Any, name: str, element: Element) -> Array:
     return np.array(value, element.dtype)
 
 
-def _broadcast(arrays: Sequence[Array], names: Sequence[str]) -> Shape:
+def shape_of(arrays: Sequence[Array], names: Sequence[str]) -> Shape:
+    """That of the result."""
     try:
         shape = np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
@@ -73,7 +74,7 @@ def _broadcast(arrays: Sequence[Array], names: Sequence[str]) -> Shape:
     return shape
 
 
-def _target(
+def target_of(
     out: Array | None, shape: Shape, operands: Sequence[tuple[Any, Array, str]], element: Element, in_place: bool
 ) -> tuple[Array, Any]:
     """The result and its pointer; `in_place`: it may be an operand of its shape."""
@@ -83,7 +84,10 @@ def _target(
     return output(out, shape, sources, names, count, element=element, ctype=UINT8.ctype, like=element)
 
 
-def _run(function: Any, kind: str, shape: Shape, held: dict[str, Any], shapes: dict[str, Shape], **numbers: int) -> None:
+def run_broadcast(
+    function: Any, kind: str, shape: Shape, held: dict[str, Any], shapes: dict[str, Shape], **numbers: Any
+) -> None:
+    """Calls a function with a struct of this kind; `shapes` are those of the operands."""
     arguments = ffi.new(f"{kind} *", held)
     arguments.size = ffi.sizeof(kind)
     arguments.count, arguments.shape = len(shape), shape
@@ -120,13 +124,13 @@ def elementwise(operation: Operation, a: Operand, b: Operand, *, out: Array | No
         known = " or ".join(repr(name) for name in _OPERATIONS if type(name) is str)
         raise ValueError(f"operation is {shown(operation)}, expected {known}") from None
     first, second, element = _pair(a, b, CASTS)
-    shape = _broadcast((first, second), "ab")
+    shape = shape_of((first, second), "ab")
     target = _BOOL if number >= ElementwiseOperation.EQUAL else element
-    out, dst = _target(out, shape, ((a, first, "a"), (b, second, "b")), target, target is element)
+    out, dst = target_of(out, shape, ((a, first, "a"), (b, second, "b")), target, target is element)
     held = {name: pointer(array, name, element, ctype=UINT8.ctype) for name, array in (("a", first), ("b", second))}
     shapes = {"aShape": first.shape, "bShape": second.shape}
     numbers = {"operation": number, "dataType": element.tensor}
-    _run(lib.SimdnetElementwise, "SimdnetElementwiseParameters", shape, {**held, "dst": dst}, shapes, **numbers)
+    run_broadcast(lib.SimdnetElementwise, "SimdnetElementwiseParameters", shape, {**held, "dst": dst}, shapes, **numbers)
     return out
 
 
@@ -145,9 +149,9 @@ def select(condition: Array | ForeignArray, a: Operand, b: Operand, *, out: Arra
     mask = plain(condition, "condition", _BOOL)
     element_of(mask, "condition", (_BOOL,))
     first, second, element = _pair(a, b, ELEMENTS)
-    shape = _broadcast((mask, first, second), ("condition", "a", "b"))
+    shape = shape_of((mask, first, second), ("condition", "a", "b"))
     operands = ((condition, mask, "condition"), (a, first, "a"), (b, second, "b"))
-    out, dst = _target(out, shape, operands, element, True)
+    out, dst = target_of(out, shape, operands, element, True)
     held = {
         "condition": pointer(mask, "condition", _BOOL),
         "a": pointer(first, "a", element, ctype=UINT8.ctype),
@@ -156,5 +160,5 @@ def select(condition: Array | ForeignArray, a: Operand, b: Operand, *, out: Arra
     }
     shapes = {"conditionShape": mask.shape, "aShape": first.shape, "bShape": second.shape}
     kind = "SimdnetSelectParameters"
-    _run(lib.SimdnetSelect, kind, shape, held, shapes, dataType=element.tensor)
+    run_broadcast(lib.SimdnetSelect, kind, shape, held, shapes, dataType=element.tensor)
     return out

@@ -163,6 +163,8 @@ def quantized(rng: np.random.Generator) -> Iterator[Case]:
     yield "quantized_shuffle", np.stack([even, odd]), np.stack([both[..., ::2], both[..., 1::2]]), 0
     with pysimd.QuantizedAdd(x.shape, a=src, b=src, dst=dst) as context:
         yield "QuantizedAdd", context(x, y), bytes_of(v + w), 0
+    product = pysimd.quantized_binary("multiply", x, y, src=(src, src), dst=dst)
+    yield "quantized_binary", product, bytes_of(v * w), 0
 
 
 def channelwise(rng: np.random.Generator) -> Iterator[Case]:

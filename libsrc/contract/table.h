@@ -34,6 +34,7 @@
 #include "contract/reduce.h"
 #include "contract/recurrent.h"
 #include "contract/quantize_linear.h"
+#include "contract/quantized_binary.h"
 #include "contract/quantized_gemm.h"
 #include "contract/resize.h"
 #include "contract/set_input.h"
@@ -59,6 +60,7 @@ struct sn_table {
     struct sn_eltwise_slots eltwise;
     struct sn_binary_slots binary;
     struct sn_quantize_linear_slots quantize_linear;
+    struct sn_quantized_binary_slots quantized_binary;
     struct sn_lrn_slots lrn;
     struct sn_narrow_slots narrow;
     struct sn_normalize_slots normalize;

@@ -284,6 +284,25 @@ static void elementwise(void)
     CALL(SimdnetElementwise, &p);
 }
 
+static void quantized_binary(void)
+{
+    SimdnetQuantizedBinaryParameters p = {.size = sizeof(p)};
+    const bool negative = fuzz_chance();
+    const int32_t least = negative ? -128 : 0;
+    p.operation = fuzz_chance() ? SimdnetBinaryAdd : SimdnetBinaryMultiply;
+    p.dataType = negative ? SimdTensorData8i : SimdTensorData8u;
+    p.aScale = fuzz_number(), p.bScale = fuzz_number(), p.dstScale = fuzz_number();
+    p.aZero = (int32_t)fuzz_pick(0, 255) + least, p.bZero = (int32_t)fuzz_pick(0, 255) + least;
+    p.dstZero = (int32_t)fuzz_pick(0, 255) + least;
+    p.count = some_shape(p.shape, 5);
+    some_operands(p.count, p.shape, p.aShape, p.bShape);
+    const size_t count = known(p.count);
+    p.b = fuzz_in(U8, fuzz_cells(p.bShape, count));
+    p.a = fuzz_in(U8, fuzz_cells(p.aShape, count));
+    p.dst = fuzz_out_or_source(U8, fuzz_cells(p.shape, count));
+    CALL(SimdnetQuantizedBinary, &p);
+}
+
 static void selection(void)
 {
     SimdnetSelectParameters p = {.size = sizeof(p)};
@@ -497,6 +516,6 @@ static void winograd(void)
 const struct fuzz_target fuzz_layers[] = {
     {"pooling", pooling}, {"pooling_of_pixels", pooling_of_pixels}, {"pixelwise", pixelwise}, {"copy", copy}, {"pad", pad},
     {"reduce", reduce}, {"binary", binary}, {"gather", gather}, {"cast", cast}, {"top_k", top_k}, {"top_k_integers", top_k_integers},
-    {"elementwise", elementwise}, {"select", selection},
+    {"elementwise", elementwise}, {"quantized_binary", quantized_binary}, {"select", selection},
     {"scatter_elements", scatter_elements}, {"parts", parts}, {"cumulative_sum", cumulative_sum},
     {"non_max_suppression", non_max_suppression}, {"winograd", winograd}, {NULL, NULL}};

@@ -107,6 +107,7 @@ NEAREST = {
     "ops/quantize_linear": "quantize_linear dynamic_quantize",
     "kernels/quantize_linear": "quantize_linear dynamic_quantize",
     "reference/quantize_linear": "quantize_linear dynamic_quantize",
+    "api/broadcast": "elementwise quantized_binary",
     "ops/affine": "affine quantized",
     "ops/softmax": "softmax lines_16b",
     "ops/normalize": "normalize lines_16b",

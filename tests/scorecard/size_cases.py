@@ -302,6 +302,14 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetBinary(struct("SimdnetBinaryParameters", operation=3, a=s[0], b=s[1], dst=d[0], **shapes))
 
 
+@case("quantized binary", [A(64, "u1")], [A(64, "u1")], quick=True, name="row of bytes multiplied")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    shapes = {"count": 2, "shape": [n, 64], "aShape": [n, 64], "bShape": [1, 64]}
+    numbers = {"operation": 2, "dataType": DATA["u1"], "aScale": 0.5, "bScale": 0.25, "dstScale": 0.3, "bZero": 99}
+    row = ffi.new("uint8_t[]", bytes(range(64)))
+    lib.SimdnetQuantizedBinary(struct("SimdnetQuantizedBinaryParameters", a=s[0], b=row, dst=d[0], **shapes, **numbers))
+
+
 @case("elementwise", [A(64, "i8")], [A(64, "i8")], quick=True, name="row of integers added to itself")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     shapes = {"dataType": lib.SimdTensorData64i, "count": 2, "shape": [n, 64], "aShape": [n, 64], "bShape": [n, 64]}

@@ -158,6 +158,10 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "prod": ((x,), {"axis": -1}),
         "reduce": ((x, "l2"), {"axis": (1, 3)}),
         "quantize_linear": ((planes, np.abs(a) + 1, 3), {"axis": 1, "dtype": "int8"}),
+        "quantized_binary": (
+            ("multiply", pixels, pixels[:1].copy()),
+            {"src": ((0.5, 3), (0.3, 9)), "dst": (1.0, 7)},
+        ),
         "quantized_concatenate": (
             ([pixels, pixels[:, :2].copy()],),
             {"axis": 1, "src": [(0.5, 3), (0.3, 9)], "dst": (1.0, 7)},

@@ -1,0 +1,66 @@
+/* Sums and products of two tensors of bytes with broadcasting. */
+#include "ops/quantized_binary.h"
+
+#include "api/broadcast.h"
+#include "api/call.h"
+#include "api/enums.h"
+#include "api/parameters.h"
+#include "api/quantized.h"
+
+#define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
+
+static bool check_zero(const char * function, const char * name, int32_t zero, bool negative)
+{
+    const int least = negative ? -128 : 0;
+    CHECK(zero >= least && zero <= least + 255, "%s is %d, expected %d .. %d", name, (int)zero, least, least + 255);
+    return true;
+}
+
+static bool check_numbers(const char * function, const SimdnetQuantizedBinaryParameters * q)
+{
+    CHECK(q->operation == SimdnetBinaryAdd || q->operation == SimdnetBinaryMultiply,
+          "operation is %d, expected SimdnetBinaryAdd or SimdnetBinaryMultiply", (int)q->operation);
+    CHECK(q->dataType == SimdTensorData8u || q->dataType == SimdTensorData8i,
+          "dataType is %s, expected SimdTensorData8u or SimdTensorData8i", SN_NAME(sn_data_types, q->dataType));
+    const bool negative = q->dataType == SimdTensorData8i;
+    return sn_check_scale(function, "aScale", q->aScale) && sn_check_scale(function, "bScale", q->bScale) &&
+           sn_check_scale(function, "dstScale", q->dstScale) && check_zero(function, "aZero", q->aZero, negative) &&
+           check_zero(function, "bZero", q->bZero, negative) && check_zero(function, "dstZero", q->dstZero, negative);
+}
+
+/* Each operation is rounded: none may be joined with another. */
+static struct sn_quantized_binary numbers_of(const SimdnetQuantizedBinaryParameters * q)
+{
+    struct sn_quantized_binary n = {.aZero = (float)q->aZero, .bZero = (float)q->bZero, .shift = (float)q->dstZero,
+                                    .negative = q->dataType == SimdTensorData8i};
+    if (q->operation == SimdnetBinaryMultiply) {
+        const float scale = q->aScale * q->bScale;
+        n.factor = scale / q->dstScale;
+        return n;
+    }
+    n.aScale = q->aScale / q->dstScale;
+    n.bScale = q->bScale / q->dstScale;
+    const float aPart = n.aScale * n.aZero, bPart = n.bScale * n.bZero, both = aPart + bPart;
+    n.shift -= both;
+    return n;
+}
+
+void SimdnetQuantizedBinary(const SimdnetQuantizedBinaryParameters * parameters)
+{
+    SN_BEGIN();
+    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+        return;
+    const SimdnetQuantizedBinaryParameters * q = parameters;
+    const size_t * n = q->shape;
+    SN_CALL(q->operation, q->dataType, q->count, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
+    struct sn_quantized_pair pair = {.add = q->operation == SimdnetBinaryAdd, .dst = q->dst};
+    struct sn_broadcast c = {.function = __func__};
+    if (!check_numbers(__func__, q) || !sn_take_result(&c, q->count, q->shape, q->dst, 1) ||
+        !sn_take_operand(&c, (const char *[]){"a", "aShape"}, q->a, 1, q->aShape, true, &pair.a) ||
+        !sn_take_operand(&c, (const char *[]){"b", "bShape"}, q->b, 1, q->bShape, true, &pair.b) || !sn_is_covered(&c) ||
+        c.size == 0)
+        return;
+    pair.numbers = numbers_of(q);
+    pair.size = c.size;
+    sn_quantized_binary(&pair);
+}
