@@ -216,6 +216,16 @@ def elementwise(function: str, a: Operand, b: Operand, dst: View) -> Call:
     return of_struct("SimdnetElementwise", "SimdnetElementwiseParameters", members)
 
 
+def quantized_binary(
+    function: str, a: Operand, b: Operand, dst: View, scales: Sequence[float], zeros: Sequence[int]
+) -> Call:
+    """The sum or the product of two arrays of bytes; scales and zeros are those of a, b and dst."""
+    members = {"operation": BinaryOperation[function.upper()], "dataType": tensor_type(dst.dtype), "a": a, "b": b}
+    members |= {"count": dst.ndim, "shape": dst.shape, "aShape": a.shape, "bShape": b.shape, "dst": dst}
+    members |= dict(zip(("aScale", "bScale", "dstScale"), scales)) | dict(zip(("aZero", "bZero", "dstZero"), zeros))
+    return of_struct("SimdnetQuantizedBinary", "SimdnetQuantizedBinaryParameters", members)
+
+
 def selected(condition: Operand, a: Operand, b: Operand, dst: View) -> Call:
     """The elements of one array or the other."""
     members = {"dataType": moved_type(dst), "count": dst.ndim, "shape": dst.shape, "conditionShape": condition.shape}

@@ -175,17 +175,6 @@ def quantized_convolution(a: Attributes, x: Operands, y: Operands) -> Steps:
     return Steps((Call(f"{name}Forward", (OWN, src, None, dst)),) if src.shape[0] else (), made)
 
 
-def quantized_add(a: Attributes, x: Operands, y: Operands) -> Steps:
-    """QuantizedAdd."""
-    name, kind, count = "SimdSynetQuantizedAdd", lib.SimdTensorData8u, x[0].size
-    if count == 0:
-        return Steps(())
-    tensors = [(np.array([scale], np.float32), int(zero)) for scale, zero in zip(a["scales"], a["zeros"])]
-    left, right, result = ((kind, *tensor) for tensor in tensors)
-    create = Call(f"{name}Init", ((count,), 1, *left, (count,), 1, *right, 0, None, *result))
-    return Steps((Call(f"{name}Forward", (OWN, x[0], x[1], y[0])),), Made(create))
-
-
 def quantized_linear(a: Attributes, x: Operands, y: Operands) -> Steps:
     """QuantizedLinear."""
     (src, weight, scale, bias), (dst,), name = given(x, 4), y, "SimdSynetQuantizedInnerProduct"

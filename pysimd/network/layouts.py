@@ -271,6 +271,12 @@ def _same(p: _Placement, node: Node) -> None:
     p.give(node, [p.stored(node.inputs[0], order), *(p.stored(name) for name in node.inputs[1:])], order, **moved)
 
 
+def _dynamic_quantize(p: _Placement, node: Node) -> None:
+    """In any order: the range is that of all elements."""
+    order = p.order(node.inputs[0])
+    p.give(node, [p.stored(node.inputs[0], order)], [order, (), ()])
+
+
 def _leader(p: _Placement, node: Node) -> Order:
     """The order of the largest input that is computed."""
     names = [name for name in node.inputs if not p.is_constant(name)] or list(node.inputs)
@@ -392,9 +398,10 @@ _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("Conv", "ConvTranspose", "DynamicConv", "DynamicConvTranspose", "QuantizedConv"), _image),
     **dict.fromkeys(("MaxPool", "AveragePool", "Resize", "Lrn"), _image),
     **dict.fromkeys(("Unary", "Scale", "Prelu", "Softmax", "L2Norm", "Quantize", "Dequantize", "Cast", "Table8"), _same),
-    **dict.fromkeys(("Binary", "ExactBinary", "Elementwise", "QuantizedAdd", "Select"), _binary),
+    **dict.fromkeys(("Binary", "ExactBinary", "Elementwise", "QuantizedBinary", "Select"), _binary),
     "ChannelNorm": _channels,
     "Concat": _concat,
+    "DynamicQuantize": _dynamic_quantize,
     "Expand": _expand,
     "Gather": _gather,
     "LayerNorm": _layer_norm,

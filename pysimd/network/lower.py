@@ -36,6 +36,7 @@ from pysimd.network.functions import (
     per_channel,
     pixel_of,
     pixelwise,
+    quantized_binary,
     reduced,
     selected,
     tensor_type,
@@ -257,6 +258,16 @@ def _quantized(function: str, packed: int) -> Callable[[Attributes, Operands, Op
     return call
 
 
+def _dynamic_quantize(a: Attributes, x: Operands, y: Operands) -> Call:
+    members = {"elements": x[0].size, "src": x[0], "dst": y[0], "scale": y[1], "zero": y[2]}
+    return of_struct("SimdnetDynamicQuantize", "SimdnetDynamicQuantizeParameters", members)
+
+
+def _quantized_binary(a: Attributes, x: Operands, y: Operands) -> Call:
+    left, right, dst = _fewer_dimensions(*x, *y)
+    return quantized_binary(a["function"], left, right, dst, a["scales"], a["zeros"])
+
+
 def _table(a: Attributes, x: Operands, y: Operands) -> Call:
     src, dst = (view if view.ndim else view.reshape((1,)) for view in (x[0], y[0]))
     members = {"table": x[1].values, "src": src, "dst": dst, "channels": src.shape[-1], "pixels": prod(src.shape[:-1])}
@@ -473,7 +484,7 @@ _WEIGHTED: Mapping[str, Any] = {
     "Linear": layers.linear,
     "Lstm": _recurrent(lib.SimdnetRecurrentLstm, 3),
     "MergedConvolution": layers.merged,
-    "QuantizedAdd": layers.quantized_add,
+    "QuantizedBinary": _quantized_binary,
     "QuantizedConv": layers.quantized_convolution,
     "QuantizedLinear": layers.quantized_linear,
     "Rnn": _recurrent(lib.SimdnetRecurrentRnn, 1),
@@ -491,6 +502,7 @@ _OPERATORS: Mapping[str, Any] = {
     "Dequantize": _quantized("SimdnetDequantizeLinear", 0),
     "DynamicConv": layers.convolution,
     "DynamicConvTranspose": layers.deconvolution,
+    "DynamicQuantize": _dynamic_quantize,
     "Elementwise": _elementwise,
     "ExactBinary": _binary,
     "Expand": _expand,

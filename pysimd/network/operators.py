@@ -60,7 +60,10 @@ in capitals are constants::
     Quantize(x, s, [z]), Dequantize(x, s, [z])
                                   axis (None for one scale); Quantize also dtype
     Table8(x, T)                  dtype; T[x] for bytes x, T has 256 bytes as uint8
-    QuantizedAdd(a, b)            scales, zeros: three each, of a, b and the result, which are uint8; as QLinearAdd
+    DynamicQuantize(x) -> bytes, scale, zero
+                                  uint8, with the scale and the zero of the range, as DynamicQuantizeLinear
+    QuantizedBinary(a, b)         function (add or multiply); scales, zeros: three each, of a, b and the result, which are
+                                  of one type of bytes; as QLinearAdd and QLinearMul, with as many dimensions in both
     Host(x, ...)                  function, types: computed by a Python function with the arrays of its inputs, which
                                   returns an array, or a tuple or a list of them
 
@@ -467,10 +470,15 @@ def _quantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     return [Type(inputs[0].shape, attributes["dtype"])]
 
 
-def _quantized_add(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
-    a, b = inputs
-    _need(a == b and a.dtype == "uint8", f"the operands are {a} and {b}, expected uint8 of one shape")
-    return [a]
+def _dynamic_quantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    return [Type(inputs[0].shape, "uint8"), Type(()), Type((), "uint8")]
+
+
+def _quantized_binary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    function, (a, b) = attributes["function"], inputs
+    _need(function in ("add", "multiply"), f"{function} is not a function of two tensors of bytes")
+    _need(a.dtype == b.dtype and a.dtype in ("uint8", "int8"), f"the operands are {a.dtype} and {b.dtype}, expected bytes")
+    return [Type(_broadcast(inputs), a.dtype)]
 
 
 def _table(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
@@ -498,6 +506,7 @@ _RULES: dict[str, _Rule] = {
     "CumulativeSum": _along_axis,
     "DynamicConv": _conv,
     "DynamicConvTranspose": _conv_transpose,
+    "DynamicQuantize": _dynamic_quantize,
     "Elementwise": _elementwise,
     "ExactBinary": _binary,
     "Expand": _expand,
@@ -518,7 +527,7 @@ _RULES: dict[str, _Rule] = {
     "Pad": _pad,
     "Prelu": _along_axis,
     "Quantize": _quantize,
-    "QuantizedAdd": _quantized_add,
+    "QuantizedBinary": _quantized_binary,
     "QuantizedConv": _of_bytes(_conv),
     "QuantizedLinear": _of_bytes(_linear),
     "Reduce": _reduce,

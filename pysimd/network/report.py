@@ -93,6 +93,7 @@ _WORDS = {
     "Linear": _linear,
     "MaxPool": _pool,
     "MergedConvolution": _merged,
+    "QuantizedBinary": _named,
     "QuantizedConv": _convolution,
     "QuantizedLinear": _linear,
     "Reduce": _named,

@@ -39,10 +39,10 @@ def dequantize(q: Any, scale: Any, zero: Any) -> Array:
 
 
 def dynamic_quantize(x: Array) -> tuple[Array, Any, Any]:
-    """DynamicQuantizeLinear: all zeros have the scale 1; NaN counts as 0."""
-    x = np.where(np.isnan(x), F(0), x)
+    """DynamicQuantizeLinear: all zeros have the scale 1; NaN is not of the range, and becomes 0."""
+    known = x[~np.isnan(x)]
     with np.errstate(all="ignore"):
-        most, least = F(max(0, x.max(initial=0))), F(min(0, x.min(initial=0)))
+        most, least = F(max(0, known.max(initial=0))), F(min(0, known.min(initial=0)))
         scale = F(F(most - least) / F(255)) or F(1)
         zero = np.rint(np.clip(np.nan_to_num(F(0) - F(least / scale), nan=0), 0, 255)).astype(np.uint8)
         return quantize(x, scale, int(zero), "uint8"), scale, zero

@@ -8,6 +8,7 @@ from typing import Any, Callable
 import numpy as np
 from test_resize import expected as resized
 
+from network import quantised
 from pysimd.network import Graph
 from support import Array
 from support import reference as formulas
@@ -312,9 +313,11 @@ def _quantized_linear(x: _Inputs, a: _Attributes) -> Array:
     return _requantized((src.astype(np.int64) - a["zeros"][0]) @ weight.astype(np.int64), scale, bias, a, src.ndim - 1)
 
 
-def _quantized_add(x: _Inputs, a: _Attributes) -> Array:
-    values = [(each.astype(np.float64) - zero) * scale for each, scale, zero in zip(x, a["scales"], a["zeros"])]
-    return np.asarray(np.clip(np.rint((values[0] + values[1]) / a["scales"][2] + a["zeros"][2]), 0, 255).astype(np.uint8))
+def _quantized_binary(x: _Inputs, a: _Attributes) -> Array:
+    first, second = ((each.astype(np.float64) - zero) * scale for each, scale, zero in zip(x, a["scales"], a["zeros"]))
+    value, limits = first + second if a["function"] == "add" else first * second, np.iinfo(x[0].dtype)
+    whole = np.rint(value / a["scales"][2] + a["zeros"][2])
+    return np.asarray(np.clip(whole, limits.min, limits.max).astype(x[0].dtype))
 
 
 # ---- moves
@@ -424,6 +427,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Dequantize": _dequantize,
     "DynamicConv": _conv,
     "DynamicConvTranspose": _conv_transpose,
+    "DynamicQuantize": lambda x, a: quantised.dynamic_quantize(x[0]),
     "Elementwise": _elementwise,
     "ExactBinary": _binary,
     "Expand": lambda x, a: np.broadcast_to(x[0], a["shape"]),
@@ -446,7 +450,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Pad": _pad,
     "Prelu": _prelu,
     "Quantize": _quantize,
-    "QuantizedAdd": _quantized_add,
+    "QuantizedBinary": _quantized_binary,
     "QuantizedConv": _quantized_conv,
     "QuantizedLinear": _quantized_linear,
     "Reduce": _reduce,

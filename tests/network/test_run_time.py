@@ -63,7 +63,7 @@ STAGES = ({"depthwise": False, **STAGE}, {"depthwise": True, **STAGE})
 RESIZE = {"mode": "linear", "coordinates": "half_pixel", "rounding": "floor", "antialias": False, "exclude_outside": False}
 RECURRENT = {"hidden": 2, "direction": "forward", "batch_first": False}
 STEPS, QUANTIZED = np.linspace(0.01, 0.02, 5, dtype=np.float32), {"scales": (0.01, 0.05), "zeros": (7, 120)}
-BYTES = ("uint8", "int8")
+BYTES, THREE = ("uint8", "int8"), {"scales": (0.11, 0.07, 0.13), "zeros": (3, 90, 60)}
 PARAMETERS = {"restrict_range": (0.5, 2.5)}
 
 
@@ -149,11 +149,16 @@ def _cases() -> list[Case]:
         case("Quantize", ROWS, np.array([0.01] * 4, np.float32), np.array([1, 2, 3, 4], np.int8), axis=1, dtype="int8"),
         case("Dequantize", Integers(256, ROWS, "uint8"), weights(5), np.array([1, 2, 3, 4, 5], np.uint8), axis=2),
         case("Quantize", ROWS, (), dtype="uint8", axis=None),
+        case("DynamicQuantize", ROWS),
         case("ByteProduct", Integers(256, (2, 4, 40), "uint8"), Integers(127, (3, 40), "int8")),
         case("ByteProduct", Integers(256, (2, 1, 4, 9), "uint8"), Integers(127, (3, 5, 9), "int8")),
         case("QuantizedConv", Integers(256, IMAGE, "uint8"), integers(5, 4, 3, 3), STEPS, integers(5), **QUANTIZED, **LAYER),
         *(case("Table8", Integers(256, ROWS, "uint8"), np.arange(256, dtype=np.uint8) // 2, dtype=name) for name in BYTES),
-        case("QuantizedAdd", *[Integers(256, ROWS, "uint8")] * 2, scales=(0.11, 0.07, 0.13), zeros=(3, 90, 60)),
+        *(
+            case("QuantizedBinary", Integers(256, ROWS, kind), Integers(256, (1, 4, 1), kind), function=name, **THREE)
+            for name in ("add", "multiply")
+            for kind in BYTES
+        ),
         case("QuantizedLinear", Integers(256, ROWS, "uint8"), integers(5, 5), STEPS, integers(5), **QUANTIZED),
         *(case("ExactBinary", ROWS, (1, 4, 1), function=name, activation=("identity", ())) for name in ("add", "divide")),
         case("Host", ROWS, ROWS, function=np.hypot, types=(Type(ROWS),)),

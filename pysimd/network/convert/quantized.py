@@ -82,7 +82,7 @@ def exact(c: Conversion, function: str, a: Value | float, b: Value | float) -> V
         with np.errstate(all="ignore"):
             return np.asarray(getattr(np, function)(*pair), np.float32)
     rank = max(len(c.shape_of(x)) for x in pair)
-    return c.add("ExactBinary", *(_of_rank(c, x, rank) for x in pair), function=function, activation=IDENTITY)
+    return c.add("ExactBinary", *(of_rank(c, x, rank) for x in pair), function=function, activation=IDENTITY)
 
 
 def integers(c: Conversion, function: str, a: Value, b: Value) -> Value:
@@ -92,7 +92,8 @@ def integers(c: Conversion, function: str, a: Value, b: Value) -> Value:
     return np.asarray(getattr(np, function)(a, b), np.int32)
 
 
-def _of_rank(c: Conversion, x: Value, rank: int) -> str:
+def of_rank(c: Conversion, x: Value, rank: int) -> str:
+    """With as many dimensions, by more that have one element."""
     shape = (1,) * (rank - len(c.shape_of(x))) + tuple(c.shape_of(x))
     return c.reshape(x, shape) if isinstance(x, str) else c.constant(x.reshape(shape))
 
@@ -120,20 +121,13 @@ def dynamic(c: Conversion, x: str) -> tuple[Value, Value, Value]:
 
         s = f(f(most - least) / 255), or 1 if that is 0      zero = nearest(clip(f(0 - f(least / s)), 0, 255))
 
-    NaN is taken as 0.
+    NaN is not of the range, and becomes 0.
     """
     shape = c.builder.shape(x)
     if prod(shape) == 0:
         return full(shape, 0, np.uint8), np.ones((), np.float32), np.zeros((), np.uint8)
-    finite = c.select(c.elementwise("not_equal", x, x), np.float32(0), x)
-    axes = tuple(range(len(shape)))
-    most, least = (c.reduce(finite, name, axes, False) if axes else finite for name in ("max", "min"))
-    most, least = c.binary("maximum", most, 0.0), c.binary("minimum", least, 0.0)
-    scale: Any = exact(c, "divide", exact(c, "subtract", most, least), 255.0)
-    scale = c.select(c.elementwise("equal", scale, np.float32(0)), np.float32(1), scale)
-    zero: Any = exact(c, "subtract", 0.0, exact(c, "divide", least, scale))
-    zero = c.cast(c.unary(c.unary(zero, "restrict_range", 0, 255), "rint"), "uint8")
-    return c.add("Quantize", finite, scale, zero, axis=None, dtype="uint8"), scale, zero
+    found, scale, zero = c.add_all("DynamicQuantize", x)
+    return found, scale, zero
 
 
 def requantized(c: Conversion, sums: str, factor: Value, zero: Value, dtype: str) -> str:

@@ -1,7 +1,6 @@
 """Converters of layers of quantised bytes, those of com.microsoft that begin with QLinear. Their scales are known.
 
-A function of one byte is a table of its 256 results, which the library computes once; one of two bytes that the library does
-not have is a table of 65536.
+A function of one byte is a table of its 256 results, which the library computes once.
 """
 
 from __future__ import annotations
@@ -10,14 +9,15 @@ from collections.abc import Callable
 from functools import reduce
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from pysimd.annotations import Array, Shape
+from pysimd.annotations import Array
 from pysimd.network.convert.constants import computed
 from pysimd.network.convert.conversion import Conversion, Value, converts
 from pysimd.network.convert.images import Window, image, like_input, sides_of, spatial, window_of
-from pysimd.network.convert.quantized import BYTES, Result, exact, quantized, scale_at, scaled, zero_at
+from pysimd.network.convert.quantized import BYTES, Result, exact, of_rank, quantized, scale_at, scaled, zero_at
 from pysimd.network.operators import axis_within, windows_along
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
@@ -145,84 +145,37 @@ def _softmax(c: Conversion, node: SourceNode) -> None:
 
 @converts("com.microsoft.QLinearAdd", any_type=True)
 def _add(c: Conversion, node: SourceNode) -> None:
-    _binary(c, _sums)
+    _binary(c, "add")
 
 
 @converts("com.microsoft.QLinearMul", any_type=True)
 def _multiply(c: Conversion, node: SourceNode) -> None:
-    _binary(c, _products)
+    _binary(c, "multiply")
 
 
-def _binary(c: Conversion, table: Callable[..., Array]) -> None:
+def _binary(c: Conversion, function: str) -> None:
     a, b = (_known(c, i + 1, i + 2, name, c.dtype(i)) for i, name in ((0, "a"), (3, "b")))
     y = _known(c, 6, 7, "y", c.dtype(0))
     if a.dtype != b.dtype:
         raise Unsupported(f"the operands are {a.dtype} and {b.dtype}, expected one type")
+    scales, zeros = (tuple(each.numbers[i].item() for each in (a, b, y)) for i in (0, 1))
     shape = broadcast_shapes(c.shape(0), c.shape(3))
-    values = [c.value(i) for i in (0, 3)]
+    values: list[Any] = [c.value(i) for i in (0, 3)]
+
+    def result(*pair: Any) -> str:
+        rank = max(len(c.shape_of(each)) for each in pair)
+        names = [of_rank(c, each, rank) for each in pair]
+        return c.add("QuantizedBinary", *names, function=function, scales=scales, zeros=zeros)
+
     for i, place in enumerate((0, 3)):
         if c.is_known(place) and c.known(place).size == 1 and c.shape(3 - place) == shape:
-            row = np.take(table(a, b, y), int(c.known(place).view(np.uint8).reshape(())), axis=i)
-            return c.give(_looked_up(c, c.named(values[1 - i]), row, y.dtype))  # type: ignore[arg-type]
-    names = [_expanded(c, c.tensor(place), shape) for place in (0, 3)]
-    if table is _sums and y.dtype == "uint8":
-        tensors = [each.numbers for each in (a, b, y)]
-        scales, zeros = (tuple(each[i].item() for each in tensors) for i in (0, 1))
-        return c.give(c.add("QuantizedAdd", *names, scales=scales, zeros=zeros))
-    return c.give(_of_two(c, names[0], names[1], table(a, b, y), y.dtype))
+            return c.give(_by_table(c, c.named(values[1 - i]), y.dtype, _with_one(result, i, c.known(place).reshape(1))))
+    return c.give(result(*values))
 
 
-def _expanded(c: Conversion, x: str, shape: Shape) -> str:
-    own = c.builder.shape(x)
-    if own == shape:
-        return x
-    return c.add("Expand", c.reshape(x, (*(1,) * (len(shape) - len(own)), *own)), shape=shape)
-
-
-def _of_two(c: Conversion, a: str, b: str, table: Array, dtype: str) -> str:
-    """table[a, b] of bytes; those of int8 are seen as unsigned."""
-    high, low = (c.cast(c.cast(x, "uint8"), "int32") for x in (a, b))
-    place = c.elementwise("add", c.elementwise("shift_left", high, np.array(8, np.int32)), low)
-    return c.add("Gather", c.constant(table.reshape(-1).view(dtype)), c.cast(place, "int64"), axis=0)
-
-
-def _every(dtype: str) -> Array:
-    """All bytes, in the order of their bits."""
-    return np.arange(256, dtype=np.uint8).view(dtype)
-
-
-def _sums(a: _Known, b: _Known, y: _Known) -> Array:
-    """QLinearAdd of all bytes: saturated(nearest(fma(a, ra, fma(b, rb, t)))), with the zero of y in t."""
-    (sa, za), (sb, zb), (sy, zy) = (each.numbers for each in (a, b, y))
-    ra, rb, every = sa / sy, sb / sy, _every(a.dtype).astype(np.float32)
-    t = np.float32(zy) - (ra * np.float32(za) + rb * np.float32(zb))
-    return _saturated(_fused(every[:, None], ra, _fused(every, rb, t)), y.dtype)
-
-
-def _products(a: _Known, b: _Known, y: _Known) -> Array:
-    """QLinearMul of all bytes: saturated(nearest(f(f(float(p) * f(f(sa * sb) / sy)) + zero))), with p the product."""
-    (sa, za), (sb, zb), (sy, zy) = (each.numbers for each in (a, b, y))
-    every = _every(a.dtype).astype(np.int32)
-    p = ((every - za)[:, None] * (every - zb)).astype(np.float32)
-    with np.errstate(over="ignore"):
-        return _saturated(p * (sa * sb / sy) + np.float32(zy), y.dtype)
-
-
-def _saturated(x: Array, dtype: str) -> Array:
-    limits = np.iinfo(dtype)
-    return np.asarray(np.nan_to_num(np.clip(np.rint(x), limits.min, limits.max), nan=limits.min), dtype).view(np.uint8)
-
-
-def _fused(x: Array, y: Array, z: Array) -> Array:
-    """x * y + z of float32, rounded once: the sum of doubles is rounded to odd, then to float32. x has few digits."""
-    with np.errstate(all="ignore"):
-        p, z = x.astype(np.float64) * y, z.astype(np.float64)
-        s = p + z
-        back = s - p
-        error = (p - (s - back)) + (z - back)
-        even = (s.view(np.int64) & 1) == 0
-        odd = np.where((error != 0) & even, np.nextafter(s, np.where(error > 0, np.inf, -np.inf)), s)
-        return odd.astype(np.float32)
+def _with_one(function: Callable[..., str], place: int, one: Array) -> Callable[[str], str]:
+    """The function of the other operand."""
+    return lambda every: function(*((one, every) if place == 0 else (every, one)))
 
 
 # ---- means
