@@ -1,11 +1,15 @@
 /* Sums and products of two tensors of bytes with broadcasting. */
 #include "ops/quantized_binary.h"
 
+#include <math.h>
+
 #include "api/broadcast.h"
 #include "api/call.h"
 #include "api/enums.h"
 #include "api/parameters.h"
 #include "api/quantized.h"
+
+#define MOST 0x1p23f /* so far from 2^24 that rounding does not matter */
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
@@ -28,7 +32,7 @@ static bool check_numbers(const char * function, const SimdnetQuantizedBinaryPar
            check_zero(function, "bZero", q->bZero, negative) && check_zero(function, "dstZero", q->dstZero, negative);
 }
 
-/* Each operation is rounded: none may be joined with another. */
+/* Each operation is rounded: none may be joined with another. `near` is false if a number is NaN. */
 static struct sn_quantized_binary numbers_of(const SimdnetQuantizedBinaryParameters * q)
 {
     struct sn_quantized_binary n = {.aZero = (float)q->aZero, .bZero = (float)q->bZero, .shift = (float)q->dstZero,
@@ -36,12 +40,14 @@ static struct sn_quantized_binary numbers_of(const SimdnetQuantizedBinaryParamet
     if (q->operation == SimdnetBinaryMultiply) {
         const float scale = q->aScale * q->bScale;
         n.factor = scale / q->dstScale;
+        n.near = n.factor * (256 * 256) < MOST;
         return n;
     }
     n.aScale = q->aScale / q->dstScale;
     n.bScale = q->bScale / q->dstScale;
     const float aPart = n.aScale * n.aZero, bPart = n.bScale * n.bZero, both = aPart + bPart;
     n.shift -= both;
+    n.near = n.aScale * 256 + n.bScale * 256 + fabsf(n.shift) < MOST;
     return n;
 }
 

@@ -17,6 +17,7 @@ struct sn_quantized_binary {
     float aZero, bZero, factor;
     float shift;
     bool negative; /* bytes are int8_t */
+    bool near;     /* results are numbers of at most 2^24 before they are limited: no scale is extreme */
 };
 
 /* dst may be a or b. */

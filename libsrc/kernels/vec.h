@@ -22,6 +22,7 @@
  *   v_store_sum_16b_32f(p, v)   the same in fewer instructions; a NaN must be quiet and have 0 in its lower half, as in
  *                           v_join_16b_32f
  *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in order
+ *   v_load_8i_32i(p)  v_load_tail_8i_32i(p, n)                the same of signed bytes
  *   v_load_8u_16i(p)  v_load_tail_8u_16i(p, n)                V16I_N bytes, widened to 16 bits in order
  *   v_load_24_32i(p)  v_load_tail_24_32i(p, n)                V32F_N numbers of 3 bytes, the lowest first, likewise
  *

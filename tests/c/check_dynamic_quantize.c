@@ -70,6 +70,29 @@ static void formulas(void)
     known("tiny", (const float[]){1e-44f, 0, -1e-45f, 0}, 1, 0, (const uint8_t[]){0, 0, 0, 0});
 }
 
+/* NaN behind the largest and the smallest element, in every lane, does not replace them. */
+static void many_nans(void)
+{
+    enum { MANY = 400 };
+    sn_32f x[MANY], scale = -1;
+    uint8_t dst[MANY], zero = 99;
+    for (size_t i = 0; i < MANY; ++i)
+        x[i] = i < 64 || i % 5 ? 1 : NAN;
+    for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
+        size_t bad = 0;
+        SimdnetSetMaxIsa(SimdnetIsaLevel(level));
+        for (size_t first = 0; first < 2; ++first) {
+            for (size_t i = 0; i < 64; ++i)
+                x[i] = i == 6 + first ? 127 : i == 9 + first ? -128 : 1;
+            dynamic_quantize(&(struct dynamic){MANY}, NULL, (void * const[]){x, dst, &scale, &zero});
+            bad += scale != 1 || zero != 128 || dst[64] != 129 || dst[65] != 0 || dst[6 + first] != 255;
+        }
+        check_that(bad == 0, "SimdnetDynamicQuantize", "many NaN on %s: scale %g, zero %d", SimdnetIsaLevel(level),
+                   (double)scale, zero);
+    }
+    SimdnetSetMaxIsa(NULL);
+}
+
 static void refusals(void)
 {
     struct dynamic job = {40};
@@ -107,6 +130,7 @@ CHECK_FAMILY(dynamic_quantize)
     run(40001, CHECK_RANDOM, true); /* long enough for several threads */
     run(256 * 8192 + 77, CHECK_RANDOM, false); /* and for parts of more than a unit */
     formulas();
+    many_nans();
     refusals();
     if (check_timed())
         bench();

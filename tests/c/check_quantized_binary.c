@@ -119,7 +119,7 @@ static uint8_t expected(const SimdnetQuantizedBinaryParameters * p, double a, do
     return (uint8_t)(int)fmin(fmax(rint((double)t), least), least + 255);
 }
 
-/* All pairs of bytes, the columns by broadcasting. */
+/* All pairs of bytes, the columns by broadcasting; from turn 16 on with scales that exceed integers. */
 static void every_pair(size_t turn)
 {
     enum { BYTES = 256 };
@@ -129,6 +129,8 @@ static void every_pair(size_t turn)
     for (size_t i = 0; i < BYTES; ++i)
         a[i] = (uint8_t)i;
     p.a = p.b = a, p.dst = dst;
+    if (turn >= 16)
+        p.aScale = 3e4f, p.dstScale = 1e-3f;
     for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
         size_t bad = 0;
         SimdnetSetMaxIsa(SimdnetIsaLevel(level));
@@ -209,7 +211,7 @@ CHECK_FAMILY(quantized_binary)
         run((size_t[]){3, 9000}, (size_t[]){3, 9000}, 2, k);
         run((size_t[]){3, 9000}, (size_t[]){3, 1}, 2, k);
     }
-    for (size_t k = 0; k < 16; ++k)
+    for (size_t k = 0; k < 32; ++k)
         every_pair(k);
     refusals();
     if (check_timed())

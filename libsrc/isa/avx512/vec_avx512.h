@@ -106,6 +106,11 @@ SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n)
     _mm256_mask_storeu_epi16(p, vx_first_16(n), vx_narrow_16b(v));
 }
 
+SN_INLINE v32i v_load_8i_32i(const void *p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(p)); }
+SN_INLINE v32i v_load_tail_8i_32i(const void *p, size_t n)
+{
+    return _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(vx_first_16(n), p));
+}
 SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n)
 {

@@ -163,6 +163,9 @@ SN_INLINE v32i vx_widen_8u(v8u x)
 }
 SN_INLINE v32i v_load_8u_32i(const void *p) { return vx_widen_8u(vx_load_4(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return vx_widen_8u(vx_load_first(p, n)); }
+SN_INLINE v32i vx_widen_8i(v8u x) { return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u8(vget_low_u8(x))))); }
+SN_INLINE v32i v_load_8i_32i(const void *p) { return vx_widen_8i(vx_load_4(p)); }
+SN_INLINE v32i v_load_tail_8i_32i(const void *p, size_t n) { return vx_widen_8i(vx_load_first(p, n)); }
 
 SN_INLINE v16i v_load_8u_16i(const void *p) { return vreinterpretq_s16_u16(vmovl_u8(vld1_u8(p))); }
 SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)

@@ -108,6 +108,8 @@ SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first(
 
 SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm_cvtepu8_epi32(vx_load_4(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return _mm_cvtepu8_epi32(vx_load_first(p, n)); }
+SN_INLINE v32i v_load_8i_32i(const void *p) { return _mm_cvtepi8_epi32(vx_load_4(p)); }
+SN_INLINE v32i v_load_tail_8i_32i(const void *p, size_t n) { return _mm_cvtepi8_epi32(vx_load_first(p, n)); }
 
 SN_INLINE v16i v_load_8u_16i(const void *p) { return _mm_cvtepu8_epi16(vx_load_8(p)); }
 SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n) { return _mm_cvtepu8_epi16(vx_load_first(p, n)); }
