@@ -142,6 +142,8 @@ class Arguments:
             usual = [6, 7]  # SimdTensorFormatOiyx and Yxio
         if "Quantized" in self._function and kind == "SimdTensorDataType":
             usual = ([2] if name == "typeB" else [3]) if "InnerProduct" in self._function else [0, 3]
+        if "QuantizedBinary" in self._function:
+            usual = [0, 2] if kind == "SimdnetBinaryOperation" else [2, 3]
         if "Linear" in self._function:
             usual = [2, 3]  # SimdTensorData8i and 8u
         return self._random.choice(usual * 6 + values)
@@ -153,6 +155,8 @@ class Arguments:
         if kind in ("int", "int32_t") and name != "type":
             zero = random.choice((-1, 256, -256, 2**31 - 1)) if bad else random.choice((0, 3, 128, 255))
             return -zero if name.startswith("bias") else zero
+        if kind == "float" and name.endswith("Scale"):
+            return random.choice((0.0, -1.0, float("nan"))) if bad else 0.5
         if name == "weightScale" and kind.count("*") == 2:
             each = self._keep(ffi.new("float[]", [0.5] * POINTERS))
             return self._keep(ffi.new("float *[]", [each] * POINTERS))
@@ -245,7 +249,8 @@ class Arguments:
             return self._one(Parameter(ctype.cname, name))
         if name == "buf" or self._fault():
             return NULL
-        const = "" if name in ("dst", "C", "selected") else "const "  # cffi has dropped it
+        results = ("dst", "scale", "zero") if "DynamicQuantize" in self._function else ("dst", "C", "selected")
+        const = "" if name in results else "const "  # cffi has dropped it
         return ffi.cast(ctype, self._array(f"{const}float *"))
 
     def _extents(self, name: str, shape: list[int], strides: list[int]) -> list[Any]:
