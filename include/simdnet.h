@@ -2073,6 +2073,46 @@ typedef struct SimdnetPoolingParameters {
  */
 void SimdnetPooling(const SimdnetPoolingParameters * parameters);
 
+/* What SimdnetQuantizedPooling() computes of each window. */
+typedef enum {
+    SimdnetQuantizedPoolingMax = 0,          /* the largest byte, whatever its scale and zero    */
+    SimdnetQuantizedPoolingAverage = 1,      /* the mean of a window: QLinearAveragePool         */
+    SimdnetQuantizedPoolingGlobalAverage = 2 /* the mean of an image: QLinearGlobalAveragePool   */
+} SimdnetQuantizedPoolingType;
+
+/* The arguments of SimdnetQuantizedPooling(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetQuantizedPoolingParameters {
+    size_t size;                 /* sizeof(SimdnetQuantizedPoolingParameters)                                         */
+    SimdnetQuantizedPoolingType type;
+    SimdTensorDataType dataType; /* of src and dst: SimdTensorData8u or SimdTensorData8i                              */
+    SimdTensorFormatType format; /* SimdTensorFormatNchw or SimdTensorFormatNhwc                                      */
+    const void * src;            /* batch images of channels * srcH * srcW bytes                                      */
+    void * dst;                  /* batch images of channels * dstH * dstW bytes                                      */
+    size_t batch, channels;      /* each channel is pooled by itself                                                  */
+    size_t srcH, srcW, dstH, dstW; /* GlobalAverage: dstH and dstW are not used, they are 1                           */
+    size_t kernelY, kernelX, strideY, strideX; /* at least 1; GlobalAverage: not used, like all up to excludePad      */
+    size_t padY, padX, padH, padW; /* before rows and columns, and behind them; sizes of windows are below 2^31       */
+    SimdBool excludePad;         /* averages: divides by the number of elements inside the image, not of the padding  */
+    float scaleSrc, scaleDst;    /* averages: finite and above 0                                                      */
+    int32_t zeroSrc, zeroDst;    /* averages: numbers of dataType                                                     */
+} SimdnetQuantizedPoolingParameters;
+
+/*
+ * Maxima and averages of images of quantised bytes, as ONNX Runtime computes them. Output (y, x) covers the rows from
+ * y * strideY - padY on, kernelY of them, and likewise columns. Each operation on floats is rounded:
+ *
+ *   Max            the largest byte inside the image; the least number of dataType if there is none
+ *   Average        v = sum of (float)(src - zeroSrc) * scaleSrc, row by row, each from left to right, / count;
+ *                  dst = limited(nearest(v / scaleDst + (float)zeroDst))
+ *   GlobalAverage  n = srcH * srcW, sum in int32, which wraps;
+ *                  dst = limited(nearest((float)sum(src - zeroSrc) * (scaleSrc / (scaleDst * (float)n))) + zeroDst)
+ *
+ * nearest() rounds ties to even, limited() is 0 .. 255 or -128 .. 127, and NaN gives the least. `count` is the number of
+ * elements of the window inside the image (excludePad), or inside the image with its padding; if it is 0, v is 0. An empty
+ * image has the mean 0. All instruction sets give the same results. dst must not overlap src.
+ */
+void SimdnetQuantizedPooling(const SimdnetQuantizedPoolingParameters * parameters);
+
 /* What SimdnetPixelwise() computes; x is an element of src, y one of src1, c its channel. */
 typedef enum {
     SimdnetPixelwiseCopy = 0,      /* x                                                                       */
@@ -2523,6 +2563,31 @@ typedef struct SimdnetQuantizedGemmParameters {
  * Scales are finite and not below 0. All instruction sets give the same results. C must not overlap the other arrays.
  */
 void SimdnetQuantizedGemm(const SimdnetQuantizedGemmParameters * parameters);
+
+/*
+ * A matrix B of SimdnetQuantizedGemm() that is packed once, for many products: N columns of K bytes of typeB, which is
+ * SimdTensorData8u or SimdTensorData8i. Products of few rows take the time of reading the packed bytes.
+ *
+ * Returns NULL on error. Then SetParams(), then SimdnetQuantizedGemmForward() any number of times, then SimdRelease().
+ * SimdnetShareParams() accepts contexts with equal N, K and typeB.
+ */
+void * SimdnetQuantizedGemmInit(size_t N, size_t K, SimdTensorDataType typeB);
+
+/* The number of bytes that the context holds: packed weights and their sums; 0 before SetParams(). */
+size_t SimdnetQuantizedGemmInternalBufferSize(const void * context);
+
+/*
+ * Packs B: K rows of N bytes, or N rows of K with transB. B is not needed afterwards. It may be called again, but not while
+ * SimdnetQuantizedGemmForward() runs. On error the context is unchanged.
+ */
+void SimdnetQuantizedGemmSetParams(void * context, const void * B, SimdBool transB);
+
+/*
+ * SimdnetQuantizedGemm() with the matrix of the context, the same bits: N, K and typeB are those of the context, B is NULL,
+ * strideB is 0, and transB is not used. The rows of all products of a batch whose strideA is M * K are computed together. Any
+ * number of threads may call it for a context at a time.
+ */
+void SimdnetQuantizedGemmForward(void * context, const SimdnetQuantizedGemmParameters * parameters);
 
 /* ------------------------------------------------------------------------------------------ quantization by channel */
 

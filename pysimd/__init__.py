@@ -115,7 +115,8 @@ from pysimd.quantized import (
 )
 from pysimd.quantized_binary import quantized_binary
 from pysimd.quantized_convolution import QuantizedConvolution
-from pysimd.quantized_gemm import quantized_gemm
+from pysimd.quantized_gemm import QuantizedGemm, quantized_gemm
+from pysimd.quantized_pooling import quantized_pooling
 from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.resize import Resize, Resizer, resize
@@ -187,6 +188,7 @@ __all__ = [
     "Prepared",
     "QuantizedAdd",
     "QuantizedConvolution",
+    "QuantizedGemm",
     "QuantizedInnerProduct",
     "QuantizedMergedConvolution",
     "Resize",
@@ -304,6 +306,7 @@ __all__ = [
     "quantized_binary",
     "quantized_concatenate",
     "quantized_gemm",
+    "quantized_pooling",
     "quantized_prelu",
     "quantized_scale",
     "quantized_shuffle",

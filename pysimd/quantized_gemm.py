@@ -6,10 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, INT8, INT32, UINT8, element_of, output, plain, plain_output, pointer, tensor
+from pysimd import calls
+from pysimd._arrays import (
+    FLOAT32,
+    INT8,
+    INT32,
+    UINT8,
+    element_of,
+    element_of_dtype,
+    output,
+    plain,
+    plain_output,
+    pointer,
+    tensor,
+)
+from pysimd._geometry import number
 from pysimd._library import ffi, lib
-from pysimd.annotations import Array, Floats
-from pysimd.calls import call_struct
+from pysimd.annotations import Array, Floats, Shape
+from pysimd.calls import call_struct, create
+from pysimd.context import SharingContext
 from pysimd.quantize_linear import SomeBytes
 
 _BYTES = (UINT8, INT8)
@@ -42,7 +57,8 @@ def quantized_gemm(
     dtype : of the result: int32 (the sums, the default), float32 (times the scales), uint8 or int8. That of `out` if given.
     out : (..., M, N). It must not overlap the other arrays.
 
-    Raises TypeError for another dtype, ValueError for shapes that do not fit.
+    `b` is packed in each call: a :class:`QuantizedGemm` packs it once. Raises TypeError for another dtype, ValueError for
+    shapes that do not fit.
 
     >>> a, b = np.array([[1, 255]], np.uint8), np.array([[2], [-3]], np.int8)
     >>> pysimd.quantized_gemm(a, b, a_zero=np.array([1], np.uint8))
@@ -50,25 +66,133 @@ def quantized_gemm(
 
     Formula: SimdnetQuantizedGemm.
     """
-    left, right = plain(a, "a", UINT8), plain(b, "b", UINT8)
-    elements = element_of(left, "a", _BYTES), element_of(right, "b", _BYTES)
-    lead, (m, k, n) = _sizes(left, right, transpose_b)
+    right = plain(b, "b", UINT8)
+    element = element_of(right, "b", _BYTES)
+    values = {"a_zero": a_zero, "b_zero": b_zero, "a_scale": a_scale, "b_scale": b_scale, "bias": bias}
+    given = {"B": pointer(right, "b", element)}
+    arguments, out = _arguments(a, b, right.shape, element, given, values, (scale, zero), transpose_b, dtype, out)
+    call_struct(lib.SimdnetQuantizedGemm, arguments, held=given)
+    return out
+
+
+class QuantizedGemm(SharingContext):
+    """:func:`quantized_gemm` with a matrix `b` that is packed once.
+
+    shape : of `b`, (K, N).
+    dtype : of `b`, "int8" or "uint8".
+    transpose : whether :meth:`set_params` takes (N, K).
+
+    One to a few rows take the time of reading the packed bytes. Results are bit-identical on every instruction set, and to
+    those of :func:`quantized_gemm`.
+
+    >>> a, b = np.array([[1, 255]], np.uint8), np.array([[2], [-3]], np.int8)
+    >>> with pysimd.QuantizedGemm(b.shape) as context:
+    ...     context.set_params(b)
+    ...     context(a, a_zero=np.array([1], np.uint8))
+    array([[-762]], dtype=int32)
+
+    Raises TypeError for another dtype, ValueError for sizes that do not fit. Formula: SimdnetQuantizedGemmInit.
+    """
+
+    def __init__(self, shape: Shape, dtype: Any = "int8", *, transpose: bool = False) -> None:
+        if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+            raise ValueError(f"shape is {shape}, expected (K, N)")
+        k, n = (number(size, "a size of shape", 0) for size in shape)
+        self._shape, self._transpose = (k, n), bool(transpose)
+        self._element = element_of_dtype(dtype, "dtype", _BYTES)
+        arguments = {"shape": self._shape, "dtype": self._element.name, "transpose": self._transpose}
+        super().__init__(create(lib.SimdnetQuantizedGemmInit, n, k, self._element.tensor), arguments)
+
+    @property
+    def internal_buffer_size(self) -> int:
+        """The number of bytes that the context holds now."""
+        return int(lib.SimdnetQuantizedGemmInternalBufferSize(self._open()))
+
+    def _bytes(self) -> int:
+        return self.internal_buffer_size
+
+    def set_params(self, b: Array) -> None:
+        """Packs the matrix; may be called again, but not while :meth:`forward` runs.
+
+        b : of the dtype of the context, (K, N), or (N, K) with `transpose`.
+
+        A reference to the array is kept only for pickle and copy. Raises TypeError for another dtype, ValueError for another
+        shape.
+        """
+        handle, shape = self._open(), self._shape[::-1] if self._transpose else self._shape
+        array = tensor(b, "b", shape, self._element, self._element.ctype)
+        calls.set_params(lib.SimdnetQuantizedGemmSetParams, handle, array, self._transpose)
+        self._given = (b,)
+
+    def forward(
+        self,
+        a: SomeBytes,
+        *,
+        a_zero: Array | None = None,
+        b_zero: Array | None = None,
+        a_scale: Floats | None = None,
+        b_scale: Floats | None = None,
+        scale: float = 1.0,
+        zero: int = 0,
+        bias: Array | None = None,
+        dtype: Any = None,
+        out: Array | None = None,
+    ) -> Array:
+        """The product with `a`; arguments as of :func:`quantized_gemm`.
+
+        Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.
+        """
+        handle, values = (
+            self._open(),
+            {"a_zero": a_zero, "b_zero": b_zero, "a_scale": a_scale, "b_scale": b_scale, "bias": bias},
+        )
+        given: dict[str, Any] = {}
+        arguments, out = _arguments(a, None, self._shape, self._element, given, values, (scale, zero), False, dtype, out)
+        call_struct(lib.SimdnetQuantizedGemmForward, handle, arguments, held=given)
+        return out
+
+    __call__ = forward
+
+
+def _arguments(
+    a: Any,
+    b: Any,
+    shape: Shape,
+    element: Any,
+    given: dict[str, Any],
+    values: dict[str, Any],
+    to: tuple[float, int],
+    transposed: bool,
+    dtype: Any,
+    out: Array | None,
+) -> tuple[Any, Array]:
+    """The struct of a call, and the result.
+
+    b, shape, element : the matrix, None if a context has it; its shape and type.
+    given : pointers, to which this adds.
+    values : zeros, scales and the bias, by their names.
+    to : the scale and the zero of a result of bytes.
+    """
+    left = plain(a, "a", UINT8)
+    elements = element_of(left, "a", _BYTES), element
+    if b is None and left.shape[-1:] != shape[:1]:
+        raise ValueError(f"a has shape {left.shape}, expected (..., M, {shape[0]}), with b of shape {shape}")
+    lead, (m, k, n) = _sizes(left, shape, transposed)
     kind = np.dtype(dtype if dtype is not None else np.int32 if out is None else plain_output(out, "out").dtype).name
     if kind not in _TYPES:
         raise TypeError(f"dtype is {kind}, expected int32, float32, uint8 or int8")
     result = _TYPES[kind]
     batch = int(np.prod(lead, dtype=np.int64))
-    per_row, row_values = _values((*lead, m), "a", a_zero, a_scale, elements[0])
-    per_column, column_values = _values((n,), "b", b_zero, b_scale, elements[1])
-    given = {"A": pointer(left, "a", elements[0]), "B": pointer(right, "b", elements[1]), **row_values, **column_values}
-    if bias is not None:
-        element = FLOAT32 if result is FLOAT32 else INT32
-        given["bias"] = tensor(bias, "bias", (n,), element, element.ctype)
-    named = {"a": a, "b": b, "a_zero": a_zero, "b_zero": b_zero, "a_scale": a_scale, "b_scale": b_scale, "bias": bias}
-    sources = {name: array for name, array in named.items() if array is not None}
-    shape = (*lead, m, n)
+    per_row, row_values = _values((*lead, m), "a", values["a_zero"], values["a_scale"], elements[0])
+    per_column, column_values = _values((n,), "b", values["b_zero"], values["b_scale"], elements[1])
+    given |= {"A": pointer(left, "a", elements[0]), **row_values, **column_values}
+    if values["bias"] is not None:
+        of_bias = FLOAT32 if result is FLOAT32 else INT32
+        given["bias"] = tensor(values["bias"], "bias", (n,), of_bias, of_bias.ctype)
+    sources = {name: array for name, array in {"a": a, "b": b, **values}.items() if array is not None}
+    dst_shape = (*lead, m, n)
     out, given["C"] = output(
-        out, shape, tuple(sources.values()), tuple(sources), element=result, ctype=result.ctype, like=result
+        out, dst_shape, tuple(sources.values()), tuple(sources), element=result, ctype=result.ctype, like=result
     )
     arguments = ffi.new("SimdnetQuantizedGemmParameters *", given)
     arguments.size = ffi.sizeof("SimdnetQuantizedGemmParameters")
@@ -76,24 +200,23 @@ def quantized_gemm(
     if batch == 0:
         arguments.M = 0
     arguments.batch, arguments.strideA = batch, m * k
-    arguments.strideB = n * k if right.ndim > 2 else 0
-    arguments.transB, arguments.perRow, arguments.perColumn = transpose_b, per_row, per_column
+    arguments.strideB = n * k if len(shape) > 2 else 0
+    arguments.transB, arguments.perRow, arguments.perColumn = transposed, per_row, per_column
     arguments.typeA, arguments.typeB = (element.tensor for element in elements)
-    arguments.typeC, arguments.scaleC, arguments.zeroC = result.tensor, scale, zero
-    call_struct(lib.SimdnetQuantizedGemm, arguments, held=given)
-    return out
+    arguments.typeC, (arguments.scaleC, arguments.zeroC) = result.tensor, to
+    return arguments, out
 
 
-def _sizes(a: Array, b: Array, transposed: bool) -> tuple[tuple[int, ...], tuple[int, int, int]]:
+def _sizes(a: Array, shape: Shape, transposed: bool) -> tuple[tuple[int, ...], tuple[int, int, int]]:
     """The leading dimensions, and M, K and N."""
-    for array, name in ((a, "a"), (b, "b")):
-        if array.ndim < 2:
-            raise ValueError(f"{name} has shape {array.shape}, expected at least two dimensions")
+    for found, name in ((a.shape, "a"), (shape, "b")):
+        if len(found) < 2:
+            raise ValueError(f"{name} has shape {found}, expected at least two dimensions")
     lead, (m, k) = a.shape[:-2], a.shape[-2:]
-    depth, n = b.shape[:-3:-1] if transposed else b.shape[-2:]
-    if depth != k or b.shape[:-2] not in ((), lead):
+    depth, n = shape[:-3:-1] if transposed else shape[-2:]
+    if depth != k or shape[:-2] not in ((), lead):
         inner = (n, k) if transposed else (k, n)
-        raise ValueError(f"b has shape {b.shape}, expected {inner} or {(*lead, *inner)} for a of shape {a.shape}")
+        raise ValueError(f"b has shape {shape}, expected {inner} or {(*lead, *inner)} for a of shape {a.shape}")
     return lead, (m, k, n)
 
 

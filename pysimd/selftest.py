@@ -246,6 +246,9 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
     bytes_a, bytes_b = q[:7, :33], rng.integers(-128, 128, (33, 20)).astype(np.int8)
     sums_of_bytes = pysimd.quantized_gemm(bytes_a.copy(), bytes_b)
     yield "quantized_gemm", sums_of_bytes, bytes_a.astype(np.int32) @ bytes_b.astype(np.int32), 0
+    with pysimd.QuantizedGemm(bytes_b.shape, bytes_b.dtype) as packed_bytes:
+        packed_bytes.set_params(bytes_b)
+        yield "QuantizedGemm", packed_bytes(bytes_a.copy()), sums_of_bytes, 0
     yield "matmul", pysimd.matmul(np.stack([a, a]), b), np.stack([product, product]), _SUMMED
     weights = b.T.copy()
     sums = np.maximum(product + bias[:1], 0)
@@ -377,6 +380,10 @@ def pooling(rng: np.random.Generator) -> Iterator[Case]:
     greatest = _windows(x, 3, 2, 1, least).max((-2, -1))
     yield "pooling_max", pysimd.pooling_max(x, kernel=3, stride=2, padding=1), greatest, 0
     planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+    of_bytes = rng.integers(0, 256, x.shape, np.uint8)
+    whole = np.clip(np.rint(of_bytes.sum((1, 2)) / (of_bytes[0, :, :, 0].size * 2.0) + 0.0) + 3, 0, 255)
+    pooled_bytes = pysimd.quantized_pooling(of_bytes, "global_average", src=(0.5, 0), dst=(1.0, 3))
+    yield "quantized_pooling", pooled_bytes[:, 0, 0], whole, 1
     pooled = pysimd.pooling_max(planes, kernel=3, stride=2, padding=1, layout="nchw")
     yield "pooling_max nchw", pooled, greatest.transpose(0, 3, 1, 2), 0
     rounded = pysimd.pooling_max(_bf16(x), kernel=3, stride=2, padding=1)

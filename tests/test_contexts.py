@@ -110,7 +110,7 @@ def test_closed(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
 
 def larger(context: pysimd.Context) -> dict[str, Any]:
     """Arguments of ``__init__`` with a shape of many times as many elements."""
-    name = "shape" if isinstance(context, pysimd.Add16b) else "src_shape"
+    name = "shape" if isinstance(context, (pysimd.Add16b, pysimd.QuantizedGemm)) else "src_shape"
     batch, *axes = context._arguments[name]
     return {**context._arguments, name: (1000 * batch, *axes)}
 
@@ -205,7 +205,7 @@ def test_a_subclass_that_redefines_attributes_changes_no_sizes(case: tuple[pysim
         lying.set_params(*weights)
     assert lying.forward(*arrays).tobytes() == context.forward(*arrays).tobytes()
     with pytest.raises(ValueError, match=r"(a|x|input) has shape"):
-        lying.forward(*[np.empty((1, *array.shape), array.dtype) for array in arrays])
+        lying.forward(*[np.empty((1, *array.shape[:-1], array.shape[-1] + 1), array.dtype) for array in arrays])
     if hasattr(context, "external_buffer_size"):
         unit = np.uint8 if samples.counts_bytes(type(context).__name__) else np.float32
         with pytest.raises(ValueError, match="buf has 0 elements"):

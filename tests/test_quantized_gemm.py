@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,48 @@ def test_floats(isa: str, rng: np.random.Generator) -> None:
     out = np.empty((7, 70), np.float32)
     assert pysimd.quantized_gemm(a, b, a_scale=one, out=out) is out
     np.testing.assert_array_equal(out, sums(a, b).astype(np.float32) * one)
+
+
+@pytest.mark.parametrize("types", TYPES)
+@pytest.mark.parametrize("transpose", [False, True])
+def test_packed(isa: str, rng: np.random.Generator, types: tuple[str, str], transpose: bool) -> None:
+    """A matrix that is packed once: NumPy's integers, ONNX's floats, and the bits of the function."""
+    for k, n in ((1, 1), (66, 70), (300, 129)):
+        b = drawn(rng, types[1], k, n)
+        each = drawn(rng, types[1], n)
+        scale = rng.random(n).astype(np.float32)
+        with pysimd.QuantizedGemm((k, n), types[1], transpose=transpose) as context:
+            context.set_params(b.T.copy() if transpose else b)
+            assert context.internal_buffer_size >= k * n
+            for lead in ((1,), (8,), (2, 9), (0,)):
+                a, zero = drawn(rng, types[0], *lead, k), drawn(rng, types[0], 1)
+                np.testing.assert_array_equal(context(a, a_zero=zero), sums(a, b, zero))
+                np.testing.assert_array_equal(context(a, a_zero=zero, b_zero=each), sums(a, b, zero, each))
+                y = context(a, a_zero=zero, a_scale=scale[:1], b_scale=scale, bias=scale, dtype=np.float32)
+                np.testing.assert_array_equal(y, sums(a, b, zero).astype(np.float32) * (scale[0] * scale) + scale)
+                y = context(a, scale=4096.0, zero=3, dtype=types[0])
+                np.testing.assert_array_equal(y, quantised(sums(a, b), np.float32(1 / 4096), 3, types[0]))
+
+
+def test_packed_copies_and_shares(rng: np.random.Generator) -> None:
+    b, a = drawn(rng, np.int8, 5, 7), drawn(rng, np.uint8, 3, 5)
+    context, other = pysimd.QuantizedGemm((5, 7)), pysimd.QuantizedGemm((5, 7), transpose=True)
+    with pytest.raises(pysimd.StateError, match="no weights yet"):
+        context(a)
+    context.set_params(b)
+    expected = context(a)
+    copied = pickle.loads(pickle.dumps(context))
+    other.share_params(context)
+    b[:] = 0
+    context.close()
+    for each in (copied, other):
+        np.testing.assert_array_equal(each(a), expected)
+    with pytest.raises(ValueError, match=r"a has shape \(3, 6\), expected \(..., M, 5\)"):
+        other(drawn(rng, np.uint8, 3, 6))
+    with pytest.raises(TypeError, match="dtype has dtype float32"):
+        pysimd.QuantizedGemm((5, 7), "float32")
+    with pytest.raises(ValueError, match=r"shape is \(5,\)"):
+        pysimd.QuantizedGemm((5,))
 
 
 def test_prepared(isa: str, rng: np.random.Generator) -> None:

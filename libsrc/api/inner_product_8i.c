@@ -1,9 +1,9 @@
-#include "ops/inner_product_8i.h"
-
+/* The sums of inner products of bytes: SimdnetQuantizedGemm() without zeros. */
 #include <string.h>
 
 #include "api/call.h"
 #include "api/inner_product.h"
+#include "ops/quantized_gemm.h"
 
 void SimdSynetInnerProduct8i(size_t M, size_t N, size_t K, const uint8_t * src, const int8_t * weight, sn_32i * dst,
                              SimdSynetCompatibilityType compatibility)
@@ -19,8 +19,8 @@ void SimdSynetInnerProduct8i(size_t M, size_t N, size_t K, const uint8_t * src, 
     if (!sn_apart(__func__, SN_ARRAY(dst, M * N), SN_ARRAY(src, M * K)) ||
         !sn_apart(__func__, SN_ARRAY(dst, M * N), SN_ARRAY(weight, N * K)))
         return;
-    if (K == 0)
-        memset(dst, 0, M * N * sizeof(*dst));
-    else if (sn_inner_product_8i(M, N, K, src, weight, dst) != SN_ERROR_NONE)
+    const struct sn_quantized_gemm g = {.M = M, .N = N, .K = K, .A = src, .B = (const uint8_t *)weight, .signedB = true,
+        .transposed = true, .type = SN_DATA_32I, .C = (uint8_t *)dst};
+    if (!sn_quantized_gemm(&g, NULL, 1, 0, 0))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
 }

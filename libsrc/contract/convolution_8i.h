@@ -134,12 +134,8 @@ struct sn_flat_8i {
     void (*pack)(bool planes, size_t taps, size_t channels, const int8_t * weight, void * packed);
 };
 
-/* dst[i * N + j] = sum of a[i * K + k] * b[k * N + j], which wraps. Only `base` has it. */
-typedef void (*sn_product_8i_fn)(size_t M, size_t N, size_t K, const uint8_t * a, const int8_t * b, sn_32i * dst);
-
-/* The kernels of a level; `base` has only the first four. */
+/* The kernels of a level; `base` has only the first three. */
 struct sn_convolution_8i_slots {
-    sn_product_8i_fn product;
     sn_convolution_8i_fn plain;
     sn_requantised_8i_fn requantised;
     sn_activated_8i_fn activated;

@@ -49,24 +49,6 @@ static inline float sn_quantized_bias_32f(const struct sn_quantized_gemm * g, si
     return g->bias && g->type == SN_DATA_32F ? ((const sn_32f *)g->bias)[j] : 0;
 }
 
-/* Stores the result of a complete sum; norm as above. */
-static inline void sn_quantized_store(const struct sn_quantized_gemm * g, size_t i, size_t j, int32_t sum, float norm)
-{
-    const size_t at = i * g->N + j;
-    const float v = (float)sum * norm;
-    if (g->type == SN_DATA_32I) {
-        ((sn_32i *)(void *)g->C)[at] = sum;
-    } else if (g->type == SN_DATA_32F) {
-        ((sn_32f *)(void *)g->C)[at] = v + sn_quantized_bias_32f(g, j);
-    } else {
-        const int32_t least = g->type == SN_DATA_8I ? -128 : 0;
-        const float low = (float)(least - g->zeroC), high = low + 255;
-        const float limited = v > low ? v < high ? v : high : low; /* low for NaN */
-        const float rounded = limited + 0x1.8p23f;                 /* to an integer, ties to even */
-        g->C[at] = (uint8_t)((int32_t)(rounded - 0x1.8p23f) + g->zeroC);
-    }
-}
-
 /*
  * Packs columns of B, which is not transposed, into a panel of the tile (contract/dot.h): groups of 4 numbers in bytes, or of
  * 2 in 16 bits. Missing rows of the last group may become any numbers: they are multiplied by 0.

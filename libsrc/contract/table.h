@@ -36,6 +36,7 @@
 #include "contract/quantize_linear.h"
 #include "contract/quantized_binary.h"
 #include "contract/quantized_gemm.h"
+#include "contract/quantized_pooling.h"
 #include "contract/resize.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
@@ -67,6 +68,7 @@ struct sn_table {
     struct sn_gemm_slots gemm;
     struct sn_gemm_nbits_slots gemm_nbits;
     struct sn_quantized_gemm_slots quantized_gemm;
+    struct sn_quantized_pooling_slots quantized_pooling;
     struct sn_grid_sample_slots grid_sample;
     struct sn_inner_product_slots inner_product;
     struct sn_convolution_32f_slots convolution_32f;

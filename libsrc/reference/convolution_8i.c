@@ -136,20 +136,8 @@ static void requantised(const struct sn_convolution_parameters * p, const struct
     }
 }
 
-static void product(size_t M, size_t N, size_t K, const uint8_t * a, const int8_t * b, sn_32i * dst)
-{
-    for (size_t i = 0; i < M; ++i)
-        for (size_t j = 0; j < N; ++j) {
-            uint32_t sum = 0;
-            for (size_t k = 0; k < K; ++k)
-                sum += (uint32_t)(a[i * K + k] * b[k * N + j]);
-            dst[i * N + j] = (int32_t)sum;
-        }
-}
-
 SN_INSTALL(convolution_8i, convolution_8i)
 {
-    slots->product = product;
     slots->plain = convolution_8i;
     slots->requantised = requantised;
     slots->activated = activated;

@@ -1,5 +1,23 @@
+#include <math.h>
+
 #include "contract/quantized_gemm.h"
 #include "reference/reference.h"
+
+/* Stores the result of a complete sum: drivers have a conversion of their own. */
+static void store(const struct sn_quantized_gemm * g, size_t i, size_t j, int32_t sum)
+{
+    const size_t at = i * g->N + j;
+    const float v = (float)sum * sn_quantized_norm(g, i, j);
+    if (g->type == SN_DATA_32I) {
+        ((sn_32i *)(void *)g->C)[at] = sum;
+    } else if (g->type == SN_DATA_32F) {
+        ((sn_32f *)(void *)g->C)[at] = v + sn_quantized_bias_32f(g, j);
+    } else {
+        const long least = g->type == SN_DATA_8I ? -128 : 0, most = least + 255;
+        const long whole = v > -1e6f ? lrintf(v < 1e6f ? v : 1e6f) + g->zeroC : least; /* least for NaN */
+        g->C[at] = (uint8_t)(whole < least ? least : whole > most ? most : whole);
+    }
+}
 
 static void plain(const struct sn_quantized_gemm * g)
 {
@@ -13,7 +31,7 @@ static void plain(const struct sn_quantized_gemm * g)
                 const int32_t b = sn_quantized_byte(g->B + (g->transposed ? j * g->K + k : k * g->N + j), g->signedB);
                 sum += (uint32_t)((a - za) * (b - zb));
             }
-            sn_quantized_store(g, i, j, (int32_t)sum, sn_quantized_norm(g, i, j));
+            store(g, i, j, (int32_t)sum);
         }
 }
 

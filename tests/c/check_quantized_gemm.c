@@ -1,4 +1,7 @@
-/* Batches of products of bytes, bit for bit as base: all types, zeros and scales of rows and columns, extremes and ties. */
+/* Batches of products of bytes, bit for bit as base: all types, zeros and scales of rows and columns, extremes and ties; with B
+ * in each call, and packed in a context. */
+#include <stdlib.h>
+
 #include "check.h"
 
 #define U8 SimdTensorData8u
@@ -7,6 +10,7 @@
 struct product {
     size_t M, N, K, batch, strideA, strideB;
     bool transB, perRow, perColumn, zeroA, zeroB, scaled, bias;
+    bool packed, shared, no_set; /* with a context, whose weights are those of another one, or that has none */
     SimdTensorDataType typeA, typeB, typeC;
     float scaleC;
     int32_t zeroC;
@@ -27,7 +31,54 @@ static void quantized_gemm(const void * job, void * context, void * const * a)
     p.scaleA = t->scaled ? *a++ : NULL;
     p.scaleB = t->scaled ? *a++ : NULL;
     p.bias = t->bias ? *a++ : NULL;
-    SimdnetQuantizedGemm(&p);
+    if (t->packed) {
+        p.B = NULL;
+        SimdnetQuantizedGemmForward(context, &p);
+    } else {
+        SimdnetQuantizedGemm(&p);
+    }
+}
+
+/* ---- contexts */
+
+/* B is a copy that is overwritten afterwards: the library must not keep the pointer. */
+static void set_params(const struct product * t, void * context, const void * B)
+{
+    const size_t bytes = t->N * t->K;
+    void * own = malloc(bytes + 1);
+    memcpy(own, B, bytes);
+    SimdnetQuantizedGemmSetParams(context, own, (SimdBool)t->transB);
+    memset(own, 0x55, bytes);
+    free(own);
+}
+
+static void * init(const void * job, void * const * a)
+{
+    (void)a;
+    const struct product * t = job;
+    return SimdnetQuantizedGemmInit(t->N, t->K, t->typeB);
+}
+
+static void * open(const void * job, void * const * a)
+{
+    const struct product * t = job;
+    void * context = init(job, a), * other;
+    if (!context || t->no_set)
+        return context;
+    if (SimdnetQuantizedGemmInternalBufferSize(context) != 0)
+        check_that(false, "SimdnetQuantizedGemmInternalBufferSize", "is not 0 at first");
+    set_params(t, context, a[1]);
+    set_params(t, context, a[1]); /* again */
+    const size_t held = SimdnetQuantizedGemmInternalBufferSize(context);
+    if (held < t->N * t->K)
+        check_that(false, "SimdnetQuantizedGemmInternalBufferSize", "is %zu, less than the weights", held);
+    if (!t->shared)
+        return context;
+    other = init(job, a);
+    if (!SimdnetShareParams(other, context))
+        check_that(false, "SimdnetShareParams", "%s", SimdnetLastError());
+    SimdRelease(context);
+    return other;
 }
 
 static bool is_byte(SimdTensorDataType type) { return type == U8 || type == I8; }
@@ -43,7 +94,7 @@ static void scales(const char * name, size_t count)
 static bool product_case(const struct product * t, enum check_fill fill)
 {
     const size_t batch = t->batch ? t->batch : 1, one = t->M * t->K, other = t->N * t->K;
-    if (!check_case("SimdnetQuantizedGemm", "%zu of %zux%zux%zu strides %zu,%zu types %d,%d,%d %d%d%d%d%d%d%d to %g,%d %s",
+    if (!check_case(t->packed ? "SimdnetQuantizedGemmForward" : "SimdnetQuantizedGemm", "%zu of %zux%zux%zu strides %zu,%zu types %d,%d,%d %d%d%d%d%d%d%d to %g,%d %s",
                     batch, t->M, t->N, t->K, t->strideA, t->strideB, (int)t->typeA, (int)t->typeB, (int)t->typeC, t->transB,
                     t->perRow, t->perColumn, t->zeroA, t->zeroB, t->scaled, t->bias, (double)t->scaleC, (int)t->zeroC,
                     check_fill_name(fill)))
@@ -61,13 +112,21 @@ static bool product_case(const struct product * t, enum check_fill fill)
         scales("scaleA", rows);
         scales("scaleB", columns);
     }
+    if (t->packed)
+        check_open(open);
     if (t->bias)
         check_in("bias", t->typeC == SimdTensorData32f ? CHECK_32F : CHECK_32I, t->N, CHECK_RANDOM);
     return true;
 }
 
+/* With B in the call, and packed if all products have the same. */
 static void run(struct product t, enum check_fill fill)
 {
+    if (product_case(&t, fill))
+        check_run(quantized_gemm, &t);
+    t.packed = true;
+    t.strideB = 0;
+    t.shared = t.N % 2;
     if (product_case(&t, fill))
         check_run(quantized_gemm, &t);
 }
@@ -130,9 +189,104 @@ static void refusals(void)
                SimdnetLastError());
 }
 
+/* ---- contexts */
+
+static void refuse(const char * text, struct product t, int error)
+{
+    t.packed = true;
+    product_case(&t, CHECK_RANDOM);
+    check_refused(error, text, quantized_gemm, &t);
+}
+
+/* Forward with other arguments than those of the context: one too many columns, and so on. */
+static void forward_other(const void * job, void * context, void * const * a)
+{
+    const int which = *(const int *)job;
+    SimdnetQuantizedGemmParameters p = {.size = sizeof(p), .M = 3, .N = 4, .K = 5, .typeA = U8, .typeB = I8,
+        .typeC = SimdTensorData32i, .A = a[0], .C = a[2]};
+    if (which == 0)
+        p.N = 5;
+    else if (which == 1)
+        p.K = 4;
+    else if (which == 2)
+        p.typeB = U8;
+    else if (which == 3)
+        p.B = a[1];
+    else
+        p.strideB = 20;
+    SimdnetQuantizedGemmForward(context, &p);
+}
+
+static void * open_small(const void * job, void * const * a)
+{
+    (void)job;
+    void * context = SimdnetQuantizedGemmInit(4, 5, I8);
+    SimdnetQuantizedGemmSetParams(context, a[1], SimdTrue);
+    return context;
+}
+
+static void refuse_forward(void)
+{
+    static const char * const texts[] = {"N is 5, expected 4 as in context", "K is 4, expected 5 as in context",
+        "expected SimdTensorData8i as in context", "B is not NULL", "strideB is 20"};
+    for (int i = 0; i < 5; ++i) {
+        check_case("SimdnetQuantizedGemmForward", "refusal %d", i);
+        check_in("A", CHECK_8U, 15, CHECK_RANDOM);
+        check_in("B", CHECK_8U, 20, CHECK_RANDOM);
+        check_out("C", CHECK_32I, 12);
+        check_open(open_small);
+        check_refused(CHECK_VALUE, texts[i], forward_other, &i);
+    }
+}
+
+static void refuse_share(size_t N, size_t K, SimdTensorDataType type, bool set, const char * text)
+{
+    static const uint8_t bytes[100];
+    void * context = SimdnetQuantizedGemmInit(4, 5, I8), * from = SimdnetQuantizedGemmInit(N, K, type);
+    if (set)
+        SimdnetQuantizedGemmSetParams(from, bytes, SimdFalse);
+    check_that(!SimdnetShareParams(context, from) && strstr(SimdnetLastError(), text), "SimdnetShareParams",
+               "expected a text with '%s', got '%s'", text, SimdnetLastError());
+    SimdRelease(context);
+    SimdRelease(from);
+}
+
+static void expect(bool refused, const char * function, const char * text)
+{
+    check_that(refused && strstr(SimdnetLastError(), text), function, "expected a text with '%s', got '%s'", text,
+               SimdnetLastError());
+}
+
+static void refuse_context(void)
+{
+    const char * init_name = "SimdnetQuantizedGemmInit", * set_name = "SimdnetQuantizedGemmSetParams";
+    expect(!SimdnetQuantizedGemmInit(4, 5, SimdTensorData32f), init_name, "typeB is");
+    expect(!SimdnetQuantizedGemmInit(SIZE_MAX / 4, 5, U8), init_name, "too large");
+    expect(SimdnetQuantizedGemmInternalBufferSize(NULL) == 0, init_name, "context");
+    void * context = SimdnetQuantizedGemmInit(4, 5, U8);
+    uint8_t bytes[20] = {0};
+    SimdnetQuantizedGemmSetParams(context, NULL, SimdFalse);
+    expect(true, set_name, "B is NULL");
+    SimdnetQuantizedGemmSetParams(context, bytes, (SimdBool)2);
+    expect(true, set_name, "transB is 2");
+    SimdnetForward(context, &(SimdnetForwardParameters){.size = sizeof(SimdnetForwardParameters)});
+    expect(true, "SimdnetForward", "expected one of images");
+    SimdRelease(context);
+    refuse_share(3, 5, I8, true, "N of from is 3");
+    refuse_share(4, 6, I8, true, "K of from is 6");
+    refuse_share(4, 5, U8, true, "typeB of from is");
+    refuse_share(4, 5, I8, false, "no parameters yet");
+    const struct product t = {.M = 3, .N = 4, .K = 20, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32i, .no_set = true};
+    refuse("SetParams", t, CHECK_STATE);
+    refuse_forward();
+}
+
 static void bench(void)
 {
     static const struct product jobs[] = {
+        {.M = 1, .N = 2048, .K = 2048, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32f, .scaled = true, .packed = true},
+        {.M = 8, .N = 512, .K = 512, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32f, .scaled = true, .packed = true},
+        {.M = 128, .N = 512, .K = 512, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32i, .packed = true},
         {.M = 128, .N = 512, .K = 512, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32i},
         {.M = 128, .N = 512, .K = 512, .typeA = U8, .typeB = I8, .typeC = U8, .scaleC = 1, .scaled = true, .perColumn = true},
         {.M = 128, .N = 128, .K = 64, .batch = 12, .strideA = 8192, .strideB = 8192, .transB = true, .typeA = U8, .typeB = U8,
@@ -146,16 +300,20 @@ static void bench(void)
 
 CHECK_FAMILY(quantized_gemm)
 {
-    if (!check_selected("SimdnetQuantizedGemm"))
+    if (!check_selected("SimdnetQuantizedGemm") && !check_selected("SimdnetQuantizedGemmForward"))
         return;
     for (size_t i = 0, n = check_count(240); i < n; ++i)
         run(drawn(i), i % 7 ? CHECK_RANDOM : CHECK_LARGE);
+    for (size_t M = 1; M < 10; ++M)
+        run((struct product){.M = M, .N = 70 + M, .K = 300 + M, .typeA = M % 2 ? U8 : I8, .typeB = I8, .scaled = true,
+            .typeC = SimdTensorData32f, .zeroA = true, .perColumn = true, .bias = true}, CHECK_RANDOM);
     for (size_t K = 0; K < 10; ++K)
         run((struct product){.M = 3, .N = 5, .K = K, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32i, .bias = true},
             CHECK_LARGE);
     run((struct product){.M = 200, .N = 300, .K = 400, .typeA = I8, .typeB = I8, .typeC = I8, .scaleC = 3000, .zeroC = -7},
         CHECK_RANDOM);
     refusals();
+    refuse_context();
     if (check_timed())
         bench();
 }

@@ -192,6 +192,17 @@ static void forward_recurrent(void * context, float * dst)
 static const struct kind lstm = {"SimdnetRecurrent", init_lstm, set_recurrent, forward_recurrent, "Compute"};
 static const struct kind gru = {"SimdnetRecurrent", init_gru, set_recurrent, forward_recurrent, "Compute"};
 
+static void * init_quantized_gemm(const struct layer * l) { return SimdnetQuantizedGemmInit(l->p->dstC, l->p->srcC, l->p->srcT); }
+static void set_quantized_gemm(void * context) { SimdnetQuantizedGemmSetParams(context, byte_ones, SimdTrue); }
+static void forward_quantized_gemm(void * context, float * dst)
+{
+    SimdnetQuantizedGemmForward(context, &(SimdnetQuantizedGemmParameters){.size = sizeof(SimdnetQuantizedGemmParameters),
+        .M = 3, .N = 40, .K = 5, .typeA = SimdTensorData8i, .typeB = SimdTensorData8u, .typeC = SimdTensorData32f,
+        .A = byte_ones, .C = dst});
+}
+static const struct kind quantized_gemm = {"SimdnetQuantizedGemm", init_quantized_gemm, set_quantized_gemm,
+                                           forward_quantized_gemm, NULL};
+
 /* SAME padding of a square kernel. */
 static SimdConvolutionParameters shape(SimdTensorFormatType format, size_t inputs, size_t outputs, size_t kernel,
                                        size_t group)
@@ -219,7 +230,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 43 };
+enum { LAYERS = 44 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -265,6 +276,7 @@ static size_t all_layers(struct layer * all)
     ++n;
     all[n++] = of_floats(&lstm, shape(SimdTensorFormatNhwc, 5, 5, 1, 1));
     all[n++] = of_floats(&gru, shape(SimdTensorFormatNhwc, 5, 5, 1, 1));
+    all[n++] = of_type(of_floats(&quantized_gemm, wide), SimdTensorData8u);
     return n;
 }
 

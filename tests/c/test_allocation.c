@@ -325,7 +325,8 @@ static void layers(void)
     for (size_t i = 0; i < count; ++i) {
         every_allocation(all[i]);
         const struct kind * kind = all[i].kind;
-        if (kind != &add_16b && kind != &scale_16b && kind != &scale_8i && kind != &quantized_add)
+        if (kind != &add_16b && kind != &scale_16b && kind != &scale_8i && kind != &quantized_add &&
+            kind != &quantized_gemm)
             refused_values(all[i]); /* the others take products of sizes */
     }
 }

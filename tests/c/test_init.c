@@ -161,6 +161,11 @@ static void * recurrent(void)
     return SimdnetRecurrentInit(&p);
 }
 
+static void * quantized_gemm(void)
+{
+    return SimdnetQuantizedGemmInit(shape->dstC, shape->srcC, below(2) ? SimdTensorData8u : SimdTensorData8i);
+}
+
 /* A size of an axis of a context that resizes: small, or refused. */
 static size_t axis(size_t n) { return n <= 5000 || n >= (size_t)1 << 31 ? n : 1 + n % 300; }
 
@@ -247,6 +252,7 @@ static const struct family {
     {"Scale16b", scale_16b, nothing, nothing, 1, SimdTensorData32f},
     {"Scale8i", scale_8i, nothing, SimdSynetScale8iInternalBufferSize, 1, SimdTensorData32f},
     {"Recurrent", recurrent, nothing, SimdnetRecurrentInternalBufferSize, 1, SimdTensorData32f},
+    {"QuantizedGemm", quantized_gemm, nothing, SimdnetQuantizedGemmInternalBufferSize, 1, SimdTensorData8u},
     {"Resize", resize, nothing, nothing, 1, SimdTensorData32f},
     {"Resizer", resizer, nothing, nothing, 1, SimdTensorData32f},
     {"GridSample2d", grid_sample, nothing, SimdSynetGridSample2dInternalBufferSize, 1, SimdTensorData32f},
@@ -299,6 +305,8 @@ static bool is_absurd(const struct family * f)
     const double images = (f->init == scale_16b ? 1 : (double)batch) * (double)p->srcC;
     if (f->init == inner_product_32f || f->init == inner_product_16b || f->init == quantized_inner_product)
         return (double)p->srcH * (double)p->srcC >= 0x1p60 || (double)p->srcH * (double)p->dstC >= 0x1p60;
+    if (f->init == quantized_gemm)
+        return (double)p->srcC * (double)p->dstC >= 0x1p60;
     if (f->init == recurrent)
         return (double)p->srcH * images >= 0x1p60 || (double)p->srcH * (double)batch * (double)p->dstC >= 0x1p60;
     if (f->init == resizer || f->init == resize)

@@ -506,6 +506,35 @@ static void quantized_gemm(void)
     p.bias = fuzz_chance() ? fuzz_in(p.typeC == SimdTensorData32f ? F32 : I32, p.N) : NULL;
     p.C = fuzz_out(p.typeC == SimdTensorData32i ? I32 : result, CELLS(batch, p.M, p.N));
     CALL(SimdnetQuantizedGemm, &p);
+    void * context;
+    OPEN(context, SimdnetQuantizedGemmInit, p.N, p.K, p.typeB);
+    if (!context)
+        return;
+    if (fuzz_possible() && fuzz_byte() < 250)
+        CALL(SimdnetQuantizedGemmSetParams, context, p.B, p.transB);
+    p.B = NULL, p.strideB = 0;
+    if (fuzz_possible())
+        CALL(SimdnetQuantizedGemmForward, context, &p);
+    SimdRelease(context);
+}
+
+static void quantized_pooling(void)
+{
+    SimdnetQuantizedPoolingParameters p = {.size = sizeof(p), .type = (SimdnetQuantizedPoolingType)fuzz_enum(3)};
+    p.dataType = fuzz_chance() ? SimdTensorData8u : SimdTensorData8i;
+    p.format = (SimdTensorFormatType)fuzz_enum(2);
+    p.batch = fuzz_pick(0, 3), p.channels = fuzz_size(80), p.srcH = fuzz_size(9), p.srcW = fuzz_size(9);
+    p.dstH = fuzz_pick(0, 6), p.dstW = fuzz_pick(0, 6);
+    p.kernelY = fuzz_pick(1, 4), p.kernelX = fuzz_size(4), p.strideY = fuzz_pick(1, 3), p.strideX = fuzz_pick(1, 3);
+    p.padY = fuzz_size(4), p.padX = fuzz_pick(0, 4), p.padH = fuzz_size(4), p.padW = fuzz_pick(0, 4);
+    p.excludePad = (SimdBool)fuzz_enum(2);
+    const int32_t least = p.dataType == SimdTensorData8i ? -128 : 0;
+    p.scaleSrc = fuzz_number(), p.scaleDst = fuzz_number();
+    p.zeroSrc = (int32_t)fuzz_pick(0, 255) + least, p.zeroDst = (int32_t)fuzz_pick(0, 255) + least;
+    const bool global = p.type == SimdnetQuantizedPoolingGlobalAverage;
+    p.src = fuzz_in(U8, CELLS(p.batch, p.channels, p.srcH, p.srcW));
+    p.dst = fuzz_out(U8, CELLS(p.batch, p.channels, global ? 1 : p.dstH, global ? 1 : p.dstW));
+    CALL(SimdnetQuantizedPooling, &p);
 }
 
 const struct fuzz_target fuzz_functions[] = {
@@ -514,6 +543,7 @@ const struct fuzz_target fuzz_functions[] = {
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
     {"gemm_batch", gemm_batch}, {"gemm_nbits", gemm_nbits}, {"quantized_gemm", quantized_gemm}, {"narrow", narrow},
+    {"quantized_pooling", quantized_pooling},
     {"relu_16b", relu_16b}, {"convert_8u", convert_8u}, {"quantized_layer", quantized_layer},
     {"quantized_concat", quantized_concat}, {"quantized_shuffle", quantized_shuffle},
     {"softmax_16b", softmax_16b}, {"normalize_16b", normalize_16b}, {NULL, NULL}};

@@ -79,6 +79,7 @@ NEAREST = {
     "api/gemm": "gemm gemm_batch",
     "api/gemm_nbits": "gemm_nbits",
     "api/quantized_gemm": "quantized_gemm",
+    "api/quantized_pooling": "quantized_pooling",
     "api/convolution": "test_overlap convolution_32f convolution_8i convolution_16b merged_convolution_32f",
     "isa/avx2/vec_avx2": "test_vec_avx2 test_vec_math_avx2 test_vec_memory_avx2",
     "isa/avx2/tiles_32f": "gemm_tile gemm",

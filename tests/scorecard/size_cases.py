@@ -133,6 +133,14 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdSynetPoolingAverage(s[0], n, 3, 3, 3, 3, 1, 1, 0, 0, d[0], 1, 1, 0, NHWC)
 
 
+@case("quantized pooling", [A(64 * 8, "u1")], [A(16 * 8, "u1")], quick=True, name="batch")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    window = {"kernelY": 2, "kernelX": 2, "strideY": 2, "strideX": 2}
+    sizes = {"batch": n, "channels": 8, "srcH": 8, "srcW": 8, "dstH": 4, "dstW": 4}
+    kinds = {"type": 1, "dataType": DATA["u1"], "format": NHWC, "scaleSrc": 1.0, "scaleDst": 1.0}
+    lib.SimdnetQuantizedPooling(struct("SimdnetQuantizedPoolingParameters", src=s[0], dst=d[0], **kinds, **sizes, **window))
+
+
 @case("pooling", [A(64 * 8, "u1")], [A(16 * 8, "u1")], name="batch of bytes")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     window = {"kernelY": 2, "kernelX": 2, "strideY": 2, "strideX": 2}

@@ -92,6 +92,16 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetQuantizedGemm(struct("SimdnetQuantizedGemmParameters", A=s[0], B=s[1], C=d[0], **sizes, **types))
 
 
+@case("quantized gemm", [A(256, "u1")], [A(4, "u1")], name="packed")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    types = {"typeA": DATA["u1"], "typeB": lib.SimdTensorData8i, "typeC": DATA["u1"], "scaleC": 9000.0}
+    context = made(lib.SimdnetQuantizedGemmInit(4, 256, lib.SimdTensorData8i))
+    lib.SimdnetQuantizedGemmSetParams(context, ffi.new("uint8_t[]", bytes(range(256)) * 4), lib.SimdFalse)
+    lib.SimdnetQuantizedGemmForward(
+        context, struct("SimdnetQuantizedGemmParameters", M=n, N=4, K=256, A=s[0], C=d[0], **types)
+    )
+
+
 @case("recurrent", [A(1024)], [A(1)], quick=True, name="lstm")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     recurrent(n, s, d, 0)

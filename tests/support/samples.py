@@ -147,6 +147,8 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "maximum": ((x, z), {}),
         "minimum": ((x, z), {}),
         "multiply": ((planes, floats(rng, 3, 8, 1, 1)), {}),
+        "quantized_pooling": ((pixels, "average"), {**pool, "dst": (2.0, 9)}),
+        "quantized_pooling global": ((_bytes(rng, 3, 6, 5), "global_average"), nchw),
         "pooling_average": ((x,), pool),
         "pooling_average bfloat16": ((_bf16(rng, 2, 6, 5, 3),), pool),
         "pooling_max": ((planes,), {**pool, **nchw}),
@@ -250,6 +252,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     whole_merged = pysimd.QuantizedMergedConvolution(x.shape, PLAIN_STAGES, residual=True)
     weights = [rng.integers(-128, 128, shape, np.int8) for shape in whole_merged.weight_shapes]
     whole_merged.set_params(weights, [0.01, 0.02, 0.01], [(0.5, 7), (1.0, 120), (2.0, 0), (1.0, 99), (0.75, 3)])
+    packed = pysimd.QuantizedGemm((40, 20))
+    packed.set_params(_bytes(rng, 40, 20).view(np.int8))
     whole_product = pysimd.QuantizedInnerProduct(x.shape, 64)
     whole_product.set_params(rng.integers(-128, 128, (64, 8), np.int8), np.full(64, 0.01, np.float32), (0.5, 7), (1.0, 120))
     wide = floats(rng, 2, 3, 96)
@@ -277,6 +281,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),
         "QuantizedConvolution": (whole, (_bytes(rng, *x.shape),)),
         "QuantizedMergedConvolution": (whole_merged, (_bytes(rng, *x.shape),)),
+        "QuantizedGemm": (packed, (_bytes(rng, 5, 40),)),
         "QuantizedInnerProduct": (whole_product, (_bytes(rng, *x.shape),)),
         "QuantizedAdd": (pysimd.QuantizedAdd(x.shape, b=(0.5, 9), dst=(0.125, 3), relu=True), (x, _bytes(rng, *x.shape))),
         "Scale16b": (pysimd.Scale16b(x.shape, src_dtype="float32"), (x, floats(rng, 8), floats(rng, 8))),
