@@ -2584,8 +2584,9 @@ void SimdnetQuantizedGemmSetParams(void * context, const void * B, SimdBool tran
 
 /*
  * SimdnetQuantizedGemm() with the matrix of the context, the same bits: N, K and typeB are those of the context, B is NULL,
- * strideB is 0, and transB is not used. The rows of all products of a batch whose strideA is M * K are computed together. Any
- * number of threads may call it for a context at a time.
+ * strideB is 0, and transB is not used. Any scaleA is taken as it is, since those that are computed from A may be infinite or
+ * NaN. The rows of all products of a batch whose strideA is M * K are computed together. Any number of threads may call it for
+ * a context at a time.
  */
 void SimdnetQuantizedGemmForward(void * context, const SimdnetQuantizedGemmParameters * parameters);
 

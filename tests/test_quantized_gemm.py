@@ -121,6 +121,9 @@ def test_packed(isa: str, rng: np.random.Generator, types: tuple[str, str], tran
                 np.testing.assert_array_equal(context(a, a_zero=zero, b_zero=each), sums(a, b, zero, each))
                 y = context(a, a_zero=zero, a_scale=scale[:1], b_scale=scale, bias=scale, dtype=np.float32)
                 np.testing.assert_array_equal(y, sums(a, b, zero).astype(np.float32) * (scale[0] * scale) + scale)
+                y = context(a, a_scale=scale[:1] * np.float32(np.inf), dtype=np.float32)
+                with np.errstate(invalid="ignore"):
+                    np.testing.assert_array_equal(y, sums(a, b).astype(np.float32) * np.float32(np.inf))
                 y = context(a, scale=4096.0, zero=3, dtype=types[0])
                 np.testing.assert_array_equal(y, quantised(sums(a, b), np.float32(1 / 4096), 3, types[0]))
 

@@ -82,7 +82,8 @@ static bool has_arrays(const char * function, const parameters_t * q, const stru
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i)
         if (!sn_apart(function, C, others[i]))
             return false;
-    return are_scales(function, "scaleA", q->scaleA, e->rows) && are_scales(function, "scaleB", q->scaleB, e->columns);
+    /* With a matrix of a context, A is often quantised at run time, by a scale that may be infinite. */
+    return (matrix || are_scales(function, "scaleA", q->scaleA, e->rows)) && are_scales(function, "scaleB", q->scaleB, e->columns);
 }
 
 /* Computes with the matrix of the arguments, or that of a context. */

@@ -133,6 +133,13 @@ def parameters_of(activation: Any, channels: int) -> Array | None:
     return np.array([d if v is None else v for v, d in zip(given, of.defaults)], np.float32)
 
 
+def per_column(values: Array | None, count: int) -> Array | None:
+    """The same of any type."""
+    if values is None or values.size == count:
+        return None if values is None else values.reshape(count)
+    return np.full(count, values.reshape(()))
+
+
 def per_channel(values: Array | None, channels: int, default: float | None = None) -> Array | None:
     """A number for each channel, of an array with one for each or for all of them; None of nothing without a default."""
     if values is None:

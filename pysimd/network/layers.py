@@ -10,7 +10,17 @@ import numpy as np
 
 from pysimd._library import lib
 from pysimd.network.calls import OWN, Call, Made, Steps, Struct, Structs
-from pysimd.network.functions import copied, format_of, images_of, kind, parameters_of, per_channel, pixel_of
+from pysimd.network.functions import (
+    copied,
+    format_of,
+    images_of,
+    kind,
+    parameters_of,
+    per_channel,
+    per_column,
+    pixel_of,
+    tensor_type,
+)
 from pysimd.network.operators import sides_of
 from pysimd.network.views import Constant, View
 from pysimd.recurrent import ACTIVATIONS, DIRECTIONS, activations_of
@@ -185,6 +195,21 @@ def quantized_linear(a: Attributes, x: Operands, y: Operands) -> Steps:
     params = Call(f"{name}SetParams", (OWN, first, before, weight.values, *terms, last, after))
     made = Made(Call(f"{name}Init", (rows, count, size, *types, False, True, bias is not None)), params)
     return Steps((Call(f"{name}Forward", (OWN, src, None, None, dst)),) if rows != 0 else (), made)
+
+
+def packed_product(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """PackedProduct."""
+    (src, weight, zero, src_zero, src_scale, scale, bias), (dst,), name = given(x, 7), y, "SimdnetQuantizedGemm"
+    size, count = weight.shape
+    types = tensor_type(src.dtype), tensor_type(weight.dtype), tensor_type(a["dtype"])
+    columns = {"zeroB": _values(zero), "scaleB": _values(scale), "bias": _values(bias)}
+    members = {"M": prod(src.shape[:-1]), "N": count, "K": size, "A": src, "C": dst, "zeroA": src_zero, "scaleA": src_scale}
+    members |= {place: per_column(values, count) for place, values in columns.items()}
+    members |= dict(zip(("typeA", "typeB", "typeC"), types))
+    members["perColumn"] = zero is not None or scale is not None
+    made = Made(Call(f"{name}Init", (count, size, types[1])), Call(f"{name}SetParams", (OWN, weight.values, False)))
+    forward = Call(f"{name}Forward", (OWN, Struct("SimdnetQuantizedGemmParameters", members)))
+    return Steps((forward,) if dst.size != 0 else (), made)
 
 
 # ---- recurrent layers

@@ -484,6 +484,7 @@ _WEIGHTED: Mapping[str, Any] = {
     "Linear": layers.linear,
     "Lstm": _recurrent(lib.SimdnetRecurrentLstm, 3),
     "MergedConvolution": layers.merged,
+    "PackedProduct": layers.packed_product,
     "QuantizedBinary": _quantized_binary,
     "QuantizedConv": layers.quantized_convolution,
     "QuantizedLinear": layers.quantized_linear,

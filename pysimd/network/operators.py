@@ -16,6 +16,9 @@ in capitals are constants::
                                   W (K1, K2, N)
     MatMul(a, b)                  as numpy.matmul; both at least matrices
     ByteProduct(a, b)             exact sums in int32; a (..., M, K) uint8, b (N, K) or (..., N, K) int8
+    PackedProduct(x, W, [Z], [z], [s], [S], [B])
+                                  dtype int32: exact sums of (x - z) * (W - Z); float32: f(f(float(sum) * f(s * S)) + B);
+                                  x (..., M, K) and W (K, N) bytes; z and s one number of x each, Z, S, B of each column
     QuantizedConv(x, W, S, [B]), QuantizedLinear(x, W, S, [B])
                                   scales, zeros: two each, of x and of the result, which are uint8; W int8 with a scale for
                                   each output; B int32; as QLinearConv and QLinearMatMul; else as Conv and Linear
@@ -142,6 +145,7 @@ _CONSTANT: Mapping[str, Sequence[int]] = {
     "LayerNorm": (1, 2),
     "Linear": (1, 2),
     "Lstm": (1, 2, 3, 7),
+    "PackedProduct": (1, 2, 5, 6),
     "Prelu": (1,),
     "QuantizedConv": (1, 2, 3),
     "QuantizedLinear": (1, 2, 3),
@@ -285,6 +289,15 @@ def _byte_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Ty
     _need(len(a.shape) >= 2 and len(b.shape) >= 2, f"the shapes are {a.shape} and {b.shape}, expected matrices")
     _need(a.shape[-1] == b.shape[-1], f"the rows of {a.shape} and {b.shape} have different sizes")
     return [Type((*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-2]), "int32")]
+
+
+def _packed_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    x, weight = inputs[:2]
+    _need({x.dtype, weight.dtype} <= {"uint8", "int8"}, f"the types are {x.dtype} and {weight.dtype}, expected bytes")
+    _need(len(x.shape) >= 2 and len(weight.shape) == 2, f"the shapes are {x.shape} and {weight.shape}, expected matrices")
+    _need(x.shape[-1] == weight.shape[0], f"matrices of shapes {x.shape} and {weight.shape} cannot be multiplied")
+    _need(attributes["dtype"] in ("int32", "float32"), f"dtype is {attributes['dtype']}, expected int32 or float32")
+    return [Type((*x.shape[:-1], weight.shape[1]), attributes["dtype"])]
 
 
 def _of_bytes(rule: _Rule) -> _Rule:
@@ -497,6 +510,7 @@ _RULES: dict[str, _Rule] = {
     "AveragePool": _pool,
     "Binary": _binary,
     "ByteProduct": _byte_product,
+    "PackedProduct": _packed_product,
     "Cast": lambda inputs, attributes: [Type(inputs[0].shape, attributes["dtype"])],
     "ChannelNorm": _of_images,
     "Concat": _concat,

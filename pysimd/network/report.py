@@ -147,6 +147,7 @@ def _of_recurrent(graph: Graph, node: Node) -> int:
 
 _COUNTS = {
     "ByteProduct": _of_matmul,
+    "PackedProduct": _of_linear,
     "Conv": _of_convolution,
     "ConvTranspose": _of_convolution,
     "DynamicConv": _of_convolution,

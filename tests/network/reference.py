@@ -320,6 +320,19 @@ def _quantized_binary(x: _Inputs, a: _Attributes) -> Array:
     return np.asarray(np.clip(whole, limits.min, limits.max).astype(x[0].dtype))
 
 
+def _packed_product(x: _Inputs, a: _Attributes) -> Array:
+    src, weight, zero, src_zero, src_scale, scale, bias = (*x, *(None,) * 7)[:7]
+    left, right = (
+        each.astype(np.int64) - (0 if of is None else of.astype(np.int64)) for each, of in ((src, src_zero), (weight, zero))
+    )
+    sums = (left @ right).astype(np.int32)
+    if a["dtype"] == "int32":
+        return np.asarray(sums)
+    both = np.float32(1) * (1 if src_scale is None else src_scale) * (1 if scale is None else scale)
+    y = sums.astype(np.float32) * both.astype(np.float32)
+    return np.asarray(y if bias is None else y + bias)
+
+
 # ---- moves
 
 
@@ -447,6 +460,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "MatMul": lambda x, a: np.matmul(*x),
     "MaxPool": lambda x, a: _windows(x[0], a, -np.inf).max((4, 5)),
     "MergedConvolution": _merged,
+    "PackedProduct": _packed_product,
     "Pad": _pad,
     "Prelu": _prelu,
     "Quantize": _quantize,

@@ -316,6 +316,25 @@ def test_plans_share_weights(tmp_path: Path) -> None:
         ]
 
 
+def test_products_of_bytes(tmp_path: Path) -> None:
+    """A MatMul that is quantised at run time, with any number of rows: one packed matrix, and one call for what follows."""
+    nodes = [
+        node("DynamicQuantizeLinear", ["x"], ["q", "sx", "zx"]),
+        node("MatMulInteger", ["q", "w", "zx"], ["sums"]),
+        node("Cast", ["sums"], ["floats"], to=1),
+        node("Mul", ["sx", "sw"], ["both"]),
+        node("Mul", ["floats", "both"], ["product"]),
+        node("Add", ["product", "bias"], ["y"]),
+    ]
+    rng = np.random.default_rng(3)
+    weights = {"w": rng.integers(-128, 128, (40, 70)).astype(np.int8), "bias": _random(70)}
+    weights["sw"] = rng.uniform(0.01, 0.02, 70).astype(np.float32)
+    model = _model(nodes, weights, {"x": ("N", 40)})
+    assert compare(model, {"x": ("N", 40)}, [(2,), (9,), (3,), (200,), (2,)], tmp_path) == ""
+    text = (tmp_path / "net.c").read_text()
+    assert "SimdnetQuantizedGemmForward" in text and "SimdSynetInnerProduct8i" not in text
+
+
 # ---- arrays that depend on sizes
 
 

@@ -213,6 +213,54 @@ def test_quantized_matmul_of_rows() -> None:
         assert_bits(actual, formulas.requantize(sums, by, 3, "uint8"))
 
 
+def dynamic_linear(swapped: bool, bias: bool) -> list[SourceNode]:
+    """As quantize_dynamic of ONNX Runtime writes a MatMul."""
+    factor = "sw sx" if swapped else "sx sw"
+    nodes = [
+        node("DynamicQuantizeLinear", "x", "q sx zx"),
+        node("MatMulInteger", "q w zx zw", "sums"),
+        node("Cast", "sums", "floats", to=1),
+        node("Mul", factor, "both"),
+        node("Mul", "both floats" if swapped else "floats both", "product" if bias else "y"),
+    ]
+    return [*nodes, node("Add", "bias product" if swapped else "product bias")] if bias else nodes
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("per_column", [False, True])
+def test_dynamic_linear_is_one_product(dtype: str, swapped: bool, per_column: bool) -> None:
+    """With the bits of each operator, and few operators."""
+    rng = np.random.default_rng(10)
+    for shape, n, bias in (((5, 33), 70, True), ((2, 3, 64), 9, True), ((1, 8), 5, False), ((1, 9), 4, True)):
+        x, w = rng.normal(0, 2, shape).astype(F), random_bytes(rng, dtype, shape[-1], n)
+        columns = (n,) if per_column else ()
+        weights = {"w": w, "sw": scales(rng, *columns), "zw": random_zero(rng, dtype, *columns)}
+        weights |= {"bias": rng.normal(0, 1, n).astype(F)} if bias else {}
+        x[0, 0] = np.inf if n == 4 else x[0, 0]  # whose scale is infinite
+        nodes = dynamic_linear(swapped, bias)
+        q, sx, zx = formulas.dynamic_quantize(x)
+        with np.errstate(invalid="ignore"):
+            expected = formulas.to_float(formulas.matmul_integer(q, w, zx, weights["zw"]), sx, weights["sw"])
+        expected = expected + weights["bias"] if bias else expected
+        assert_bits(run(nodes, {"x": x}, weights), expected)
+        values = [Value("x", "float32", None)]
+        source = Source("dynamic", 21, values, [Value("y", "float32", None)], nodes, weights)
+        found = [each.operator for each in simplified(graph_of(source, {"x": shape})).nodes]
+        assert found[-1] == "PackedProduct"
+
+
+def test_products_that_others_read_stay() -> None:
+    rng = np.random.default_rng(11)
+    x, w = rng.normal(0, 2, (4, 6)).astype(F), random_bytes(rng, "int8", 6, 3)
+    weights = {"w": w, "sw": F(0.5), "zw": np.int8(0), "bias": np.ones(3, F)}
+    y, sums, product = run(dynamic_linear(False, True), {"x": x}, weights, "y sums product")
+    q, sx, zx = formulas.dynamic_quantize(x)
+    assert_bits(sums, formulas.matmul_integer(q, w, zx))
+    assert_bits(product, formulas.to_float(sums, sx, F(0.5)))
+    assert_bits(y, product + F(1))
+
+
 @pytest.mark.parametrize("pair", [*PAIRS[:2], PAIRS[3]], ids=" ".join)
 def test_quantized_gemm(pair: tuple[str, str]) -> None:
     rng = np.random.default_rng(8)

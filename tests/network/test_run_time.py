@@ -152,6 +152,20 @@ def _cases() -> list[Case]:
         case("DynamicQuantize", ROWS),
         case("ByteProduct", Integers(256, (2, 4, 40), "uint8"), Integers(127, (3, 40), "int8")),
         case("ByteProduct", Integers(256, (2, 1, 4, 9), "uint8"), Integers(127, (3, 5, 9), "int8")),
+        case(
+            "PackedProduct", Integers(256, (2, 4, 40), "uint8"), np.arange(120).reshape(40, 3).astype(np.int8), dtype="int32"
+        ),
+        case(
+            "PackedProduct",
+            Integers(256, (4, 5), "uint8"),
+            integers(5, 5),
+            integers(5).astype(np.int8),
+            Integers(256, (), "uint8"),
+            (),
+            STEPS,
+            weights(5),
+            dtype="float32",
+        ),
         case("QuantizedConv", Integers(256, IMAGE, "uint8"), integers(5, 4, 3, 3), STEPS, integers(5), **QUANTIZED, **LAYER),
         *(case("Table8", Integers(256, ROWS, "uint8"), np.arange(256, dtype=np.uint8) // 2, dtype=name) for name in BYTES),
         *(

@@ -53,7 +53,14 @@ def zero_at(c: Conversion, i: int, dtype: str, name: str) -> Value:
         raise Unsupported(f"the zero point of {name} has type {c.dtype(i)}, expected {dtype}")
     value: Any = c.value(i)
     shape = () if prod(c.shape(i)) == 1 and len(c.shape(i)) < 2 else c.shape(i)
-    return c.cast(c.reshape(value, shape), "int32") if isinstance(value, str) else value.astype(np.int32).reshape(shape)
+    return as_integer(c, c.reshape(value, shape)) if isinstance(value, str) else value.astype(np.int32).reshape(shape)
+
+
+def as_integer(c: Conversion, zero: str) -> str:
+    """A zero point that is computed in int32; its bytes are kept for :func:`_byte_of`."""
+    number = c.cast(zero, "int32")
+    c.shared["byte", number, c.dtype_of(zero)] = zero
+    return number
 
 
 def scale_at(c: Conversion, i: int, name: str) -> Value:
@@ -177,8 +184,34 @@ def product(c: Conversion, a: Bytes, b: Bytes) -> str:
         a = a.with_zero((matrix_a[-2], 1), c)
     _check_zeros(c, a.zero, (*lead, matrix_a[-2], 1), "a")
     _check_zeros(c, b.zero, (*lead, 1, matrix_b[-1]), "b")
+    packed = _packed_product(c, a, b)
+    if packed is not None:
+        return c.reshape(packed, (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
     sums = byte_product(c, as_unsigned(c, a), as_signed(c, _turned(c, b)))
     return c.reshape(sums, (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
+
+
+def _packed_product(c: Conversion, a: Bytes, b: Bytes) -> str | None:
+    """With a matrix that is known, which a context packs once; None for another one, and for zeros of rows."""
+    if isinstance(b.value, str) or isinstance(b.zero, str) or b.value.ndim != 2 or prod(c.shape_of(a.zero)) != 1:
+        return None
+    names = [c.named(a.value), c.constant(b.value), "", ""]
+    if b.zero.any():
+        names[2] = c.constant(b.zero.astype(b.value.dtype).reshape(-1))
+    if not _is_zero(a.zero):
+        names[3] = _byte_of(c, a)
+    return c.add("PackedProduct", *names, dtype="int32")
+
+
+def _byte_of(c: Conversion, x: Bytes) -> str:
+    """The one zero as a byte."""
+    dtype, zero = c.dtype_of(x.value), x.zero
+    if not isinstance(zero, str):
+        return c.constant(zero.astype(dtype).reshape(()))
+    key = "byte", zero, dtype
+    if key not in c.shared:
+        c.shared[key] = c.cast(zero, dtype)
+    return c.shared[key]
 
 
 def _matrix(c: Conversion, x: Bytes, shape: Any) -> Bytes:

@@ -12,6 +12,7 @@ from pysimd.network.convert.conversion import Conversion, Value, converts
 from pysimd.network.convert.quantized import (
     Bytes,
     Result,
+    as_integer,
     bytes_at,
     dynamic,
     exact,
@@ -55,7 +56,7 @@ def _matmul_to_float(c: Conversion, node: SourceNode) -> None:
 @converts("com.microsoft.DynamicQuantizeMatMul", any_type=True)
 def _dynamic_matmul(c: Conversion, node: SourceNode) -> None:
     value, scale, zero = dynamic(c, _floats(c))
-    zero = c.cast(zero, "int32") if isinstance(zero, str) else zero.astype(np.int32)
+    zero = as_integer(c, zero) if isinstance(zero, str) else zero.astype(np.int32)
     c.give(_as_floats(c, Bytes(value, zero), bytes_at(c, 1, 3, "b"), (scale, scale_at(c, 2, "b")), 4))
 
 

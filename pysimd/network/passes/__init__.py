@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Callable
 
 from pysimd.network.graph import Graph
-from pysimd.network.passes import activations, additions, affine, blocks, gates, lifted, moves, norms, tiny
+from pysimd.network.passes import activations, additions, affine, blocks, gates, lifted, moves, norms, products, tiny
 from pysimd.network.passes.rewrite import Match, rewritten
 
 Pass = Callable[[Graph], Graph]
@@ -39,10 +39,12 @@ def _settled(*passes: Pass) -> Pass:
 
 _moves = _settled(moves.shared, _rewriting(moves.MATCHES))
 
-#: The passes by name, in their order: formulas before the numbers in them become weights; activations before what is built
-#: of layers with activations; merged blocks before the additions at their ends.
+#: The passes by name, in their order: what follows products of bytes before other patterns take it; formulas before the
+#: numbers in them become weights; activations before what is built of layers with activations; merged blocks before the
+#: additions at their ends.
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("moves", _moves),
+    ("products", _rewriting(products.MATCHES)),
     ("gates", _settled(_rewriting(gates.MATCHES))),
     ("norms", _rewriting(norms.MATCHES)),
     ("lifted", _settled(_rewriting(lifted.MATCHES), _moves)),
