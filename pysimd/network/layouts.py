@@ -396,7 +396,7 @@ def _gather(p: _Placement, node: Node) -> None:
 
 _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("Conv", "ConvTranspose", "DynamicConv", "DynamicConvTranspose", "QuantizedConv"), _image),
-    **dict.fromkeys(("MaxPool", "AveragePool", "Resize", "Lrn"), _image),
+    **dict.fromkeys(("MaxPool", "AveragePool", "QuantizedPool", "Resize", "Lrn"), _image),
     **dict.fromkeys(("Unary", "Scale", "Prelu", "Softmax", "L2Norm", "Quantize", "Dequantize", "Cast", "Table8"), _same),
     **dict.fromkeys(("Binary", "ExactBinary", "Elementwise", "QuantizedBinary", "Select"), _binary),
     "ChannelNorm": _channels,

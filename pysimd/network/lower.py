@@ -102,6 +102,25 @@ def _max_pool(a: Attributes, x: Operands, y: Operands) -> Call:
     return _pooling(lib.SimdnetPoolingMax, x[0], y[0], a["layout"], (a["kernel"], a["strides"], a["pads"][:2]))
 
 
+_QUANTIZED_POOLING = {
+    "max": lib.SimdnetQuantizedPoolingMax,
+    "average": lib.SimdnetQuantizedPoolingAverage,
+    "global_average": lib.SimdnetQuantizedPoolingGlobalAverage,
+}
+
+
+def _quantized_pool(a: Attributes, x: Operands, y: Operands) -> Call:
+    (src,), (dst,) = x, y
+    (n, c, src_h, src_w), (_, _, dst_h, dst_w) = (images_of(each.shape, a["layout"]) for each in (src, dst))
+    members = {"type": _QUANTIZED_POOLING[a["kind"]], "dataType": tensor_type(src.dtype), "format": format_of(a["layout"])}
+    members |= {"src": src, "dst": dst, "batch": n, "channels": c}
+    members |= {"srcH": src_h, "srcW": src_w, "dstH": dst_h, "dstW": dst_w}
+    members |= dict(zip(("kernelY", "kernelX"), a["kernel"])) | dict(zip(("strideY", "strideX"), a["strides"]))
+    members |= dict(zip(("padY", "padX", "padH", "padW"), a["pads"])) | {"excludePad": not a["count_include_pad"]}
+    members |= dict(zip(("scaleSrc", "scaleDst"), a["scales"])) | dict(zip(("zeroSrc", "zeroDst"), a["zeros"]))
+    return of_struct("SimdnetQuantizedPooling", "SimdnetQuantizedPoolingParameters", members)
+
+
 class _Piece(NamedTuple):
     """Windows of an axis: the part of the image that they cover, their part of the result, and their numbers."""
 
@@ -485,7 +504,6 @@ _WEIGHTED: Mapping[str, Any] = {
     "Lstm": _recurrent(lib.SimdnetRecurrentLstm, 3),
     "MergedConvolution": layers.merged,
     "PackedProduct": layers.packed_product,
-    "QuantizedBinary": _quantized_binary,
     "QuantizedConv": layers.quantized_convolution,
     "QuantizedLinear": layers.quantized_linear,
     "Rnn": _recurrent(lib.SimdnetRecurrentRnn, 1),
@@ -520,6 +538,8 @@ _OPERATORS: Mapping[str, Any] = {
     "Pad": _pad,
     "Prelu": _prelu,
     "Quantize": _quantized("SimdnetQuantizeLinear", 1),
+    "QuantizedBinary": _quantized_binary,
+    "QuantizedPool": _quantized_pool,
     "Reduce": _reduce,
     "Reshape": _reshape,
     "Resize": _resize,

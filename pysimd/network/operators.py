@@ -22,6 +22,8 @@ in capitals are constants::
     QuantizedConv(x, W, S, [B]), QuantizedLinear(x, W, S, [B])
                                   scales, zeros: two each, of x and of the result, which are uint8; W int8 with a scale for
                                   each output; B int32; as QLinearConv and QLinearMatMul; else as Conv and Linear
+    QuantizedPool(x)              kind: "max", "average" or "global_average"; kernel, strides, pads, ceil, count_include_pad;
+                                  scales, zeros: two each, of x and of the result, bytes of one type
     Unary(x)                      function, params: see UNARY
     Binary(a, b)                  function: see BINARY; activation; both have the same number of dimensions
     ExactBinary(a, b)             function: see BINARY; likewise; no pass changes how results are rounded
@@ -248,6 +250,12 @@ def _merged(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 def _pool(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     n, c, size = _images(inputs[0])
     return [Type((n, c, *sides_of(size, attributes["kernel"], attributes)), inputs[0].dtype)]
+
+
+def _quantized_pool(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    _need(inputs[0].dtype in ("uint8", "int8"), f"x is {inputs[0].dtype}, expected uint8 or int8")
+    n, c, _ = _images(inputs[0])
+    return [Type((n, c, 1, 1), inputs[0].dtype)] if attributes["kind"] == "global_average" else _pool(inputs, attributes)
 
 
 def _resize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
@@ -511,6 +519,7 @@ _RULES: dict[str, _Rule] = {
     "Binary": _binary,
     "ByteProduct": _byte_product,
     "PackedProduct": _packed_product,
+    "QuantizedPool": _quantized_pool,
     "Cast": lambda inputs, attributes: [Type(inputs[0].shape, attributes["dtype"])],
     "ChannelNorm": _of_images,
     "Concat": _concat,

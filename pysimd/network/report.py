@@ -83,6 +83,7 @@ def _plain(graph: Graph, node: Node) -> list[str]:
 
 _WORDS = {
     "AveragePool": _pool,
+    "QuantizedPool": _pool,
     "Binary": _named,
     "Conv": _convolution,
     "ConvTranspose": _convolution,

@@ -141,6 +141,16 @@ def _average(x: _Inputs, a: _Attributes) -> Array:
     return np.asarray(totals.sum((4, 5)) / _windows(inside, unpadded, 0.0).sum((4, 5)))
 
 
+def _quantized_pool(x: _Inputs, a: _Attributes) -> Array:
+    limits = np.iinfo(x[0].dtype)
+    if a["kind"] == "max":
+        return np.asarray(_windows(x[0], a, limits.min).max((4, 5)))
+    (sx, sy), (zx, zy) = a["scales"], a["zeros"]
+    values = (x[0].astype(np.float64) - zx) * sx
+    y = _average((values,), a) if a["kind"] == "average" else values.mean((2, 3), keepdims=True)
+    return np.asarray(np.clip(np.rint(y / sy) + zy, limits.min, limits.max).astype(x[0].dtype))
+
+
 def _lrn(x: _Inputs, a: _Attributes) -> Array:
     numbers = (a["size"], a["alpha"], a["beta"], a["bias"])
     _, c, *size = x[0].shape
@@ -467,6 +477,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "QuantizedBinary": _quantized_binary,
     "QuantizedConv": _quantized_conv,
     "QuantizedLinear": _quantized_linear,
+    "QuantizedPool": _quantized_pool,
     "Reduce": _reduce,
     "Reshape": lambda x, a: x[0].reshape(a["shape"]),
     "Resize": _resize,

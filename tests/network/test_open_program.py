@@ -335,6 +335,21 @@ def test_products_of_bytes(tmp_path: Path) -> None:
     assert "SimdnetQuantizedGemmForward" in text and "SimdSynetInnerProduct8i" not in text
 
 
+def test_pooling_of_bytes(tmp_path: Path) -> None:
+    """Of any height."""
+    window = {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1], "domain": "com.microsoft"}
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        node("QLinearAveragePool", ["q", "s", "z", "t", "z"], ["p"], **window),
+        node("QLinearGlobalAveragePool", ["p", "t", "z", "s", "z"], ["g"], domain="com.microsoft"),
+        node("DequantizeLinear", ["g", "s", "z"], ["y"]),
+    ]
+    weights = {"s": np.array(0.01, np.float32), "t": np.array(0.02, np.float32), "z": np.array(101, np.uint8)}
+    model = _model(nodes, weights, {"x": (2, 70, "H", 9)})
+    assert compare(model, {"x": (2, 70, "H", 9)}, [(16,), (9,), (33,)], tmp_path) == ""
+    assert "SimdnetQuantizedPooling" in (tmp_path / "net.c").read_text()
+
+
 # ---- arrays that depend on sizes
 
 

@@ -477,6 +477,37 @@ def test_means(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_means_of_signals_and_volumes(dtype: str) -> None:
+    rng = np.random.default_rng(21)
+    (sx, zx), (sy, zy) = byte_tensors(rng, dtype, 2)
+    known = {"sx": sx, "zx": zx, "sy": sy, "zy": zy}
+    for shape in ((2, 3, 9), (1, 70, 3, 4, 5)):
+        x = random_bytes(rng, dtype, *shape)
+        actual = run([node("QLinearGlobalAveragePool", "x sx zx sy zy", "y", MS)], {"x": x}, known)
+        expected = formulas.global_mean(x.reshape(*shape[:2], -1, 1), sx, zx, sy, zy, dtype)
+        assert_bits(actual, expected.reshape(*shape[:2], *(1,) * (len(shape) - 2)))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_largest_bytes(dtype: str) -> None:
+    """As they are, and between DequantizeLinear and QuantizeLinear with one scale."""
+    rng = np.random.default_rng(22)
+    x = random_bytes(rng, dtype, 2, 5, 7, 6)
+    pool = node("MaxPool", "x", "y", kernel_shape=(3, 2), strides=(2, 1), pads=(1, 0, 1, 1))
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 1)), constant_values=np.iinfo(dtype).min)
+    every = np.lib.stride_tricks.sliding_window_view(padded, (3, 2), axis=(2, 3))[:, :, ::2]
+    assert_bits(run([pool], {"x": x}, {}), every.max((4, 5)))
+    known = {"s": F(0.5), "z": np.array(3, dtype)}
+    group = [
+        node("DequantizeLinear", "x s z", "f"),
+        node("MaxPool", "f", "g", **pool.attributes),
+        node("QuantizeLinear", "g s z", "y"),
+    ]
+    assert_bits(run(group, {"x": x}, known), every.max((4, 5)))
+    assert operators_of(group, {"x": x}, known) == {"MaxPool" if dtype == "uint8" else "QuantizedPool"}
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
 def test_softmax(dtype: str) -> None:
     rng = np.random.default_rng(16)
     x, (sx, zx), (sy, zy) = random_bytes(rng, dtype, 2, 3, 4), *byte_tensors(rng, dtype, 2)

@@ -171,7 +171,9 @@ class _Groups:
             return self._product(node, end)
         if node.op == "MaxPool":
             found = self._moved(node, end)
-            return found if found is not None and self._of_tensor(end)[1].dtype == np.uint8 else None  # type: ignore[index]
+            plain = len(node.attributes["kernel_shape"]) <= 2 and max(node.attributes.get("dilations") or (1,)) == 1
+            of_bytes = found is not None and self._of_tensor(end)[1].dtype  # type: ignore[index]
+            return found if of_bytes == np.uint8 or (of_bytes == np.int8 and plain) else None
         if node.op not in _LAYERS or (node.op == "Add" and len(node.inputs) != 2):
             return None
         begins = [self._activation(name) for name in node.inputs]

@@ -317,6 +317,10 @@ def _max_pool(c: Conversion, node: SourceNode) -> None:
     """NumPy computes float64, and with places what is padded and dilated."""
     window, ceil = _pool_window(c), c.flag("ceil_mode")
     dilated = max(window.dilations) > 1
+    if c.dtype(0) == "int8" and not dilated and not any(node.outputs[1:]) and len(window.kernel) == 2:
+        unused = {"count_include_pad": False, "scales": (1.0, 1.0), "zeros": (0, 0)}
+        y = c.add("QuantizedPool", image(c), kind="max", kernel=window.kernel, ceil=ceil, **unused, **window.options)
+        return c.give(like_input(c, y))
     if any(node.outputs[1:]) or c.dtype(0) not in (("float32",) if dilated else ("float32", "uint8")):
         found = largest_with_places(c, image(c), window, ceil)
         return c.by_numpy() if found is None else c.give(*(like_input(c, y) for y in found))

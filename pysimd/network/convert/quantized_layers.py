@@ -5,9 +5,7 @@ A function of one byte is a table of its 256 results, which the library computes
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
-from itertools import product
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -15,15 +13,13 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.constants import computed
-from pysimd.network.convert.conversion import Conversion, Value, converts
-from pysimd.network.convert.images import Window, image, like_input, sides_of, spatial, window_of
-from pysimd.network.convert.quantized import BYTES, Result, exact, of_rank, quantized, scale_at, scaled, zero_at
-from pysimd.network.operators import axis_within, windows_along
+from pysimd.network.convert.conversion import Conversion, converts
+from pysimd.network.convert.images import image, like_input, sides_of, spatial, window_of
+from pysimd.network.convert.quantized import BYTES, Result, of_rank, quantized, scale_at, zero_at
+from pysimd.network.operators import axis_within
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
 from pysimd.network.unsupported import Unsupported
-
-_MOST_PLACES = 500
 
 
 class _Known(Result):
@@ -184,54 +180,37 @@ def _with_one(function: Callable[..., str], place: int, one: Array) -> Callable[
 @converts("com.microsoft.QLinearGlobalAveragePool", any_type=True)
 def _global_mean(c: Conversion, node: SourceNode) -> None:
     """saturated(nearest(f(float(sum - n * zero) * f(sx / f(sy * n)))) + zero of y)."""
-    x, y, shape = _known(c, 1, 2, "x", c.dtype(0)), _known(c, 3, 4, "y", c.dtype(0)), c.shape(0)
+    shape = c.shape(0)
     if len(shape) < 3:
         raise Unsupported(f"the shape is {shape}, expected (N, C, ...)")
-    axes = tuple(range(1, len(shape) - 1) if c.flag("channels_last") else range(2, len(shape)))
-    count = prod(shape[axis] for axis in axes)
-    if not isinstance(count, int):
-        raise Unsupported("the size of the images is not known")
-    (sx, zx), (sy, _) = x.numbers, y.numbers
-    sums = c.reduce(c.cast(c.tensor(0), "int32"), "sum", axes)
-    sums = c.elementwise("subtract", sums, np.array(count * int(zx), np.int32))
-    factor = exact(c, "divide", sx, exact(c, "multiply", sy, float(count)))
-    c.give(quantized(c, scaled(c, sums, factor), np.ones((), np.float32), y.zero, y.dtype))
+    x, last, rank = c.tensor(0), c.flag("channels_last"), len(shape)
+    if last:
+        x = c.transpose(x, (0, rank - 1, *range(1, rank - 1)))
+    n, channels, *sides = c.builder.shape(x)
+    y = _pooled(c, c.reshape(x, (n, channels, prod(sides[:-1]), sides[-1])), "global_average", _WHOLE)
+    ones = (1,) * (rank - 2)
+    c.give(c.reshape(y, (n, *ones, channels) if last else (n, channels, *ones)))
 
 
 @converts("com.microsoft.QLinearAveragePool", any_type=True)
 def _mean(c: Conversion, node: SourceNode) -> None:
     """v = sum of f((x - zero) * sx), in the order of rows, / count; saturated(nearest(f(f(v / sy) + zero of y)))."""
     c.require(channels_last=0)
-    x, y = _known(c, 1, 2, "x", c.dtype(0)), _known(c, 3, 4, "y", c.dtype(0))
     sides_of(c)
     window = window_of(c, spatial(c, "kernel_shape", 1, c.attribute("kernel_shape")))
-    if prod(window.kernel) > _MOST_PLACES or max(window.dilations) > 1:
-        raise Unsupported(f"the window has {prod(window.kernel)} places, dilations {window.dilations}")
-    v = _of_windows(c, x.dequantize(c, image(c)), window)
-    v = exact(c, "add", exact(c, "divide", v, y.scale), np.asarray(y.zero, np.float32))
-    c.give(like_input(c, quantized(c, str(v), np.ones((), np.float32), None, y.dtype)))
+    if max(window.dilations) > 1:
+        raise Unsupported(f"the window has dilations {window.dilations}")
+    options = {"kernel": window.kernel, "ceil": c.flag("ceil_mode"), "count_include_pad": c.flag("count_include_pad")}
+    c.give(like_input(c, _pooled(c, image(c), "average", {**options, **window.options})))
 
 
-def _of_windows(c: Conversion, x: str, window: Window) -> Value:
-    """The means of floats below each window."""
-    n, channels, *sides = c.builder.shape(x)
-    if not all(isinstance(side, int) for side in sides):
-        raise Unsupported("the size of the images is not known")
-    axes = list(zip(sides, window.kernel, window.strides, window.before, window.after))
-    sizes = [windows_along(*each, c.flag("ceil_mode")) for each in axes]
-    ends = [(count - 1) * s + k - side - before for count, (side, k, s, before, _) in zip(sizes, axes)]
-    pads = tuple((before, max(end, 0)) for before, end in zip(window.before, ends))
-    padded = c.add("Pad", x, pads=((0, 0), (0, 0), *pads), mode="constant", value=0.0)
-    options = {"steps": (1, 1, *window.strides), "sizes": (n, channels, *sizes)}
-    places = product(*map(range, window.kernel))
-    parts = (c.add("Slice", padded, starts=(0, 0, *place), **options) for place in places)
-    counts = [_counts(*each, count, c.flag("count_include_pad")) for each, count in zip(axes, sizes)]
-    total: Value = reduce(lambda a, b: str(exact(c, "add", a, b)), parts)
-    return exact(c, "divide", total, np.outer(*counts).astype(np.float32))
+#: A window that is not used.
+_WHOLE: Mapping[str, Any] = {
+    "kernel": (1, 1), "strides": (1, 1), "pads": (0, 0, 0, 0), "ceil": False, "count_include_pad": False
+}  # fmt: skip
 
 
-def _counts(side: int, kernel: int, stride: int, before: int, after: int, windows: int, include: bool) -> Array:
-    """The elements below each window of a dimension, with padding or without."""
-    starts = np.arange(windows) * stride - before
-    least, most = (-before, side + after) if include else (0, side)
-    return np.minimum(starts + kernel, most) - np.maximum(starts, least)
+def _pooled(c: Conversion, image: str, kind: str, window: Mapping[str, Any]) -> str:
+    tensors = [_known(c, 1, 2, "x", c.dtype(0)).numbers, _known(c, 3, 4, "y", c.dtype(0)).numbers]
+    scales, zeros = (tuple(each[i].item() for each in tensors) for i in (0, 1))
+    return c.add("QuantizedPool", image, kind=kind, scales=scales, zeros=zeros, **window)
