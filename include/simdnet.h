@@ -2446,6 +2446,40 @@ void SimdnetTopK(const float * src, size_t outer, size_t count, size_t inner, si
 void SimdnetTopKIntegers(SimdTensorDataType dataType, const void * src, size_t outer, size_t count, size_t inner, size_t k,
                          SimdBool largest, SimdBool sorted, void * values, int64_t * indices);
 
+/* The arguments of SimdnetRoiAlign(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetRoiAlignParameters {
+    size_t size;                 /* sizeof(SimdnetRoiAlignParameters)                                               */
+    const float * src;           /* [batch][channels][srcH][srcW]                                                   */
+    const float * regions;       /* [count][4]: the corners (x1, y1, x2, y2)                                        */
+    const int64_t * images;      /* [count]: the image of each region, 0 .. batch - 1                               */
+    float * dst;                 /* [count][channels][dstH][dstW]                                                   */
+    size_t batch, channels;
+    size_t srcH, srcW;           /* at least 1, at most 2^24                                                        */
+    size_t count, dstH, dstW;    /* the number of regions, and the bins of each                                     */
+    float spatialScale;          /* of the corners: more than 0, finite                                             */
+    size_t samplingRatio;        /* samples of a bin along each dimension, at most 2^16; 0: one for each element    */
+    SimdBool max;                /* the maximum instead of the mean                                                 */
+    SimdBool halfPixel;          /* positions are those of the centres of elements                                  */
+} SimdnetRoiAlignParameters;
+
+/*
+ * RoiAlign of ONNX: regions of images as grids of bins, each of which is the mean of some samples of the image. Along x, and
+ * with y, srcH and dstH likewise along y, in float operations in this order:
+ *
+ *   start   = x1 * spatialScale - h,   h = halfPixel ? 0.5 : 0
+ *   extent  = x2 * spatialScale - h - start;   without halfPixel at least 1
+ *   step    = extent / dstW
+ *   samples = samplingRatio, or the least integer that is not below step; none if step is not above 0 or NaN
+ *   at(k)   = start + bin * step + (k + 0.5) * step / samples,   k = 0 .. samples - 1
+ *
+ * A sample at -1 .. srcW is moved to 0 .. srcW - 1 and interpolated linearly between the elements on both sides; one outside is
+ * 0, as a bin without samples. With `max`, a bin is the largest of the elements times their weights, the products of those
+ * along x and y, and not of their sums. An element whose weight is 0 counts as 0, whatever it is; NaN may be left out of a
+ * maximum. All instruction sets give the same results. dst must not overlap the other arrays. A larger struct is accepted as by
+ * SimdnetForward().
+ */
+void SimdnetRoiAlign(const SimdnetRoiAlignParameters * parameters);
+
 /* The arguments of SimdnetNonMaxSuppression(). Set all other members to 0, then `size` and what is used. */
 typedef struct SimdnetNonMaxSuppressionParameters {
     size_t size;                 /* sizeof(SimdnetNonMaxSuppressionParameters)                                      */

@@ -120,6 +120,7 @@ from pysimd.quantized_pooling import quantized_pooling
 from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.resize import Resize, Resizer, resize
+from pysimd.roi_align import roi_align
 from pysimd.scatter import cumulative_sum, gather_nd, scatter_elements, scatter_nd
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
@@ -320,6 +321,7 @@ __all__ = [
     "restrict_range",
     "rint",
     "rnn",
+    "roi_align",
     "rsqrt",
     "scale",
     "scatter_elements",

@@ -366,6 +366,8 @@ def gathering(rng: np.random.Generator) -> Iterator[Case]:
     yield "grid_sample", pysimd.grid_sample(image, grid, align_corners=True), middle[None], _ROUNDED
     with pysimd.GridSample2d(image.shape, 3, mode="nearest", align_corners=True) as sampler:
         yield "GridSample2d", sampler(image, grid), middle[None], 0
+    whole, every = np.array([[0, 0, x.shape[2], x.shape[1]]], np.float32), np.array([0])
+    yield "roi_align", pysimd.roi_align(image, whole, every, x.shape[1:], sampling_ratio=1), image, _ROUNDED
     ver, hor = _floats(rng, 11, 19), _floats(rng, 13, 19)
     yield "tiled_scale", pysimd.tiled_scale(x, ver, hor), x * ver * hor[:, None], 0
     yield "channel_sum", pysimd.channel_sum(_bf16(x)), _widened(_bf16(x)).sum((0, 1), np.float64), _SUMMED

@@ -38,6 +38,7 @@
 #include "contract/quantized_gemm.h"
 #include "contract/quantized_pooling.h"
 #include "contract/resize.h"
+#include "contract/roi_align.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
@@ -80,6 +81,7 @@ struct sn_table {
     struct sn_reduce_slots reduce;
     struct sn_recurrent_slots recurrent;
     struct sn_resize_slots resize;
+    struct sn_roi_align_slots roi_align;
     struct sn_table8_slots table8;
 };
 

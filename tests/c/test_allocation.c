@@ -435,12 +435,20 @@ static void select_boxes(float * dst)
         dst[0] = (float)count;
 }
 
+static void align_regions(float * dst)
+{
+    static const int64_t images[1];
+    SimdnetRoiAlign(&(SimdnetRoiAlignParameters){.size = sizeof(SimdnetRoiAlignParameters), .src = ones, .regions = ones,
+        .images = images, .dst = dst, .batch = 1, .channels = 1, .srcH = 5, .srcW = 9, .count = 1, .dstH = 1, .dstW = 3,
+        .spatialScale = 1});
+}
+
 static struct first_call {
     void (*call)(float * dst);
     int from, to;
 } const first_calls[] = {{multiply, 0, 0}, {multiply_transposed, 0, 0}, {multiply_batch, 0, 0}, {normalise, 0, 0},
     {normalise_across, 0, 0}, {normalise_layer, 0, 0}, {normalise_instance, 0, 0}, {normalise_response, 0, 0},
-    {select_largest, 0, 0}, {select_boxes, 0, 0}};
+    {select_largest, 0, 0}, {select_boxes, 0, 0}, {align_regions, 0, 0}};
 
 static void * call_on_thread(void * of)
 {

@@ -443,6 +443,24 @@ static void non_max_suppression(void)
     fuzz_result(found);
 }
 
+static void roi_align(void)
+{
+    SimdnetRoiAlignParameters p = {.size = sizeof(p)};
+    p.batch = fuzz_pick(1, 3), p.channels = fuzz_size(5), p.srcH = fuzz_size(12), p.srcW = fuzz_size(40);
+    p.count = fuzz_size(4), p.dstH = fuzz_size(9), p.dstW = fuzz_byte() >= 240 ? fuzz_size(90) : fuzz_size(9);
+    p.spatialScale = fuzz_byte() >= 200 ? fuzz_number() : (float)fuzz_pick(1, 8) / 4;
+    p.samplingRatio = fuzz_byte() >= 240 ? fuzz_size(70) : fuzz_pick(0, 3);
+    p.max = (SimdBool)fuzz_enum(2), p.halfPixel = (SimdBool)fuzz_enum(2);
+    p.src = fuzz_in(F32, CELLS(p.batch, p.channels, p.srcH, p.srcW));
+    p.regions = fuzz_in(F32, CELLS(p.count, 4));
+    int64_t images[4];
+    for (size_t i = 0; i < 4; ++i)
+        images[i] = fuzz_byte() >= 250 ? (int64_t)fuzz_size(20) : (int64_t)fuzz_pick(0, p.batch - 1);
+    p.images = p.count <= 4 ? fuzz_given(images, I64, p.count) : fuzz_in(I64, p.count);
+    p.dst = fuzz_out(F32, CELLS(p.count, p.channels, p.dstH, p.dstW));
+    CALL(SimdnetRoiAlign, &p);
+}
+
 /* ---- Winograd's algorithm */
 
 typedef void (*set_filter_fn)(const float *, size_t, float *, SimdBool);
@@ -518,4 +536,4 @@ const struct fuzz_target fuzz_layers[] = {
     {"reduce", reduce}, {"binary", binary}, {"gather", gather}, {"cast", cast}, {"top_k", top_k}, {"top_k_integers", top_k_integers},
     {"elementwise", elementwise}, {"quantized_binary", quantized_binary}, {"select", selection},
     {"scatter_elements", scatter_elements}, {"parts", parts}, {"cumulative_sum", cumulative_sum},
-    {"non_max_suppression", non_max_suppression}, {"winograd", winograd}, {NULL, NULL}};
+    {"non_max_suppression", non_max_suppression}, {"roi_align", roi_align}, {"winograd", winograd}, {NULL, NULL}};

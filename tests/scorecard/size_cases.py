@@ -487,6 +487,14 @@ def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
     among(places, d[0], count, 3)
 
 
+@case("roi align", [A(16)], [A(2048, step=0, extra=1)], joint=True, quick=True, name="images")
+def _(n: int, s: list[Any], d: list[Any], places: Any) -> None:
+    images, regions = np.ascontiguousarray(places[-1024:]), floats(*[0.25, 0.5, 2.75, 3] * 1024)
+    sizes = {"batch": n, "channels": 1, "srcH": 4, "srcW": 4, "count": len(images), "dstH": 1, "dstW": 2, "spatialScale": 1}
+    of = ffi.from_buffer("int64_t[]", images)
+    lib.SimdnetRoiAlign(struct("SimdnetRoiAlignParameters", src=s[0], dst=d[0], regions=regions, images=of, **sizes))
+
+
 # ---- indices
 
 

@@ -107,6 +107,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "gather_elements": ((x, rng.integers(-5, 5, (2, 6, 9, 8))), {"axis": 2}),
         "gather_elements int32": ((_bf16(rng, 4, 5), rng.integers(0, 5, (4, 3), np.int32)), {}),
         "grid_sample": ((planes, floats(rng, 3, 4, 7, 2)), {"mode": "bicubic", "padding_mode": "reflection"}),
+        "roi_align": ((planes, np.abs(floats(rng, 4, 4)), rng.integers(0, 3, 4), (2, 3)), {"sampling_ratio": 2}),
         "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
         "quantized_gemm": ((_bytes(rng, 4, 7), _bytes(rng, 7, 9)), {}),
         "gemm_nbits": ((matrix[:, :8].repeat(2, -1), _bytes(rng, 5, 1, 8), floats(rng, 5, 1)), {}),

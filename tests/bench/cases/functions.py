@@ -358,6 +358,20 @@ def quantize_linear(shape: tuple[int, ...], axis: int | None = None) -> Case:
     return Case("quantize_linear", f"quantize {_text(*shape)}{_on(axis)}", "-", prepare)
 
 
+def roi_align(c: int, bins: int, ratio: int) -> Case:
+    """100 regions of a map of features, as heads of detectors have them."""
+
+    def prepare() -> Prepared:
+        x, corner = floats(1, c, 50, 50), np.abs(floats(100, 2)) * 20
+        regions = arrays.placed(np.concatenate([corner, corner + 4 + np.abs(floats(100, 2)) * 20], -1))
+        images, size = arrays.placed(np.zeros(100, np.int64)), f"output_height = {bins}, output_width = {bins}"
+        onnx = f"y = RoiAlign <{size}, sampling_ratio = {ratio}> (x, r, i)"
+        operator = Operator(onnx, "", {"x": x, "r": regions, "i": images})
+        return prepared(operator, pysimd.roi_align, x, regions, images, bins, sampling_ratio=ratio)
+
+    return Case("roi_align", f"100 of {_text(c, bins, bins)}, ratio {ratio}", "nchw", prepare)
+
+
 def table8(shape: tuple[int, ...]) -> Case:
     """Bytes replaced by those of a table."""
 
@@ -525,6 +539,7 @@ def _lookups() -> list[Case]:
         top_k(1, 8400, 300),
         top_k(1, 8400 * 80, 300),
         top_k(3136, 64, 1),
+        *[roi_align(256, bins, ratio) for bins, ratio in ((7, 2), (14, 2), (7, 0))],
         non_max_suppression(1, 8400),
         non_max_suppression(80, 1000),
         *[

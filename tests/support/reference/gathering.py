@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -86,6 +87,38 @@ def grid_sample(x: Array, grid: Array, mode: str, padding: str, align: bool) -> 
             for k, weight_x in _taps(at[0], mode):
                 result[n, :, row, column] += weight_y * weight_x * element(n, [k, i])
     return result, np.full(result.shape, 16 * (8 + sum(sizes)) * EPS * np.abs(x).max(initial=0))
+
+
+def _bin_samples(first: Array, last: Array, bins: int, ratio: int, half: bool) -> tuple[Array, bool]:
+    """Positions of the samples of each bin, (bins, samples), in float32."""
+    start = first - np.float32(0.5 if half else 0)
+    extent = (last - np.float32(0.5 if half else 0)) - start
+    step = (extent if half else np.fmax(extent, np.float32(1))) / np.float32(bins)
+    count = ratio or (max(int(np.ceil(step)), 0) if np.isfinite(step) else 0)
+    k = np.arange(count, dtype=np.float32) + np.float32(0.5)
+    return start + np.arange(bins, dtype=np.float32)[:, None] * step + k * step / np.float32(max(count, 1)), count > 0
+
+
+def roi_align(
+    x: Array, regions: Array, images: Array, size: tuple[int, int], scale: float, ratio: int, mode: str, half: bool
+) -> tuple[Array, Array]:
+    """RoiAlign of ONNX for images (N, C, H, W), and a bound, one sample at a time."""
+    result = np.zeros((len(regions), x.shape[1], *size))
+    for n, region in enumerate(regions * np.float32(scale)):
+        ys, some_y = _bin_samples(region[1], region[3], size[0], ratio, half)
+        xs, some_x = _bin_samples(region[0], region[2], size[1], ratio, half)
+        for row, column in np.ndindex(*size) if some_y and some_x else ():
+            products = []
+            for y, at in itertools.product(ys[row], xs[column]):
+                inside = -1 <= y <= x.shape[2] and -1 <= at <= x.shape[3]
+                places = [np.clip(float(v), 0, most - 1) for v, most in ((y, x.shape[2]), (at, x.shape[3]))]
+                for i, k in itertools.product((0, 1), (0, 1)):
+                    index = [min(int(v) + d, most - 1) for v, d, most in zip(places, (i, k), x.shape[2:])]
+                    weights = [v - int(v) if d else 1 - (v - int(v)) for v, d in zip(places, (i, k))]
+                    products.append(inside * np.prod(weights) * x[images[n], :, index[0], index[1]].astype(np.float64))
+            total = np.sum(products, 0) / (len(products) / 4)
+            result[n, :, row, column] = np.max(products, 0) if mode == "max" else total
+    return result, np.full(result.shape, 16 * (8 + sum(x.shape[2:])) * EPS * np.abs(x).max(initial=0))
 
 
 def top_k(x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
