@@ -152,7 +152,7 @@ def per_channel(values: Array | None, channels: int, default: float | None = Non
 
 def of_struct(function: str, kind: str, members: dict[str, Any]) -> Call:
     """The call of a function that takes a struct. Raises ValueError for more dimensions than it has room for."""
-    if members.get("count", 0) > MOST:
+    if "shape" in members and members.get("count", 0) > MOST:
         raise ValueError(f"x has {members['count']} dimensions, expected at most {MOST}")
     return Call(function, (Struct(kind, members),))
 

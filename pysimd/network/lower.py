@@ -201,6 +201,20 @@ def _grid_sample(a: Attributes, x: Operands, y: Operands) -> Steps:
     return Steps((Call("SimdSynetGridSample2dForward", (OWN, x[0], x[1], y[0])),), made)
 
 
+def _roi_align(a: Attributes, x: Operands, y: Operands) -> Call:
+    (src, regions, images), (dst,) = x, y
+    batch, channels, *size = src.shape
+    members = {"src": src, "regions": regions, "images": images, "dst": dst, "batch": batch, "channels": channels}
+    members |= {"srcH": size[0], "srcW": size[1], "count": dst.shape[0], "dstH": dst.shape[2], "dstW": dst.shape[3]}
+    members |= {
+        "spatialScale": a["scale"],
+        "samplingRatio": a["ratio"],
+        "max": a["mode"] == "max",
+        "halfPixel": a["half_pixel"],
+    }
+    return of_struct("SimdnetRoiAlign", "SimdnetRoiAlignParameters", members)
+
+
 def _lrn(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     if a["size"] % 2 == 0:
         raise ValueError(f"size is {a['size']}, expected an odd number")
@@ -544,6 +558,7 @@ _OPERATORS: Mapping[str, Any] = {
     "Reshape": _reshape,
     "Resize": _resize,
     "Scale": _scale,
+    "RoiAlign": _roi_align,
     "ScatterElements": _scatter_elements,
     "ScatterNd": _scatter_nd,
     "Select": _select,

@@ -40,6 +40,7 @@ in capitals are constants::
     Resize(x)                     size, scale (a factor for each of height and width), mode, coordinates, rounding,
                                   antialias, exclude_outside, cubic
     GridSample(x, grid)           mode, padding_mode, align_corners
+    RoiAlign(x, regions, images)  size, scale, ratio, mode, half_pixel: as of pysimd.roi_align; images are int64
     Lstm(x, W, R, [B], [lengths], [h0], [c0], [P]) -> y, hn, cn
                                   hidden, direction, batch_first; [input_forget]
     Gru(x, W, R, [B], [lengths], [h0]) -> y, hn
@@ -268,6 +269,14 @@ def _grid_sample(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Typ
     grid = inputs[1].shape
     _need(len(grid) == 4 and grid[0] == n and grid[3] == 2, f"the grid has shape {grid}, expected ({n}, H, W, 2)")
     return [Type((n, c, *grid[1:3]))]
+
+
+def _roi_align(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    _, c, _ = _images(inputs[0])
+    (count, *corners), images = inputs[1].shape, inputs[2].shape
+    fits = corners == [4] and images == (count,)
+    _need(fits, f"regions of the shape {inputs[1].shape} with {images} images do not fit {inputs[0].shape}")
+    return [Type((count, c, *attributes["size"]))]
 
 
 def _of_images(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
@@ -558,6 +567,7 @@ _RULES: dict[str, _Rule] = {
     "Resize": _resize,
     "Rnn": lambda inputs, attributes: _recurrent(inputs, attributes)[:2],
     "Scale": _along_axis,
+    "RoiAlign": _roi_align,
     "ScatterElements": _scatter_elements,
     "ScatterNd": _scatter_nd,
     "Select": _select,

@@ -483,6 +483,10 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Resize": _resize,
     "Rnn": _rnn,
     "Scale": _scale,
+    "RoiAlign": lambda x, a: formulas.roi_align(
+        *(x[0].astype(np.float32), x[1].astype(np.float32), x[2]),
+        *(a[name] for name in ("size", "scale", "ratio", "mode", "half_pixel")),
+    )[0],
     "ScatterElements": _scatter_elements,
     "ScatterNd": _scatter_nd,
     "Select": lambda x, a: np.where(*x),

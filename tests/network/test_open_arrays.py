@@ -103,6 +103,9 @@ KEPT = {
     "TopK": """
         n = Shape <start = 0, end = 1> (x)  two = Constant <value_ints = [2]> ()  k = Sub (n, two)
         y, places = TopK <axis = 0> (x, k)""",
+    "RoiAlign": """
+        axes = Constant <value_ints = [0, 1]> ()  image = Unsqueeze (x, axes)  n = Shape <start = 0, end = 1> (x)
+        images = ConstantOfShape <value = int64[1] {0}> (n)  y = RoiAlign <output_height = 3> (image, x, images)""",
     "OneHot": """
         n = Shape <start = 0, end = 1> (x)  places = ArgMax <axis = 0, keepdims = 0> (x)
         ends = Constant <value_floats = [0.0, 1.0]> ()  y = OneHot (places, n, ends)""",

@@ -108,6 +108,12 @@ def _cases() -> list[Case]:
         case("Lrn", IMAGE, size=3, alpha=0.5, beta=0.75, bias=1.0),
         case("Resize", IMAGE, size=(12, 10), scale=None, cubic=-0.75, **RESIZE),
         case("GridSample", IMAGE, (2, 3, 3, 2), mode="bilinear", padding_mode="border", align_corners=False),
+        *(
+            case(
+                "RoiAlign", IMAGE, (7, 4), Integers(2, (7,)), size=(3, 2), scale=2.0, ratio=ratio, mode=mode, half_pixel=half
+            )
+            for mode, ratio, half in (("avg", 0, True), ("max", 2, False))
+        ),
         case("Lstm", (5, 3, 4), *lstm, lengths, state, state, weights(1, 6), **RECURRENT),
         *(case("Gru", (5, 3, 4), *gru, lengths, state, linear_before_reset=before, **RECURRENT) for before in (False, True)),
         case("Rnn", (5, 3, 4), *rnn, lengths, state, **RECURRENT),

@@ -546,6 +546,19 @@ def _grid_sample(c: Conversion, node: SourceNode) -> None:
     c.give(c.add("GridSample", c.tensor(0), c.tensor(1), mode=mode, padding_mode=padding, align_corners=corners))
 
 
+@converts("RoiAlign")
+def _roi_align(c: Conversion, node: SourceNode) -> None:
+    mode, ratio = c.option("mode", "avg", ("avg", "max")), int(c.attribute("sampling_ratio", 0))
+    size = int(c.attribute("output_height", 1)), int(c.attribute("output_width", 1))
+    scale = float(c.attribute("spatial_scale", 1.0))
+    if min(size) < 1 or ratio < 0 or not 0 < scale < np.inf:
+        raise Unsupported(f"the output is {size[0]}x{size[1]}, sampling_ratio {ratio}, spatial_scale {scale:g}")
+    modes = ("half_pixel", "output_half_pixel")
+    half = c.opset >= 16 and c.option("coordinate_transformation_mode", "half_pixel", modes) == "half_pixel"
+    operands = c.tensor(0), c.tensor(1), c.indices(2)
+    c.give(c.add("RoiAlign", *operands, size=size, scale=scale, ratio=ratio, mode=mode, half_pixel=half))
+
+
 @converts("AffineGrid")
 def _affine_grid(c: Conversion, node: SourceNode) -> None:
     """The product of the positions of all pixels, which are known, and of the transformation of each image."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.non_max_suppression import non_max_suppression
+from pysimd.roi_align import roi_align as library_roi_align
 
-_MOST_WEIGHTS = 1 << 22  # of all regions, which are computed at once
 _MOST_SAMPLES = 1 << 24  # of a region: their number follows from its size, which is in the data
 
 
@@ -24,25 +24,23 @@ class _Samples(NamedTuple):
 
 
 def roi_align(node: Any, x: Array, rois: Array, batch: Array) -> Any:
-    """RoiAlign. Linear interpolation is separable: rows are sampled first, then columns of what is left."""
+    """RoiAlign; of float64 here."""
     mode, ratio = str(node.get("mode", "avg")), int(node.get("sampling_ratio", 0))
     size, scale = (int(node.get("output_height", 1)), int(node.get("output_width", 1))), node.get("spatial_scale", 1.0)
     half = node.opset >= 16 and node.get("coordinate_transformation_mode", "half_pixel") == "half_pixel"
     _check_regions(x, rois, batch, 4)
     if mode not in ("avg", "max") or min(size) < 1 or ratio < 0:
         raise ValueError(f"mode is {mode!r}, the output {size[0]}x{size[1]}, sampling_ratio {ratio}")
-    found = np.zeros(node.bounded((len(rois), x.shape[1], *size), x.dtype), x.dtype)
+    shape = node.bounded((len(rois), x.shape[1], *size), x.dtype)
+    if x.dtype != np.float64:
+        floats = np.ascontiguousarray(x, np.float32), np.ascontiguousarray(rois, np.float32)
+        how: Any = {"mode": mode, "half_pixel": half, "spatial_scale": scale, "sampling_ratio": ratio}
+        return library_roi_align(*floats, np.ascontiguousarray(batch, np.int64), size, **how).astype(x.dtype)
+    found = np.zeros(shape, x.dtype)
     images = np.ascontiguousarray(np.moveaxis(x, 1, -1))
     corners = rois * x.dtype.type(scale) - x.dtype.type(0.5 if half else 0)
     extents = corners[:, 2:] - corners[:, :2]
     extents = extents if half else np.maximum(extents, 1)
-    steps = np.nan_to_num(extents / np.array(size[::-1], x.dtype))[:, ::-1]
-    every = np.full_like(steps, ratio) if ratio else np.maximum(np.ceil(steps), 0)  # samples of a bin
-    weights = len(rois) * max(size) * max(*x.shape[2:], every.max(initial=0))
-    if mode == "avg" and x.size and weights <= _MOST_WEIGHTS and np.isfinite(x).all():
-        axes = [_weights(x.shape[2 + k], corners[:, 1 - k], extents[:, 1 - k], size[k], every[:, k]) for k in range(2)]
-        _weighted_means(found, images, batch, *axes)
-        return found
     pool = _mean_of_samples if mode == "avg" else _largest_sample
     for i, (image, start, extent) in enumerate(zip(batch, corners, extents)):
         bins = extent[::-1] / np.array(size, x.dtype)
@@ -53,40 +51,6 @@ def roi_align(node: Any, x: Array, rois: Array, batch: Array) -> Any:
             rows, columns = (_samples(*each) for each in zip(x.shape[2:], start[1::-1], bins, size, counts))
             found[i] = np.moveaxis(pool(images[image], rows, columns, counts), -1, 0)
     return found
-
-
-def _weights(n: int, start: Array, extent: Array, size: int, counts: Array) -> Array:
-    """Of the n elements of a dimension in the mean of the samples of each bin, for each region."""
-    count = counts.astype(extent.dtype)[:, None, None]
-    parts = np.arange(int(counts.max(initial=0)), dtype=extent.dtype)
-    step = (extent / extent.dtype.type(size))[:, None, None]
-    bins = np.arange(size, dtype=extent.dtype)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):  # of regions without samples
-        at = start[:, None, None] + bins * step + (parts + extent.dtype.type(0.5)) * step / count
-    used = (at >= -1) & (at <= n) & (parts < count)
-    region, of, _ = np.nonzero(used)
-    inside = np.clip(at[used], 0, n - 1)
-    low = inside.astype(np.int64)
-    share = inside - low
-    first = (region * size + of) * n
-    places = np.concatenate((first + low, first + np.minimum(low + 1, n - 1)))
-    each = np.concatenate((1 - share, share)) / np.tile(counts[region], 2)
-    return np.bincount(places, each, len(start) * size * n).astype(extent.dtype).reshape(len(start), size, n)
-
-
-def _weighted_means(found: Array, images: Array, batch: Array, rows: Array, columns: Array) -> None:
-    """The means of the bins of all regions, as two products of matrices for each: of the part of the image that it needs."""
-    ends = []
-    for weights in (rows, columns):
-        needed = np.any(weights, 1)
-        ends.append((needed.argmax(1), np.where(np.any(needed, 1), needed.shape[1] - needed[:, ::-1].argmax(1), 0)))
-    channels = images.shape[-1]
-    for i, (image, top, bottom, left, right) in enumerate(zip(batch, *ends[0], *ends[1])):
-        if bottom and right:
-            part = images[image, top:bottom, left:right]
-            across = rows[i, :, top:bottom] @ part.reshape(bottom - top, -1)
-            means = columns[i, :, left:right] @ across.reshape(-1, right - left, channels)
-            found[i] = means.transpose(2, 0, 1)
 
 
 def _check_regions(x: Array, rois: Array, batch: Array, columns: int) -> None:
