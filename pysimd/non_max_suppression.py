@@ -11,6 +11,9 @@ from pysimd.annotations import Floats, IndexArray
 from pysimd.calls import number_of
 from pysimd.errors import shown
 
+_PARAMETERS = ffi.typeof("SimdnetNonMaxSuppressionParameters *")
+_SIZE = ffi.sizeof(_PARAMETERS.item)
+
 
 def non_max_suppression(
     boxes: Floats,
@@ -54,7 +57,7 @@ def non_max_suppression(
     classes = values.shape[1]
     selected = np.empty((batch * classes * most, 3), np.int64)
     parameters = {
-        "size": ffi.sizeof("SimdnetNonMaxSuppressionParameters"),
+        "size": _SIZE,
         "boxes": box,
         "scores": score,
         "batch": batch,
@@ -68,5 +71,5 @@ def non_max_suppression(
         "selected": pointer(selected, "selected", INT64, True),
         "capacity": len(selected),
     }
-    found = number_of(lib.SimdnetNonMaxSuppression, ffi.new("SimdnetNonMaxSuppressionParameters *", parameters))
+    found = number_of(lib.SimdnetNonMaxSuppression, ffi.new(_PARAMETERS, parameters))
     return selected[:found].copy()

@@ -110,21 +110,33 @@ static void take_columns(const struct job * job, const struct axis * x, const st
     }
 }
 
-/* The taps of all bins of some rows by their places in lines, which begin at p->left. */
+/* Tap t of a bin, or one that changes nothing. */
+static struct sn_roi_tap tap_of(const struct job * job, const struct part * p, const struct workspace * w, size_t bin, size_t t)
+{
+    const size_t count = p->counts[bin];
+    if (!count)
+        return (struct sn_roi_tap){p->left, 0, 0};
+    struct sn_roi_tap tap = w->columns[bin * job->mostColumns + sn_min(t, count - 1)];
+    tap.high = t < count || job->r->max ? tap.high : 0;
+    return tap;
+}
+
+/* The taps of all bins of some rows by their places in lines, which begin at p->left; kernels read whole vectors. */
 static void set_places(const struct job * job, const struct part * p, size_t rows, const struct workspace * w)
 {
-    for (size_t t = 0; t < p->most; ++t)
-        for (size_t n = 0; n < SN_ROI_LANES; ++n) {
-            const size_t row = n / p->bins, bin = n % p->bins, count = p->counts[bin];
-            struct sn_roi_tap tap = {p->left, 0, 0};
-            if (row < rows && count) {
-                tap = w->columns[bin * job->mostColumns + sn_min(t, count - 1)];
-                tap.high = t < count || job->r->max ? tap.high : 0;
+    const size_t used = rows * p->bins, filled = sn_ceil_div(used, FLOATS) * FLOATS;
+    for (size_t t = 0; t < p->most; ++t) {
+        for (size_t bin = 0; bin < p->bins; ++bin) {
+            const struct sn_roi_tap tap = tap_of(job, p, w, bin, t);
+            for (size_t row = 0, n = bin; row < rows; ++row, n += p->bins) {
+                w->at[t][n] = (int32_t)(tap.at - p->left + row * job->line);
+                w->high[t][n] = tap.high;
+                w->low[t][n] = tap.low;
             }
-            w->at[t][n] = (int32_t)(tap.at - p->left + (row < rows ? row * job->line : 0));
-            w->high[t][n] = tap.high;
-            w->low[t][n] = tap.low;
         }
+        for (size_t n = used; n < filled; ++n)
+            w->at[t][n] = 0, w->high[t][n] = w->low[t][n] = 0;
+    }
 }
 
 /* Some rows of bins of a part, of all channels. */

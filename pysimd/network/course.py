@@ -229,7 +229,7 @@ class Segment:
             self._run_by_numpy(env)
             return
         with self.taken(env) as runner:
-            env.update(runner({name: env[name] for name in runner.inputs}))
+            env.update(runner.computed(env))
 
     def needs_no_plan(self, env: Env) -> bool:
         """Whether it is arithmetic of a few integers, for which a plan costs more."""

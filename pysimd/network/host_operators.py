@@ -17,7 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pysimd.network.convert.fold import evaluate
+from pysimd.network.convert.regions import chosen_boxes
 from pysimd.network.source import SourceNode
 
 HostOperator = Callable[[SourceNode, Sequence[Any], int], Sequence[Any]]
@@ -43,7 +46,19 @@ def host_operator(*names: str, sequences: bool = False) -> Callable[[HostOperato
     return register
 
 
-@host_operator("Compress", "NonMaxSuppression", "NonZero", "Unique")
+@host_operator("NonMaxSuppression")
+def _chosen_boxes(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
+    """A call of the library; what :func:`evaluate` checks besides takes as long as a choice among 100 boxes."""
+    return (chosen_boxes(node, *inputs),)
+
+
+@host_operator("NonZero")
+def _non_zero(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
+    """Likewise."""
+    return (np.array(np.atleast_1d(inputs[0]).nonzero(), np.int64),)
+
+
+@host_operator("Compress", "Unique")
 def _folded(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
     """What the conversion computes for known inputs."""
     results = evaluate(node, inputs, opset)

@@ -274,6 +274,14 @@ class Runner:
         in_place = self._with_places()
         return in_place.run(given, {} if outputs is None else in_place.checked(outputs, given), return_views)
 
+    def computed(self, given: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs, as new arrays, for inputs of which each is known to fit; others among them are not read."""
+        if self._are_large or self._in_place is not None:
+            return self({name: given[name] for name in self.inputs})
+        for name, array in self.inputs.items():
+            array[...] = given[name]
+        return {name: array.copy() for name, array in self.run().items()}
+
     def bind(self, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None) -> None:
         """Makes arrays of the caller the runner's own: from now on, inputs are read and outputs written there, in place.
 

@@ -121,14 +121,14 @@ def _largest_in_bins(x: Array, axis: int, first: int, last: int, count: int) -> 
 
 def chosen_boxes(node: Any, boxes: Array, scores: Array, most: Any = None, iou: Any = None, score: Any = None) -> Any:
     """NonMaxSuppression. Without a number of boxes there are none."""
-    given = [None if each is None else np.asarray(each).reshape(()).item() for each in (most, iou, score)]
+    given = [None if each is None else np.asarray(each).item() for each in (most, iou, score)]
     return non_max_suppression(
         np.ascontiguousarray(boxes, np.float32),
         np.ascontiguousarray(scores, np.float32),
         max(int(given[0] or 0), 0),
         iou_threshold=given[1] or 0.0,
         score_threshold=given[2],
-        center=bool(node.get("center_point_box", 0)),
+        center=bool(node.attributes.get("center_point_box", 0)),
     )
 
 
