@@ -13,37 +13,18 @@ The types in signatures are described in :mod:`pysimd.annotations`. ``pysimd.low
 (4, 4, 4)
 """
 
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pysimd import annotations, lowlevel
 from pysimd._library import VERSION as __version__
-from pysimd.activation import (
-    elu,
-    gelu,
-    hard_sigmoid,
-    hardsigmoid,
-    hardswish,
-    hswish,
-    leaky_relu,
-    mish,
-    relu,
-    relu6,
-    restrict_range,
-    sigmoid,
-    silu,
-    softplus,
-    swish,
-    tanh,
-)
 from pysimd.add import Add16b, add, add_8i
-from pysimd.affine import Scale8i, Scale16b, relu_16b
 from pysimd.binary import binary, divide, maximum, minimum, multiply, power, subtract
 from pysimd.calls import Prepared, prepare
 from pysimd.cast import cast
 from pysimd.channel_sum import channel_sum
-from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
-from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
-from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantize, statistics
-from pysimd.convolution_16b import Convolution16b, from_bfloat16, to_bfloat16
 from pysimd.copy import Permute, concatenate, copy, pad, permute, transpose
 from pysimd.deconvolution import Deconvolution16b, Deconvolution32f, deconvolution
 from pysimd.elementwise import elementwise, select
@@ -92,42 +73,20 @@ from pysimd.inner_product import (
     inner_product_8i,
     linear,
 )
-from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
-from pysimd.merged_convolution import (
-    ConvolutionStage,
-    MergedConvolution8i,
-    MergedConvolution16b,
-    MergedConvolution32f,
-    QuantizedMergedConvolution,
-)
 from pysimd.models import load
 from pysimd.non_max_suppression import non_max_suppression
-from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm, layer_norm_16b
-from pysimd.pooling import pooling_average, pooling_max
 from pysimd.quantize_linear import dequantize_linear, dynamic_quantize, quantize_linear
-from pysimd.quantized import (
-    QuantizedAdd,
-    quantized_concatenate,
-    quantized_prelu,
-    quantized_scale,
-    quantized_shuffle,
-)
 from pysimd.quantized_binary import quantized_binary
-from pysimd.quantized_convolution import QuantizedConvolution
 from pysimd.quantized_gemm import QuantizedGemm, quantized_gemm
 from pysimd.quantized_pooling import quantized_pooling
-from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.resize import Resize, Resizer, resize
 from pysimd.roi_align import roi_align
-from pysimd.scatter import cumulative_sum, gather_nd, scatter_elements, scatter_nd
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax, softmax_16b
 from pysimd.table8 import table8
-from pysimd.threadpools import register_if_imported as _register_if_imported
-from pysimd.threadpools import register_threadpoolctl
 from pysimd.tiled_scale import tiled_scale
 from pysimd.top_k import top_k
 from pysimd.unary import (
@@ -156,7 +115,80 @@ from pysimd.unary import (
     tan,
     unary,
 )
-from pysimd.winograd import winograd_filter, winograd_input, winograd_output
+
+if TYPE_CHECKING:
+    from pysimd.activation import (
+        elu,
+        gelu,
+        hard_sigmoid,
+        hardsigmoid,
+        hardswish,
+        hswish,
+        leaky_relu,
+        mish,
+        relu,
+        relu6,
+        restrict_range,
+        sigmoid,
+        silu,
+        softplus,
+        swish,
+        tanh,
+    )
+    from pysimd.affine import Scale8i, Scale16b, relu_16b
+    from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
+    from pysimd.context import Context
+    from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantize, statistics
+    from pysimd.convolution_16b import Convolution16b, from_bfloat16, to_bfloat16
+    from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
+    from pysimd.merged_convolution import (
+        ConvolutionStage,
+        MergedConvolution8i,
+        MergedConvolution16b,
+        MergedConvolution32f,
+        QuantizedMergedConvolution,
+    )
+    from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm, layer_norm_16b
+    from pysimd.pooling import pooling_average, pooling_max
+    from pysimd.quantized import (
+        QuantizedAdd,
+        quantized_concatenate,
+        quantized_prelu,
+        quantized_scale,
+        quantized_shuffle,
+    )
+    from pysimd.quantized_convolution import QuantizedConvolution
+    from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
+    from pysimd.scatter import cumulative_sum, gather_nd, scatter_elements, scatter_nd
+    from pysimd.threadpools import register_threadpoolctl
+    from pysimd.winograd import winograd_filter, winograd_input, winograd_output
+
+#: What is imported when it is used first, by module: loading a model and running it needs none of these. A module that has
+#: the name of one of its functions cannot be among them: importing it from anywhere would put it in the place of this one.
+_LATER = {
+    "activation": (
+        "elu gelu hard_sigmoid hardsigmoid hardswish hswish leaky_relu mish relu relu6 restrict_range sigmoid silu softplus "
+        "swish tanh"
+    ),
+    "affine": "Scale8i Scale16b relu_16b",
+    "channelwise": "add_bias fused0 fused1 fused2 fused3 fused4 fused8 fused9 prelu scale",
+    "context": "Context",
+    "convolution_8i": "Convolution8i Statistics dequantize quantize statistics",
+    "convolution_16b": "Convolution16b from_bfloat16 to_bfloat16",
+    "layout": "convert_filter convert_image specify_tensor_format tensor_alignment",
+    "merged_convolution": (
+        "ConvolutionStage MergedConvolution8i MergedConvolution16b MergedConvolution32f QuantizedMergedConvolution"
+    ),
+    "normalize": "global_response_norm group_norm instance_norm l2_normalize layer_norm layer_norm_16b",
+    "pooling": "pooling_average pooling_max",
+    "quantized": "QuantizedAdd quantized_concatenate quantized_prelu quantized_scale quantized_shuffle",
+    "quantized_convolution": "QuantizedConvolution",
+    "recurrent": "GRU LSTM RNN gru lstm rnn",
+    "scatter": "cumulative_sum gather_nd scatter_elements scatter_nd",
+    "threadpools": "register_threadpoolctl",
+    "winograd": "winograd_filter winograd_input winograd_output",
+}
+_MODULES = {name: module for module, names in _LATER.items() for name in names.split()}
 
 __all__ = [
     "GRU",
@@ -369,4 +401,17 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_register_if_imported()
+if not TYPE_CHECKING:  # for type checkers, every name would exist
+
+    def __getattr__(name: str) -> Any:
+        """A public name, or one of the modules, that is imported only now."""
+        if name in _LATER:
+            return import_module(f"{__name__}.{name}")
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        return found
+
+
+if "threadpoolctl" in sys.modules:
+    import_module("pysimd.threadpools").register_threadpoolctl()

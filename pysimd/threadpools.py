@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from types import ModuleType
 from typing import Any
 
@@ -64,9 +63,3 @@ def _controller(base: Any) -> Any:
             return str(function().decode("ascii"))
 
     return SimdnetController
-
-
-def register_if_imported() -> None:
-    """The same, if threadpoolctl has been imported already."""
-    if "threadpoolctl" in sys.modules:
-        register_threadpoolctl()
