@@ -9,7 +9,7 @@ import numpy as np
 
 from pysimd._geometry import pair, sides
 from pysimd.annotations import Array, Padding, Pair, Shape
-from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.graph import Graph, Node, Type, name_of
 from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import IDENTITY, types_of
 
@@ -81,7 +81,7 @@ class Builder:
         array = value if is_array(value) else np.asarray(value)
         name = name or f"#{len(self._constants)}"
         self._constants[name] = array
-        self._types[name] = Type(array.shape, array.dtype.name)
+        self._types[name] = Type(array.shape, name_of(array.dtype))
         return name
 
     def add_all(

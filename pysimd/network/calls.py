@@ -8,7 +8,7 @@ the first argument; or None for NULL. The type of the parameter in the header de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,19 +82,22 @@ class Steps(NamedTuple):
     scratch: int = 0
 
 
-def parts_of(value: Any) -> Iterator[Any]:
+def parts_of(value: Any) -> list[Any]:
     """Everything in calls, structs and lists: numbers, arrays and the numbers of views."""
-    if isinstance(value, PythonCall):  # which needs arrays, not pointers
-        for view in (*value.inputs, *value.outputs):
-            yield from () if view is None else (*view.shape, *view.strides, view.offset)
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from parts_of(each)
-    elif isinstance(value, (tuple, list)):
-        for each in value:
-            yield from parts_of(each)
-    else:
-        yield value.offset if isinstance(value, View) else value
+    found: list[Any] = []
+    left = [value]  # what is to be divided, the last one first
+    while left:
+        each = left.pop()
+        if isinstance(each, PythonCall):  # which needs arrays, not pointers
+            for view in (*each.inputs, *each.outputs):
+                found += () if view is None else (*view.shape, *view.strides, view.offset)
+        elif isinstance(each, (tuple, list)):
+            left += reversed(each)
+        elif isinstance(each, dict):
+            left += reversed(each.values())
+        else:
+            found.append(each.offset if isinstance(each, View) else each)
+    return found
 
 
 def open_numbers(value: Any) -> list[Size | Computed]:

@@ -7,7 +7,7 @@ are constants.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import Any
 
@@ -15,6 +15,12 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.records import EMPTY, record, replace
+
+
+@cache
+def name_of(dtype: np.dtype[Any]) -> str:
+    """The name of a type; NumPy finds it anew each time, in 2 us."""
+    return str(dtype.name)
 
 
 @record(frozen=True)
@@ -86,6 +92,8 @@ class Graph:
         self.nodes = tuple(nodes)
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.types, self.constants = dict(types), dict(constants)
+        #: What passes have found for nodes and constants, which the graphs that are made of this one have, too.
+        self.remembered: dict[Any, Any] = {}
         self._link()
 
     def users(self, name: str) -> list[Node]:
@@ -127,11 +135,11 @@ class Graph:
         needed, kept = set(self.outputs), []
         for node in reversed(tuple(nodes)):
             if not needed.isdisjoint(node.outputs):
-                needed.update(node.given)
+                needed.update(node.inputs)
                 kept.append(node)
         known = {*needed, *self.inputs, *(name for node in kept for name in node.outputs)}
         all_types, all_constants = {**self.types, **(types or {})}, {**self.constants, **(constants or {})}
-        return Graph(
+        made = Graph(
             self.name,
             reversed(kept),
             self.inputs,
@@ -139,18 +147,20 @@ class Graph:
             {name: of for name, of in all_types.items() if name in known},
             {name: array for name, array in all_constants.items() if name in known},
         )
+        made.remembered = self.remembered
+        return made
 
     def like(self, nodes: Sequence[Node], types: Mapping[str, Type]) -> Graph:
         """The same graph with other shapes: nodes in the same order with the same inputs and outputs."""
         made = object.__new__(Graph)
-        made.__dict__.update(self.__dict__, nodes=tuple(nodes), types=dict(types))
+        made.__dict__.update(self.__dict__, nodes=tuple(nodes), types=dict(types), remembered={})
         made._link()
         return made
 
     def with_constants(self, constants: Mapping[str, Array]) -> Graph:
         """The graph with other arrays of the same types."""
         made = object.__new__(Graph)
-        made.__dict__.update(self.__dict__, constants=dict(constants), settled=set())
+        made.__dict__.update(self.__dict__, constants=dict(constants), settled=set(), remembered={})
         return made
 
     def _link(self) -> None:
@@ -160,13 +170,17 @@ class Graph:
         self._places: dict[str, list[int]] = {}  # of nodes, by operator
         #: Passes, and patterns of them, that would change nothing.
         self.settled: set[Any] = set()
-        producers, known = self._producers, {*self.inputs, *self.constants}
+        producers, users, known = self._producers, self._users, {*self.inputs, *self.constants}
         for place, node in enumerate(self.nodes):
             self._places.setdefault(node.operator, []).append(place)
-            for read in node.given:
-                if read not in producers and read not in known:
+            for read in node.inputs:
+                if read in users:
+                    if users[read][-1] is not node:
+                        users[read].append(node)
+                elif read in producers or read in known:
+                    users[read] = [node]
+                elif read:
                     raise ValueError(f"{node.operator} reads {read!r}, which no earlier node produces")
-                self._users.setdefault(read, []).append(node)
             for made in node.outputs:
                 if made in producers or made in known:
                     raise ValueError(f"{node.operator} produces {made!r}, which already exists")

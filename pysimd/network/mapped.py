@@ -26,9 +26,8 @@ def owner_of(array: Array) -> Any:
     owner = array.base
     while isinstance(owner, np.ndarray):
         owner = owner.base
-    if not isinstance(owner, (bytes, mmap.mmap)) or np.frombuffer(owner, np.uint8).flags.writeable:
-        return None
-    return owner
+    is_read_only = isinstance(owner, bytes) or (isinstance(owner, mmap.mmap) and memoryview(owner).readonly)
+    return owner if is_read_only else None
 
 
 def release(array: Array) -> None:
@@ -37,6 +36,8 @@ def release(array: Array) -> None:
     Its pages then no longer count as memory of the process, and are read again when they are used. Other arrays are left
     as they are.
     """
+    if array.nbytes < mmap.PAGESIZE:  # it has no page for itself
+        return
     file = owner_of(array)  # of another one, changes could be lost
     if not hasattr(file, "madvise") or not _is_dense(array):
         return

@@ -289,6 +289,8 @@ def later(function: Callable[..., Any], shape: Sequence[Any] | None, *inputs: An
 
 def full(shape: Sequence[Any], value: Any, dtype: Any) -> Any:
     """An array with one value everywhere."""
+    if all(type(n) is int for n in shape):
+        return np.full(shape, value, dtype)
     return later(partial(constant, value, dtype), shape, _objects(list(shape)))
 
 

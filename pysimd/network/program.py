@@ -51,9 +51,10 @@ class Program:
         self.nodes = [stored.nodes[i] for i in self.numbers]
         views = Views(stored, arrangement.places)
         self.steps = [lowered(node, views) for node in self.nodes]
-        self._keys = [self._key(step.made) for step in self.steps]
         #: The numbers of the steps whose contexts depend on sizes.
         self.open_contexts = [i for i, step in enumerate(self.steps) if step.made and open_numbers(step.made)]
+        are_open = set(self.open_contexts)
+        self._keys = [self._key(step.made, i in are_open) for i, step in enumerate(self.steps)]
         scratch = {id(n) if isinstance(n, Size) else n: n for n in (0, *(step.scratch for step in self.steps))}
         self._scratch = tuple(scratch.values())
         read = {*stored.outputs, *(name for node in self.nodes for name in read_by_calls(node))}
@@ -105,9 +106,11 @@ class Program:
         with named(self.nodes[i]):
             return made and self._contexts.created(made, key, sizes, last)
 
-    def _key(self, made: Made | None) -> Any:
+    def _key(self, made: Made | None, has_sizes: bool) -> Any:
         """What contexts of the same weights have in common; None where there are none, and where they depend on sizes."""
-        return None if made is None or any(map(is_array, parts_of(made.params))) else self._contexts.key(made)
+        if made is None or (has_sizes and any(map(is_array, parts_of(made.params)))):
+            return None
+        return self._contexts.key(made)
 
     def _weight(self, node: Node) -> int:
         """The bytes of the constants of a node."""
@@ -126,9 +129,11 @@ def without_packed(graph: Graph) -> Graph:
     """The graph with arrays that have no memory, only a shape, in place of weights that contexts have packed."""
     read = {*graph.outputs, *(name for node in graph.nodes for name in read_by_calls(node))}
     constants = {name: array if name in read else _without_memory(array) for name, array in graph.constants.items()}
-    return Graph(graph.name, graph.nodes, graph.inputs, graph.outputs, graph.types, constants)
+    return graph.with_constants(constants)
 
 
 def _without_memory(array: Any) -> Any:
     """An array of zeros that has none, as long as its shape is known."""
-    return full(array.shape, 0, array.dtype) if is_array(array) else np.broadcast_to(np.zeros((), array.dtype), array.shape)
+    if is_array(array):
+        return full(array.shape, 0, array.dtype)
+    return np.ndarray(array.shape, array.dtype, bytes(array.dtype.itemsize), 0, (0,) * array.ndim)

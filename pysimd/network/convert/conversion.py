@@ -27,7 +27,7 @@ from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.convert.groups import grouped
 from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.convert.shape_arithmetic import takes_sizes
-from pysimd.network.graph import Graph, Type
+from pysimd.network.graph import Graph, Type, name_of
 from pysimd.network.host import results_of
 from pysimd.network.open_arrays import called, full, is_array, numbered, opened
 from pysimd.network.operators import IDENTITY
@@ -139,7 +139,7 @@ class Conversion:
         value = self._open(i)
         if is_array(value):
             return np.asarray(value)
-        return fixed(value, self.dtype(i)) if isinstance(value, np.ndarray) else value
+        return fixed(value, self.dtype(i)) if is_open(value) else value
 
     def operand(self, i: int) -> Any:
         """An input as :meth:`value`, for converters that take arrays which depend on sizes, too."""
@@ -235,7 +235,7 @@ class Conversion:
 
     def dtype_of(self, value: Value) -> str:
         """The type of the elements of a tensor."""
-        return self.builder.type(value).dtype if isinstance(value, str) else value.dtype.name
+        return self.builder.type(value).dtype if isinstance(value, str) else name_of(value.dtype)
 
     def shape_of(self, value: Value) -> Shape:
         """The shape of a tensor."""
@@ -427,7 +427,7 @@ class Conversion:
         return isinstance(value, str) and value in tensors
 
     def _reads_failed(self, node: SourceNode) -> bool:
-        return not self._failed.isdisjoint(name for name in node.inputs if name)
+        return bool(self._failed) and not self._failed.isdisjoint(filter(None, node.inputs))
 
     def _refuse_unknown(self, node: SourceNode) -> None:
         """Operators that are not known at all are reported even if their inputs are not known."""
@@ -450,7 +450,7 @@ class Conversion:
         elif (
             not listed
             and not any(isinstance(value, str) for value in given)
-            and (self._fold_open(node, given) or self._fold(node))
+            and (self._fold_open(node, given) or self._fold(node, given))
         ):
             pass
         elif entry is not None and (entry.any_type or all(self._is_float(value) for value in given)):
@@ -504,11 +504,9 @@ class Conversion:
             self.node, shapes, {i: partial(self.numbers, i) for i in range(len(shapes)) if self.is_known(i)}
         )
 
-    def _fold(self, node: SourceNode) -> bool:
+    def _fold(self, node: SourceNode, given: Sequence[Any]) -> bool:
         """Whether it could be computed."""
-        given = [self._lookup(name) if name else None for name in node.inputs]
-        with np.errstate(all="ignore"):
-            results = evaluate(node, given, self.opset)
+        results = evaluate(node, given, self.opset)
         if results is None:
             return False
         self.give(*(float32_of(array) if array.dtype == np.float16 else array for array in results))
@@ -598,6 +596,8 @@ class Conversion:
     # ---- Python functions
 
     def _function(self, node: SourceNode) -> Any:
+        if not self._fallback:
+            return None
         name = full_name(node)
         return self._fallback.get(name, self._fallback.get(f"ai.onnx.{name}"))
 

@@ -25,6 +25,7 @@ from pysimd.network.passes.patterns import (
 )
 from pysimd.network.passes.rewrite import Change, starts_from
 from pysimd.network.records import record
+from pysimd.network.sizes import Size
 
 
 @record(frozen=True)
@@ -51,6 +52,8 @@ class Line:
 
     def along(self, count: int) -> tuple[Array, Array]:
         """Factors and terms, one for each coordinate."""
+        if not isinstance(count, Size) and self.scale.shape == self.bias.shape == (count,):
+            return self.scale, self.bias
         scale, bias = (later(np.broadcast_to, (count,), each, count) for each in (self.scale, self.bias))
         return scale, bias
 

@@ -24,24 +24,27 @@ def shared(graph: Graph) -> Graph:
     """Without nodes that change nothing, and with one node in place of several that compute the same."""
     if shared in graph.settled:
         return graph
-    source: dict[str, str] = {}  # of tensors that are others
+    source = _equal_constants(graph)  # of tensors that are others
     computed = _Computed()
-    constants = _equal_constants(graph)
+    looked_at: set[Node] = graph.remembered.setdefault(shared, set())  # which change something
     nodes = []
     for node in graph.nodes:
-        inputs = tuple(source.get(name, constants.get(name, name)) for name in node.inputs)
-        if inputs != node.inputs:
+        if not source.keys().isdisjoint(node.inputs):
+            inputs = tuple(source.get(name, name) for name in node.inputs)
             node = Node(node.operator, inputs, node.outputs, node.attributes, node.origin)
         if any(map(graph.is_output, node.outputs)):
             nodes.append(node)
             continue
-        if changes_nothing(graph, node):
-            source[node.output] = _kept_operand(graph, node)
-            continue
+        if node not in looked_at:
+            if changes_nothing(graph, node):
+                source[node.output] = _kept_operand(graph, node)
+                continue
+            looked_at.add(node)
         first = node if node.operator == "Host" else computed.first(node)
         if first is node:
             nodes.append(node)
-        source.update((name, other) for name, other in zip(node.outputs, first.outputs) if name != other)
+        else:
+            source.update(zip(node.outputs, first.outputs))
     if tuple(nodes) != graph.nodes:
         return graph.replaced(nodes)
     graph.settled.add(shared)
@@ -66,13 +69,19 @@ class _Computed:
 
 
 def _equal_constants(graph: Graph) -> dict[str, str]:
-    """For small constants the name of the first one that is equal."""
+    """For small constants that equal an earlier one the name of the first of these."""
     first: dict[Any, str] = {}
-    return {
-        name: first.setdefault((array.dtype.str, array.shape, array.tobytes()), name)
-        for name, array in graph.constants.items()
-        if not is_array(array) and array.size <= _SMALL
-    }
+    found: dict[str, str] = {}
+    known: dict[str, tuple[Any, Any]] = graph.remembered.setdefault(_equal_constants, {})  # small ones with their contents
+    for name, array in graph.constants.items():
+        if is_array(array) or array.size > _SMALL:
+            continue
+        if name not in known or known[name][0] is not array:
+            known[name] = array, (array.dtype.str, array.shape, array.tobytes())
+        other = first.setdefault(known[name][1], name)
+        if other != name:
+            found[name] = other
+    return found
 
 
 def _frozen(value: Any) -> Any:

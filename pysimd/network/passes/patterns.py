@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array, Shape
-from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.graph import Graph, Node, Type, name_of
 from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes.rewrite import Change
@@ -164,7 +164,7 @@ class Parameters:
     def add(self, kind: str, array: Array) -> str:
         """The name of a new constant."""
         name = free_name(self._graph, f"{self._owner}.{kind}")
-        self.arrays[name], self.types[name] = array, Type(array.shape, array.dtype.name)
+        self.arrays[name], self.types[name] = array, Type(array.shape, name_of(array.dtype))
         return name
 
 

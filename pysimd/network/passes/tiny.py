@@ -39,8 +39,9 @@ def _limit(array: Array) -> float:
     """The size below which numbers become 0; 0 if there are none."""
     if array.dtype != np.float32 or not array.size:
         return 0.0
-    limit = _RATIO * min(1.0, max(float(part.max()) for part in _parts(array)))
-    found = any(bool(((part > 0) & (part < limit)).any()) for part in _parts(array))
+    parts = list(_parts(array)) if array.size <= _PART else None
+    limit = _RATIO * min(1.0, max(float(part.max()) for part in parts or _parts(array)))
+    found = any(bool(((part > 0) & (part < limit)).any()) for part in parts or _parts(array))
     release(array)
     return limit if found else 0.0
 
