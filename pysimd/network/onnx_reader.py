@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from functools import cache
 from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.errors import printable
 from pysimd.network.convert.fold_node import DTYPES
+from pysimd.network.graph import name_of
 from pysimd.network.mapped import refuse_devices
 from pysimd.network.onnx_messages import (
     Attribute,
@@ -110,7 +112,12 @@ def _mapped(path: str) -> Array:
         pass
     if not os.stat(path).st_size:
         raise ValueError(f"{path} is not an ONNX model: it is empty or not a file")
-    return np.memmap(path, np.uint8, "r")
+    return _map(path)
+
+
+def _map(path: Any) -> Array:
+    """The bytes of a file in a plain array: each view of a memmap takes three times as long."""
+    return np.memmap(path, np.uint8, "r").view(np.ndarray)
 
 
 class _Reader:
@@ -243,9 +250,9 @@ class _Reader:
         what = f"the weight {tensor.name!r}" if tensor.name else "a constant"
         if any(n < 0 for n in shape):
             raise ValueError(f"{what} has the shape {shape}")
-        if tensor.data_type not in {*DTYPES, _BFLOAT16}:
+        if tensor.data_type not in DTYPES and tensor.data_type != _BFLOAT16:
             raise ValueError(f"{what} has type {tensor.data_type} of ONNX, which is not supported")
-        dtype = np.dtype("uint16" if tensor.data_type == _BFLOAT16 else DTYPES[tensor.data_type]).newbyteorder("<")
+        dtype = _dtype_of(tensor.data_type)
         if tensor.data_location == _EXTERNAL:
             array = self._external(tensor, what, prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
         elif tensor.raw_data is not None:
@@ -282,7 +289,7 @@ class _Reader:
             return np.zeros(0, np.uint8)
         if path not in self._files:
             try:
-                self._files[path] = np.memmap(path, np.uint8, "r")
+                self._files[path] = _map(path)
             except OSError as error:
                 raise ValueError(f"{what} is in the file {location!r}, which cannot be read: {error}") from None
         if offset + nbytes > self._files[path].size:
@@ -353,6 +360,12 @@ def _with_graph(a: Attribute, prefix: str, names: Mapping[str, str], given: Mapp
 # ---- the numbers of weights and attributes
 
 
+@cache
+def _dtype_of(kind: int) -> np.dtype[Any]:
+    """The type of the elements in the file; integers stand for bfloat16."""
+    return np.dtype("uint16" if kind == _BFLOAT16 else DTYPES[kind]).newbyteorder("<")
+
+
 def _raw(data: Array, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """The numbers as the bytes of an array."""
     nbytes = prod(shape) * dtype.itemsize
@@ -363,11 +376,12 @@ def _raw(data: Array, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> 
 
 def _typed(tensor: Tensor, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """The numbers in the field of their type; it has float16 and bfloat16 as the integers that have their bits."""
-    field = _FIELDS_OF_TYPES.get(dtype.name, "int32_data")
+    kind = name_of(dtype)
+    field = _FIELDS_OF_TYPES.get(kind, "int32_data")
     data = getattr(tensor, field)
     given = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8) if isinstance(data, bytearray) else data
     try:
-        if dtype.name in ("float32", "float64"):
+        if kind in ("float32", "float64"):
             array: Array = given.view(dtype)
         else:
             array = integers(given, np.dtype(np.uint16) if dtype == np.float16 else dtype)

@@ -58,6 +58,8 @@ class Wire:
             self._add(found, 0, len(self._bytes), 0)
         except IndexError:
             raise Malformed("it ends within a field") from None
+        except UnicodeDecodeError as error:
+            raise ValueError(f"the name {error.object!r} is not UTF-8") from None
         return found
 
     def _add(self, message: Message, at: int, end: int, depth: int) -> None:
@@ -86,15 +88,20 @@ class Wire:
             self._read += 1
             if self._read > _MOST_FIELDS:
                 self._count(0)
-            if key in fields:
-                name, kind, of = fields[key]
-                if of is None:
-                    self._store(values, name, kind, wire, first, at, value)
-                elif of is Attribute:
-                    values.setdefault(name, []).append(self._attribute(first, at, depth))
-                else:
-                    self._count(_OF_MESSAGE)
-                    self._add(_child(values, name, kind, of), first, at, depth + 1)
+            if key not in fields:
+                continue
+            name, kind, of = fields[key]
+            if kind == TEXT:
+                values[name] = str(data[first:at], "utf-8")
+            elif kind == TEXTS:
+                values.setdefault(name, []).append(str(data[first:at], "utf-8"))
+            elif of is None:
+                self._store(values, name, kind, wire, first, at, value)
+            elif of is Attribute:
+                values.setdefault(name, []).append(self._attribute(first, at, depth))
+            else:
+                self._count(_OF_MESSAGE)
+                self._add(_child(values, name, kind, of), first, at, depth + 1)
 
     def _attribute(self, first: int, last: int, depth: int) -> Attribute:
         """An attribute, one object for all that have the same bytes, as most nodes have those of others."""
@@ -109,12 +116,8 @@ class Wire:
         return found
 
     def _store(self, values: dict[str, Any], name: str, kind: int, wire: int, first: int, last: int, value: int) -> None:
-        """Keeps a field; of several ones that are no list, the last."""
-        if kind == TEXTS:
-            values.setdefault(name, []).append(self._text(first, last))
-        elif kind == TEXT:
-            values[name] = self._text(first, last)
-        elif kind == INT:
+        """Keeps a field without texts and messages; of several ones that are no list, the last."""
+        if kind == INT:
             values[name] = _signed(value)
         elif kind == INTS:
             found = [value] if wire == VARINT else self._packed(first, last)
@@ -139,12 +142,6 @@ class Wire:
         self._read += fields
         if self._read > _MOST_FIELDS:
             raise ValueError(f"the model has more than {_MOST_FIELDS} fields")
-
-    def _text(self, first: int, last: int) -> str:
-        try:
-            return str(self._bytes[first:last], "utf-8")
-        except UnicodeDecodeError:
-            raise ValueError(f"the name {bytes(self._bytes[first:last])!r} is not UTF-8") from None
 
     def _packed(self, at: int, end: int) -> list[int]:
         """The numbers of one field; few, as each takes much more memory than the file has of it."""

@@ -87,8 +87,8 @@ def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
     for value in source.outputs:
         if value.name not in every:
             raise ValueError(f"no node produces the output {value.name!r}")
-    nodes = _sorted(source.nodes, every)
-    return needed(replace(source, nodes=[_with_subgraphs_in_order(node, every) for node in nodes]))
+    nodes = [_with_subgraphs_in_order(node, every) for node in _sorted(source.nodes, every)]
+    return needed(replace(source, nodes=nodes))
 
 
 def _refuse_equal(names: Sequence[str]) -> None:
@@ -100,11 +100,14 @@ def _refuse_equal(names: Sequence[str]) -> None:
 def needed(source: Source) -> Source:
     """What the outputs need."""
     wanted, kept = {value.name for value in source.outputs}, []
+    wanted.discard("")
     for node in reversed(source.nodes):
-        outputs = tuple(name if name in wanted else "" for name in node.outputs)
-        if any(outputs):
-            kept.append(node if outputs == node.outputs else replace(node, outputs=outputs))
-            wanted |= reads(node)
+        if wanted.isdisjoint(node.outputs):
+            continue
+        if not wanted.issuperset(node.outputs):
+            node = replace(node, outputs=tuple(name if name in wanted else "" for name in node.outputs))
+        kept.append(node)
+        wanted |= reads(node)
     weights = {name: array for name, array in source.weights.items() if name in wanted}
     values = [name for name in source.values if name in weights]
     return replace(source, nodes=kept[::-1], weights=weights, values=values)
@@ -154,7 +157,7 @@ def _shown(node: SourceNode) -> str:
 
 def reads(node: SourceNode) -> set[str]:
     """The inputs of a node, with what its subgraphs read from outside."""
-    names = {name for name in node.inputs if name}
+    names = set(filter(None, node.inputs))
     for value in node.attributes.values():
         if isinstance(value, Source):
             names |= free(value)
