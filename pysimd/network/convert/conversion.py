@@ -443,6 +443,8 @@ class Conversion:
         listed = any(isinstance(value, Listed) for value in given)
         if function is not None:
             self.give(*self._host(function, node))
+        elif not given and _is_array(node):  # as half of the nodes of some files
+            self.give(_single(node.attributes["value"]))
         elif node.op == "If" and node.domain in ("", "ai.onnx"):
             self._branch(node)
         elif listed and not (entry is not None and entry.sequences):
@@ -509,7 +511,7 @@ class Conversion:
         results = evaluate(node, given, self.opset)
         if results is None:
             return False
-        self.give(*(float32_of(array) if array.dtype == np.float16 else array for array in results))
+        self.give(*map(_single, results))
         if any(map(is_open, results)):
             kind = DTYPES[node.attributes["to"]] if node.op == "Cast" else self._type_of_sizes(node)
             self._open_types.update(dict.fromkeys(node.outputs, kind))
@@ -672,6 +674,17 @@ def _results(function: Any, arrays: Sequence[Any], shapes: Sequence[Shape] | Non
     if any(map(is_array, arrays)):
         return called(lambda *each: results_of(function, each), arrays, shapes)
     return results_of(function, arrays)
+
+
+def _is_array(node: SourceNode) -> bool:
+    """Whether a node is an array of the file."""
+    is_constant = node.op == "Constant" and node.domain in ("", "ai.onnx")
+    return is_constant and isinstance(node.attributes.get("value"), np.ndarray) and len(node.attributes) == 1
+
+
+def _single(array: Array) -> Array:
+    """Numbers of half size as float32."""
+    return float32_of(array) if array.dtype == np.float16 else array
 
 
 def _is_small(shape: Shape) -> bool:
