@@ -77,6 +77,7 @@ from pysimd.lrn import lrn
 from pysimd.models import load
 from pysimd.non_max_suppression import non_max_suppression
 from pysimd.quantize_linear import dequantize_linear, dynamic_quantize, quantize_linear
+from pysimd.quantize_model import quantize_model
 from pysimd.quantized_binary import quantized_binary
 from pysimd.quantized_gemm import QuantizedGemm, quantized_gemm
 from pysimd.quantized_pooling import quantized_pooling
@@ -336,6 +337,7 @@ __all__ = [
     "prod",
     "quantize",
     "quantize_linear",
+    "quantize_model",
     "quantized_binary",
     "quantized_concatenate",
     "quantized_gemm",

@@ -1,4 +1,4 @@
-"""Command line: ``python -m pysimd info | selftest | show | run | save | compile``."""
+"""Command line: ``python -m pysimd info | selftest | show | run | save | compile | quantize``."""
 
 from __future__ import annotations
 

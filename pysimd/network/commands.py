@@ -1,4 +1,4 @@
-"""The commands for models: ``python -m pysimd show | run | save | compile``."""
+"""The commands for models: ``python -m pysimd show | run | save | compile | quantize``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 import pysimd
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
-from pysimd.network import image_commands
+from pysimd.network import image_commands, quantize_command
 from pysimd.network.course_runner import CourseRunner
 from pysimd.network.model import Model, OpenShape
 from pysimd.network.open_runner import OpenRunner
@@ -138,6 +138,7 @@ def add_to(commands: Any) -> None:
         help="prints the time of each step; with FILE also writes a page",
     )
     image_commands.add_to(run)
+    quantize_command.add_to(commands)
 
 
 def in_words_of_options(error: Exception) -> str:

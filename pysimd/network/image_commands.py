@@ -39,6 +39,12 @@ def add_to(run: argparse.ArgumentParser) -> None:
     add("--top", type=int, metavar="N", help=f"the classes with the N largest scores (default: {_TOP}); 0: all numbers")
     add("--labels", metavar="FILE", help="the names of the classes, one a line")
     add("--batch", type=int, metavar="N", help="images that are computed together (default: as the model says, else 1)")
+    add_preprocessing(add)
+    add("--readers", type=int, metavar="N", help="threads that read images (default: one a processor, at most 4)")
+
+
+def add_preprocessing(add: Callable[..., Any]) -> None:
+    """Adds the options of how an image becomes an input."""
     add("--size", type=_size, metavar="H,W", help="of the input, where the model leaves it open; one number for both")
     add("--fit", choices=("crop", "stretch", "letterbox"), help="how an image gets the size of the input (default: crop)")
     add(
@@ -52,7 +58,6 @@ def add_to(run: argparse.ArgumentParser) -> None:
     add("--scale", type=_number, metavar="X", help="the input is (pixel * SCALE - MEAN) / STD (default: 1/255)")
     add("--mean", type=_numbers, metavar="R,G,B", help="one number or three (default: of ImageNet, or 0)")
     add("--std", type=_numbers, metavar="R,G,B", help="one number or three (default: of ImageNet, or 1)")
-    add("--readers", type=int, metavar="N", help="threads that read images (default: one a processor, at most 4)")
 
 
 def wanted(given: argparse.Namespace) -> bool:
@@ -69,7 +74,9 @@ def wanted(given: argparse.Namespace) -> bool:
     return True
 
 
-_OPTIONS = ("batch", "size", "fit", "crop", "draft", "color", "scale", "mean", "std", "readers")
+#: How an image becomes an input.
+PREPROCESSING = ("size", "fit", "crop", "draft", "color", "scale", "mean", "std")
+_OPTIONS = ("batch", *PREPROCESSING, "readers")
 
 
 def run(model: Model, given: argparse.Namespace) -> int:

@@ -76,18 +76,26 @@ def read(model: Any) -> Source:
     Weights are mapped, and read when they are used: the file, and those that belong to it, must not be changed as long as
     the model is used. Raises ValueError with the reason for anything else; OSError if the file cannot be read.
     """
-    folders, name = (), "the bytes"  # type: tuple[str, ...], str
-    if isinstance(model, (str, os.PathLike)):
-        name = os.fsdecode(model)
-        folders = (os.path.realpath(os.path.dirname(name)), os.path.dirname(os.path.realpath(name)))
-        data = _mapped(name)
-    else:
-        data = np.frombuffer(_bytes(model) or b"\0", np.uint8)
+    data, folders = bytes_of(model)
+    name = os.fsdecode(model) if folders else "the bytes"
     try:
         source = _Reader(folders).source(Wire(data).message(File))
     except Malformed as error:
         raise ValueError(f"{name} is not an ONNX model, or is truncated: {error}") from None
     return replace(source, file=name if folders else "")
+
+
+def bytes_of(model: Any) -> tuple[Array, tuple[str, ...]]:
+    """The bytes of what :func:`read` takes, and the folders in which its external data may be."""
+    if not isinstance(model, (str, os.PathLike)):
+        return np.frombuffer(_bytes(model) or b"\0", np.uint8), ()
+    name = os.fsdecode(model)
+    return _mapped(name), (os.path.realpath(os.path.dirname(name)), os.path.dirname(os.path.realpath(name)))
+
+
+def array_of(tensor: Tensor, folders: Sequence[str]) -> Array:
+    """A tensor of a file as an array; float16 and bfloat16 as float32. Raises ValueError."""
+    return _Reader(folders)._tensor(tensor)
 
 
 def _bytes(model: Any) -> bytes:

@@ -1,0 +1,209 @@
+"""Quantised models that are made from float ones: the file, how near it is, and what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pysimd
+from network import quantised as formulas
+from network.quantizing import SHAPE, F, Net, images, small
+from pysimd.__main__ import main
+from pysimd.network.quantize.onnx_file import File
+from pysimd.network.quantize.opsets import upgraded
+from support import Array
+
+SAMPLES = images(1, 10, *SHAPE)
+
+
+def error_of(made: Any, data: bytes, given: list[Array]) -> float:
+    """The largest difference of outputs from the float model's."""
+    model, quantised = pysimd.load(data), made.load()
+    return max(float(abs(model(x)[y] - quantised(x)[y]).max()) for x in given for y in model.outputs)
+
+
+def weights_of(data: bytes) -> dict[str, Array]:
+    onnx = pytest.importorskip("onnx")
+    return {each.name: onnx.numpy_helper.to_array(each) for each in onnx.load_from_string(data).graph.initializer}
+
+
+def test_a_small_network() -> None:
+    data = small()
+    made = pysimd.quantize_model(data, SAMPLES)
+    assert len(made.products) == 5 and "node_first" in made.products
+    assert error_of(made, data, images(2, 20, *SHAPE)) < 0.03
+    pytest.importorskip("onnx").checker.check_model(made.data, full_check=True)
+
+
+def test_products_have_bytes() -> None:
+    model = pysimd.quantize_model(small(), SAMPLES).load()
+    operators = Counter(node.operator for node in model.prepare(SHAPE).graph.nodes)
+    assert (operators["QuantizedConv"], operators["QuantizedLinear"]) == (3, 2)
+    assert not {"Conv", "Linear"} & set(operators)
+
+
+def test_other_programs_run_it() -> None:
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    made = pysimd.quantize_model(small(), SAMPLES)
+    session, model = ort.InferenceSession(made.data, providers=["CPUExecutionProvider"]), made.load()
+    for x in images(3, 10, *SHAPE):
+        np.testing.assert_allclose(model(x)["y"], session.run(None, {"x": x})[0], atol=0.01)
+
+
+def test_formulas_of_one_convolution() -> None:
+    """Scales, zeros, weights and the bias are those of the formulas; the result has their bits."""
+    net = Net()
+    net.conv(net.conv("x", 4, 3, y="c"), 2, 4, 1, y="y")
+    x = images(4, 3, 1, 3, 6, 5)
+    made = pysimd.quantize_model(net.bytes({"x": [1, 3, 6, 5]}, {"y": [1, 2, 6, 5]}), x, method="minmax")
+    given = weights_of(made.data)
+    least, most = min(a.min() for a in x), max(a.max() for a in x)
+    sx = F((float(most) - float(least)) / 255)
+    assert given["x_scale"] == sx and given["x_zero_point"] == np.rint(-float(least) / sx)
+    w, sw = net.weights["w0"], given["w0_scale"]
+    np.testing.assert_array_equal(sw, (abs(w).max((1, 2, 3)) / 127).astype(F))
+    q = np.clip(np.rint(w / sw.reshape(-1, 1, 1, 1)), -127, 127).astype(np.int8)
+    np.testing.assert_array_equal(given["w0_quantized"], q)
+    bias = np.rint(net.weights["w1"].astype(float) / (sx * sw)).astype(np.int32)
+    np.testing.assert_array_equal(given["node_c_bias_quantized"], bias)
+    sums = formulas.conv_integer(
+        formulas.quantize(x[0], sx, given["x_zero_point"], "uint8"), q, given["x_zero_point"], 0, (1, 1), (1,) * 4, (1, 1), 1
+    )
+    bytes_ = formulas.requantize(
+        sums + bias.reshape(-1, 1, 1),
+        formulas.factor(sx, sw, given["c_scale"]).reshape(-1, 1, 1),
+        given["c_zero_point"],
+        "uint8",
+    )
+    onnx = pytest.importorskip("onnx")
+    file = onnx.load_from_string(made.data)
+    del file.graph.output[:]
+    file.graph.output.append(onnx.helper.make_tensor_value_info("c_quantized", 2, None))
+    np.testing.assert_array_equal(pysimd.load(file)(x[0])["c_quantized"], bytes_)
+
+
+def test_batch_normalisation_is_folded() -> None:
+    made = pysimd.quantize_model(small(), SAMPLES)
+    operators = {node.op_type for node in pytest.importorskip("onnx").load_from_string(made.data).graph.node}
+    assert "BatchNormalization" not in operators and "QuantizeLinear" in operators
+
+
+@pytest.mark.parametrize("opset", [11, 12, 13, 15, 20])
+def test_opsets(opset: int) -> None:
+    """Older operators become those of version 13; the float results of these files are the same."""
+    net = Net(opset=opset)
+    a = net.conv("x", 4, 3)
+    if opset < 13:
+        b = net.add("Squeeze", net.add("ReduceSum", a, axes=[3], keepdims=1), axes=[3])
+        c = net.add("Unsqueeze", net.add("Softmax", b, axis=1), axes=[2])
+    else:
+        axes = net.constant(np.array([3]))
+        b = net.add("Squeeze", net.add("ReduceSum", a, axes, keepdims=1), axes)
+        shape = net.constant(np.array([1, 4, 6]))
+        flat = net.add("Softmax", net.add("Flatten", b, axis=1), axis=1)
+        c = net.add("Unsqueeze", net.add("Reshape", flat, shape), net.constant(np.array([2])))
+    net.conv(c, 2, 4, 1, y="y")
+    data = net.bytes({"x": [1, 3, 6, 5]}, {"y": [1, 2, 1, 6]})
+    (x,) = images(1, 1, 1, 3, 6, 5)
+    newer = pysimd.load(upgraded(File(data)).encoded())
+    np.testing.assert_array_equal(newer(x)["y"], pysimd.load(data)(x)["y"])
+    file = pytest.importorskip("onnx").load_from_string(pysimd.quantize_model(data, [x]).data)
+    assert file.opset_import[0].version == max(opset, 13)
+
+
+def test_what_stays_in_float() -> None:
+    made = pysimd.quantize_model(small(), SAMPLES, keep_float=["node_first", "last"])
+    assert len(made.products) == 3 and not {"node_first", "node_last"} & set(made.products)
+
+
+def test_progress() -> None:
+    parts: list[float] = []
+    pysimd.quantize_model(small(), SAMPLES, progress=parts.append)
+    assert parts == sorted(parts) and parts[-1] == 1 and len(parts) == 8  # two of ten samples are held back
+
+
+@pytest.mark.parametrize(
+    ("samples", "options", "error", "message"),
+    [
+        ([], {}, ValueError, "there are no samples: calibration needs some inputs"),
+        (SAMPLES[0], {}, TypeError, "samples is a ndarray, expected several"),
+        (None, {}, TypeError, "samples is a NoneType, expected several"),
+        ([SAMPLES[0], SAMPLES[0][:, :2]], {}, ValueError, "sample 1: the input 'x' has shape"),
+        ([{"z": SAMPLES[0]}], {}, ValueError, "sample 0: "),
+        ([SAMPLES[0].astype(np.float64)], {}, TypeError, "sample 0: the input 'x' is float64"),
+        ([SAMPLES[0] * F(np.nan)], {}, ValueError, "sample 0: the input 'x' has values that are not finite"),
+        ([SAMPLES[0] + F(np.inf)], {}, ValueError, "sample 0: the input 'x' has values that are not finite"),
+        (SAMPLES, {"method": "best"}, ValueError, "method is 'best', expected 'minmax', 'mse', 'percentile' or 'entropy'"),
+        (SAMPLES, {"keep_float": ["node_frist"]}, ValueError, "keep_float names 'node_frist'.*did you mean 'node_first'"),
+        (SAMPLES, {"keep_float": "node_first"}, TypeError, "keep_float is the text 'node_first', expected several names"),
+        (SAMPLES, {"percentile": 20}, ValueError, "percentile is 20, expected a number from 50 to 100"),
+    ],
+)
+def test_what_is_refused(samples: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        pysimd.quantize_model(small(), samples, **options)
+
+
+def test_models_that_are_refused() -> None:
+    net = Net()
+    net.add("Relu", "x", y="y")
+    with pytest.raises(ValueError, match="nothing to quantise"):
+        pysimd.quantize_model(net.bytes({"x": [1, 3]}, {"y": [1, 3]}), images(1, 1, 1, 3))
+    with pytest.raises(ValueError, match=r"truncated|not an ONNX model"):
+        pysimd.quantize_model(small()[:-9], SAMPLES)
+    net = Net(opset=9)
+    net.conv("x", 4, 3, y="y")
+    with pytest.raises(ValueError, match="operators of version 9, expected 11 or later"):
+        pysimd.quantize_model(net.bytes({"x": [1, 3, 6, 5]}, {"y": [1, 4, 6, 5]}), images(1, 1, 1, 3, 6, 5))
+
+
+# ---- the command
+
+
+def prepared(folder: Path) -> list[str]:
+    (folder / "model.onnx").write_bytes(small())
+    (folder / "samples").mkdir()
+    for i, x in enumerate(SAMPLES):
+        np.save(folder / "samples" / f"{i}.npy", x)
+    return ["quantize", str(folder / "model.onnx"), "--samples", str(folder / "samples"), "-o", str(folder / "int8.onnx")]
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(prepared(tmp_path)) == 0
+    assert "5 products have bytes" in capsys.readouterr().out
+    assert (tmp_path / "int8.onnx").read_bytes() == pysimd.quantize_model(small(), SAMPLES).data
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda folder: np.savez(folder / "samples" / "a.npz", z=SAMPLES[0]), "sample 10: "),
+        (lambda folder: (folder / "samples" / "a.npy").write_bytes(b"no"), "is not a NumPy file of numbers"),
+        (lambda folder: (folder / "samples" / "a.png").write_bytes(b""), "has images and arrays, expected one kind"),
+        (lambda folder: [file.unlink() for file in (folder / "samples").iterdir()], "has no samples"),
+    ],
+)
+def test_samples_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Any, message: str) -> None:
+    command = prepared(tmp_path)
+    change(tmp_path)
+    (tmp_path / "int8.onnx").write_bytes(b"before")
+    assert main(command) == 1
+    assert message in capsys.readouterr().err
+    assert (tmp_path / "int8.onnx").read_bytes() == b"before"  # nothing is half written
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["int8.onnx", "model.onnx", "samples"]
+
+
+def test_images_as_samples(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    command = prepared(tmp_path)
+    rng = np.random.default_rng(1)
+    for file in (tmp_path / "samples").iterdir():
+        file.unlink()
+    for i in range(3):
+        image.fromarray(rng.integers(0, 256, (30, 30, 3), np.uint8)).save(tmp_path / "samples" / f"{i}.png")
+    assert main([*command, "--fit", "stretch", "--mean", "0.5", "--std", "0.5"]) == 0
+    assert pysimd.load(tmp_path / "int8.onnx")(SAMPLES[0])["y"].shape == (1, 10)
