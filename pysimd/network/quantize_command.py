@@ -18,6 +18,7 @@ from pysimd.network.images import ENDINGS, preprocessing_of
 from pysimd.network.model import Model
 
 _ARRAYS = (".npy", ".npz")
+_OPTIONS = ("mode", "method", "keep_float", "symmetric", "weight_bits", "block", "bias_correction", "percentile")
 
 
 def add_to(commands: Any) -> None:
@@ -29,9 +30,15 @@ def add_to(commands: Any) -> None:
     add("-o", "--output", required=True, metavar="FILE", help="the ONNX file to write")
     add(
         "--samples",
-        required=True,
         metavar="FOLDER",
-        help="inputs that are similar to those to come: images, .npy files of the only input, or .npz files of all inputs",
+        help="inputs that are similar to those to come: images, .npy files of the only input, or .npz files of all inputs;"
+        " the modes dynamic and weights need none",
+    )
+    add(
+        "--mode",
+        choices=("static", "dynamic", "weights"),
+        default="static",
+        help="dynamic: the ranges of what products read are found when they run; weights: only they are integers",
     )
     add(
         "--method",
@@ -40,6 +47,9 @@ def add_to(commands: Any) -> None:
         help="how ranges follow from values (default: minmax, all of them)",
     )
     add("--percentile", type=float, default=99.999, metavar="P", help="for that method (default: 99.999)")
+    add("--weight-bits", type=int, choices=(4, 8), default=8, help="of Gemm and MatMul (default: 8)")
+    add("--block", type=int, default=32, metavar="N", help="the weights that have a scale, with 4 bits (default: 32)")
+    add("--bias-correction", action="store_true", help="biases make up for the change of the mean of each channel")
     add("--symmetric", action="store_true", help="the byte of 0 is 128, or 0 where no value is negative")
     add(
         "--keep-float",
@@ -48,18 +58,23 @@ def add_to(commands: Any) -> None:
         metavar="NAME",
         help="a node that stays in float, by its name or that of its result",
     )
+    add("--report", action="store_true", help="prints how near the model is to the float one, by output and by tensor")
     group = command.add_argument_group("images", "how an image becomes an input, as for run --images")
     image_commands.add_preprocessing(group.add_argument)
 
 
 def _quantize(given: argparse.Namespace) -> int:
-    samples = _samples(pysimd.load(given.model), given)
-    options: dict[str, Any] = {"method": given.method, "keep_float": given.keep_float, "symmetric": given.symmetric}
+    samples = None if given.samples is None else _samples(pysimd.load(given.model), given)
+    if samples is None and (given.report or given.mode == "static"):
+        raise ValueError("there are no samples: pass --samples" + " with --report" * given.report)
+    options = {name: getattr(given, name) for name in _OPTIONS}
     with _bar() as progress:
-        made = pysimd.quantize_model(given.model, samples, percentile=given.percentile, progress=progress, **options)
+        made = pysimd.quantize_model(given.model, samples, progress=progress, **options)
+    if given.report:
+        print(made.report, end="\n\n")
     made.save(given.output)
     sizes = [Path(path).stat().st_size / 1e6 for path in (given.model, given.output)]
-    print(f"{given.output}: {sizes[1]:.1f} MB, from {sizes[0]:.1f} MB; {len(made.products)} products have bytes")
+    print(f"{given.output}: {sizes[1]:.1f} MB, from {sizes[0]:.1f} MB; {len(made.products)} products have integers")
     return 0
 
 

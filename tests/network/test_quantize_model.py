@@ -131,7 +131,7 @@ def test_progress() -> None:
     [
         ([], {}, ValueError, "there are no samples: calibration needs some inputs"),
         (SAMPLES[0], {}, TypeError, "samples is a ndarray, expected several"),
-        (None, {}, TypeError, "samples is a NoneType, expected several"),
+        (None, {}, ValueError, "there are no samples: pass some inputs, or mode="),
         ([SAMPLES[0], SAMPLES[0][:, :2]], {}, ValueError, "sample 1: the input 'x' has shape"),
         ([{"z": SAMPLES[0]}], {}, ValueError, "sample 0: "),
         ([SAMPLES[0].astype(np.float64)], {}, TypeError, "sample 0: the input 'x' is float64"),
@@ -174,7 +174,7 @@ def prepared(folder: Path) -> list[str]:
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(prepared(tmp_path)) == 0
-    assert "5 products have bytes" in capsys.readouterr().out
+    assert "5 products have integers" in capsys.readouterr().out
     assert (tmp_path / "int8.onnx").read_bytes() == pysimd.quantize_model(small(), SAMPLES).data
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from typing import Any
 
 from pysimd.annotations import Array
@@ -10,19 +11,24 @@ from pysimd.errors import shown
 from pysimd.models import load
 from pysimd.network.files import whole
 from pysimd.network.model import Model
-from pysimd.network.quantize import calibration
+from pysimd.network.quantize import calibration, modes, report
 from pysimd.network.quantize.calibration import Sample
+from pysimd.network.quantize.correction import correctable, corrected
 from pysimd.network.quantize.folding import folded
 from pysimd.network.quantize.onnx_file import File, Node
 from pysimd.network.quantize.opsets import upgraded
 from pysimd.network.quantize.places import Places
 from pysimd.network.quantize.products import Product, products_of
-from pysimd.network.quantize.ranges import METHODS, Quantum, quantum
+from pysimd.network.quantize.ranges import METHODS, quantum
+from pysimd.network.quantize.report import QuantizeReport
 from pysimd.network.quantize.rewrite import with_bytes
 from pysimd.network.records import record
 
 _METHODS = ("minmax", *METHODS)
+_MODES = ("static", "dynamic", "weights")
+_BITS = (4, 8)
 _HELD_BACK = 5  # of as many samples, one
+_MOST_COMPARED = 16  # samples of a report
 
 Progress = Callable[[float], Any]
 
@@ -31,9 +37,13 @@ Progress = Callable[[float], Any]
 class Options:
     """The options of :func:`pysimd.quantize_model`."""
 
+    mode: str
     method: str
     keep_float: Collection[str]
     symmetric: bool
+    weight_bits: int
+    block: int
+    bias_correction: bool
     percentile: float
 
 
@@ -43,8 +53,18 @@ class QuantizedModel:
     data : the bytes of the ONNX file. products : the names of the nodes that were quantised.
     """
 
-    def __init__(self, data: bytes, products: Sequence[str]) -> None:
-        self.data, self.products = data, tuple(products)
+    def __init__(self, data: bytes, products: Sequence[str], compare: Callable[[], QuantizeReport] | None) -> None:
+        self.data, self.products, self._compare = data, tuple(products), compare
+
+    @cached_property
+    def report(self) -> QuantizeReport:
+        """How near it is to the float model, by tensor and by output, on samples that calibration did not use.
+
+        It is computed when it is first read. Raises ValueError if there were no samples.
+        """
+        if self._compare is None:
+            raise ValueError("there were no samples to compare the model with the float one")
+        return self._compare()
 
     def save(self, path: Any) -> None:
         """Writes the ONNX file; it is complete, or as before."""
@@ -56,40 +76,68 @@ class QuantizedModel:
         return load(self.data)
 
 
-def check(options: Options) -> None:
-    """Raises ValueError for options that do not fit."""
-    if options.method not in _METHODS:
-        expected = ", ".join(map(repr, _METHODS[:-1])) + f" or {_METHODS[-1]!r}"
-        raise ValueError(f"method is {shown(options.method)}, expected {expected}")
+def check(options: Options, has_samples: bool) -> None:
+    """Raises ValueError and TypeError for options that do not fit."""
+    _refuse("mode", options.mode, _MODES)
+    _refuse("method", options.method, _METHODS)
+    _refuse("weight_bits", options.weight_bits, _BITS)
     if isinstance(options.keep_float, str):
         raise TypeError(
             f"keep_float is the text {options.keep_float!r}, expected several names, such as [{options.keep_float!r}]"
         )
     if not 50 <= options.percentile <= 100:
         raise ValueError(f"percentile is {shown(options.percentile)}, expected a number from 50 to 100")
+    if options.block < 16 or options.block & (options.block - 1):
+        raise ValueError(f"block is {shown(options.block)}, expected a power of 2 from 16 on")
+    if options.mode == "static" and not has_samples:
+        raise ValueError("there are no samples: pass some inputs, or mode='dynamic' or 'weights', which need none")
+
+
+def _refuse(name: str, value: Any, known: Sequence[Any]) -> None:
+    if value not in known:
+        expected = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
+        raise ValueError(f"{name} is {shown(value)}, expected {expected}")
 
 
 def quantize(model: Any, samples: Any, options: Options, progress: Progress | None) -> QuantizedModel:
     """See :func:`pysimd.quantize_model`."""
-    check(options)
-    given = File(model)
-    file = folded(upgraded(given))
+    check(options, samples is not None)
+    file = folded(upgraded(File(model)))
     products = products_of(file, options.keep_float)
     if not products:
         raise ValueError("the model has no Conv, Gemm or MatMul with weights that are known floats: nothing to quantise")
-    used, _ = parted(calibration.checked(load(model), samples))
-    steps = _Steps(len(used) * (1 if options.method == "minmax" else 2), progress)
-    made = static(file, products, used, options, steps)
-    return QuantizedModel(made.encoded(), [p.node.shown for p in products])
+    given = [] if samples is None else calibration.checked(load(model), samples)
+    made, names, done = file, {}, []  # type: File, dict[str, str], list[Product]
+    left = products
+    if options.weight_bits == 4:
+        made, done = modes.changed(file, products, modes.with_blocks(options.block, options.symmetric))
+        left = [p for p in products if p not in done]
+    if options.mode == "static" and left:
+        made, names = static(made, left, parted(given)[0], options, progress)
+        done += left
+    elif left:
+        made, others = modes.changed(made, left, modes.dynamic if options.mode == "dynamic" else modes.with_weights)
+        done += others
+    compare = (lambda: compared(file, made, names, given)) if given else None
+    return QuantizedModel(made.encoded(), [p.node.shown for p in products if p in done], compare)
 
 
-def static(file: File, products: Sequence[Product], samples: Sequence[Sample], options: Options, steps: _Steps) -> File:
-    """The model with bytes at the ends of its products."""
-    places = Places(file, products)
+def static(
+    file: File, products: Sequence[Product], samples: Sequence[Sample], options: Options, progress: Progress | None
+) -> tuple[File, dict[str, str]]:
+    """The model with bytes at the ends of its products, and the names of the floats of bytes by tensor."""
+    passes = len(samples) * (1 if options.method == "minmax" else 2)
+    if options.bias_correction:
+        passes += len(samples) + len(correctable(products))
+    step, places = _Steps(passes, progress), Places(file, products)
     method = options.method, options.percentile, options.symmetric
-    ranges = places.ranges(calibration.ranges_of(file, places.calibrated, samples, *method, steps))
-    quanta: Mapping[str, Quantum] = {name: quantum(*each, options.symmetric) for name, each in ranges.items()}
-    biases: dict[Node, Array] = {}
+    ranges = places.ranges(calibration.ranges_of(file, places.calibrated, samples, *method, step))
+    quanta = {name: quantum(*each, options.symmetric) for name, each in ranges.items()}
+
+    def quantized(biases: dict[Node, Array]) -> File:
+        return with_bytes(file, products, places, quanta, biases)[0]
+
+    biases = corrected(file, products, samples, quantized, step) if options.bias_correction else {}
     return with_bytes(file, products, places, quanta, biases)
 
 
@@ -97,6 +145,22 @@ def parted(samples: Sequence[Sample]) -> tuple[Sequence[Sample], Sequence[Sample
     """Those to calibrate with, and those that are held back: one of five, none of fewer."""
     held = [i % _HELD_BACK == _HELD_BACK - 1 for i in range(len(samples))]
     return [x for x, kept in zip(samples, held) if not kept], [x for x, kept in zip(samples, held) if kept]
+
+
+def compared(file: File, made: File, names: dict[str, str], samples: Sequence[Sample]) -> QuantizeReport:
+    """The tensors and outputs of both models. names : of the floats of bytes, by tensor."""
+    used, held = parted(samples)
+    chosen = (held or used)[:_MOST_COMPARED]
+    outputs = {name: name for name in file.outputs}
+    every = {**outputs, **{name: of for name, of in names.items() if name not in outputs}}
+    floats = calibration.runs(file, list(every), chosen, lambda: None)
+    others = calibration.runs(made, list(every.values()), chosen, lambda: None)
+    found = report.compared(floats, others, every)
+    nodes = {name: node.shown for node in file.nodes for name in node.outputs}
+    tensors, results = (
+        report.rows({name: each for name, each in found.items() if (name in outputs) is of}, nodes) for of in (False, True)
+    )
+    return QuantizeReport(tensors, results, len(chosen), bool(held))
 
 
 class _Steps:

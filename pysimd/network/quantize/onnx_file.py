@@ -240,8 +240,8 @@ class File:
         made = {name for node in nodes for name in node.outputs}
         weights = [text(_INITIALIZER, self._complete(name)) for name in self._weights if name in wanted]
         inputs = [field for name, field in self._values[_INPUT].items() if name not in self._weights]
-        outputs = [self._values[_OUTPUT][name] for name in self.outputs]
-        outputs += [_float_output(name) for name in dict.fromkeys(inner) if name not in self._values[_OUTPUT]]
+        known = self._values[_OUTPUT]
+        outputs = [known.get(name) or _float_output(name) for name in dict.fromkeys([*self.outputs, *inner])]
         rest = [f for f in self._rest if f.number != _VALUE_INFO or _read(ValueInfo, f.value).name in made]
         graph = message(_GRAPH, [*(node.field() for node in nodes), *rest, *weights, *inputs, *outputs])
         ir = max([_OLDEST_IR, *(f.value for f in self._head if f.number == _IR)])

@@ -22,8 +22,8 @@ def with_bytes(
     places: Places,
     quanta: Mapping[str, Quantum],
     biases: Mapping[Node, Array],
-) -> File:
-    """The model with quantised tensors.
+) -> tuple[File, dict[str, str]]:
+    """The model with quantised tensors, and the names of the floats of their bytes.
 
     biases : those of products in place of their own.
     """
@@ -44,7 +44,7 @@ def with_bytes(
             if name in bytes_of:
                 made.nodes += bytes_of[name].nodes
     made.require("", _OPSET)
-    return made
+    return made, {name: each.result for name, each in bytes_of.items()}
 
 
 class _Tensor:
