@@ -24,7 +24,7 @@ def quantize_model(
     symmetric: bool = False,
     weight_bits: Literal[4, 8] = 8,
     block: int = 32,
-    bias_correction: bool = False,
+    bias_correction: bool = True,
     percentile: float = 99.999,
     progress: Callable[[float], Any] | None = None,
 ) -> QuantizedModel:
@@ -47,7 +47,8 @@ def quantize_model(
     weight_bits : 4: weights of Gemm and MatMul have 4 bits, with a scale for each block of them (MatMulNBits of
         com.microsoft), and these products compute in float; convolutions are as without it.
     block : the number of weights of a block, a power of 2.
-    bias_correction : biases make up for what rounding changes of the mean of each channel, measured on up to 8 samples.
+    bias_correction : in the mode "static", biases make up for what rounding changes of the mean of each channel, measured on
+        up to 8 samples; it takes a run of the model for each product and sample.
     percentile : for that method, the percentage of values that are within the range.
     progress : called with the part that is done, from 0 to 1.
 

@@ -49,7 +49,12 @@ def add_to(commands: Any) -> None:
     add("--percentile", type=float, default=99.999, metavar="P", help="for that method (default: 99.999)")
     add("--weight-bits", type=int, choices=(4, 8), default=8, help="of Gemm and MatMul (default: 8)")
     add("--block", type=int, default=32, metavar="N", help="the weights that have a scale, with 4 bits (default: 32)")
-    add("--bias-correction", action="store_true", help="biases make up for the change of the mean of each channel")
+    add(
+        "--no-bias-correction",
+        dest="bias_correction",
+        action="store_false",
+        help="biases do not make up for the change of the mean of each channel: faster",
+    )
     add("--symmetric", action="store_true", help="the byte of 0 is 128, or 0 where no value is negative")
     add(
         "--keep-float",

@@ -182,7 +182,7 @@ def test_report_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert not (tmp_path / "q.onnx").exists()
     assert main([*command, "--mode", "weights", "--weight-bits", "4"]) == 0
     np.save(tmp_path / "a.npy", SAMPLES[0])
-    assert main([*command, "--samples", str(tmp_path / "a.npy"), "--report", "--bias-correction"]) == 0
+    assert main([*command, "--samples", str(tmp_path / "a.npy"), "--report", "--no-bias-correction"]) == 0
     assert "SQNR dB" in capsys.readouterr().out
 
 
