@@ -22,7 +22,7 @@ CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
 OTHERS = {"dequantize", "from_bfloat16", "prepare", "quantize", "statistics", "to_bfloat16"}
 OTHERS |= {"specify_tensor_format", "tensor_alignment"}
 OTHERS |= {"non_max_suppression"}  # the shape of its result depends on values
-MODULES = {"pysimd.infrastructure", "pysimd.models", "pysimd.threadpools"}
+MODULES = {"pysimd.infrastructure", "pysimd.models", "pysimd.quantize_model", "pysimd.threadpools"}
 
 
 def arrays_of(value: Any) -> Iterator[Array]:
