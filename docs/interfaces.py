@@ -133,7 +133,8 @@ RETURNED = {
         "network.open_runner.OpenRunner",
         "network.course_runner.CourseRunner",
         "network.convert.UnsupportedModel",
-    )
+    ),
+    "quantize_model": ("network.quantize.making.QuantizedModel", "network.quantize.report.QuantizeReport"),
 }
 
 

@@ -63,21 +63,29 @@ def add_to(commands: Any) -> None:
         metavar="NAME",
         help="a node that stays in float, by its name or that of its result",
     )
-    add("--report", action="store_true", help="prints how near the model is to the float one, by output and by tensor")
+    add(
+        "--report",
+        nargs="?",
+        const="",
+        metavar="FILE.html",
+        help="prints how near the model is to the float one, by output and by tensor; with FILE also writes a page",
+    )
     group = command.add_argument_group("images", "how an image becomes an input, as for run --images")
     image_commands.add_preprocessing(group.add_argument)
 
 
 def _quantize(given: argparse.Namespace) -> int:
     samples = None if given.samples is None else _samples(pysimd.load(given.model), given)
-    if samples is None and (given.report or given.mode == "static"):
-        raise ValueError("there are no samples: pass --samples" + " with --report" * given.report)
+    if samples is None and (given.report is not None or given.mode == "static"):
+        raise ValueError("there are no samples: pass --samples" + " with --report" * (given.report is not None))
     options = {name: getattr(given, name) for name in _OPTIONS}
     with _bar() as progress:
         made = pysimd.quantize_model(given.model, samples, progress=progress, **options)
-    if given.report:
+    if given.report is not None:
         print(made.report, end="\n\n")
     made.save(given.output)
+    if given.report:
+        made.report.write(given.report, given.model)
     sizes = [Path(path).stat().st_size / 1e6 for path in (given.model, given.output)]
     print(f"{given.output}: {sizes[1]:.1f} MB, from {sizes[0]:.1f} MB; {len(made.products)} products have integers")
     return 0

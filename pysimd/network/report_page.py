@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pysimd.infrastructure import version
 
 if TYPE_CHECKING:
+    from pysimd.network.quantize.report import QuantizeReport
+    from pysimd.network.quantize.report import Row as QualityRow
     from pysimd.network.report import Report
     from pysimd.network.runner import Runner
 
@@ -47,6 +49,50 @@ def page(runner: Runner, report: Report) -> str:
 def course_page(file: str, table: str) -> str:
     """The page of a model that runs in parts, with the table of these."""
     return _page(file, f"<h2>Time by part</h2><pre>{escape(table)}</pre>")
+
+
+def quality_page(file: str, report: QuantizeReport) -> str:
+    """The page of a quantised model: how near each output and each tensor is to the float one."""
+    parts = [
+        f"<p>{escape(report.summary())}</p><h2>Outputs</h2>",
+        _ratios(report.outputs),
+        "<h2>Tensors, the worst first</h2>",
+        "<p>The ratio of signal to noise, 20 log10(|x| / |x - x'|); each 6 dB are half of the error.</p>",
+        _bars([(max(row.sqnr, 0.0), f"{row.tensor}: {row.sqnr:.1f} dB") for row in report.tensors])
+        if report.tensors
+        else "",
+        _ratios(report.tensors),
+    ]
+    return _page(file, "".join(parts))
+
+
+def _ratios(rows: Sequence[QualityRow]) -> str:
+    number = " class='number'"
+    lines = [
+        _row(
+            [
+                (f"{row.sqnr:.1f}", number),
+                (f"{row.most:.4g}", number),
+                (f"{row.largest:.4g}", number),
+                (escape(row.tensor), ""),
+                (escape(row.node), ""),
+            ]
+        )
+        for row in rows
+    ]
+    head = "".join(f"<th>{title}</th>" for title in ("SQNR dB", "max |x|", "max error", "tensor", "node of the file"))
+    return f"<table><tr>{head}</tr>{''.join(lines)}</table>"
+
+
+def _bars(heights: Sequence[tuple[float, str]]) -> str:
+    """A picture of numbers, each with a text."""
+    most, width = max((height for height, _ in heights), default=1) or 1, 100 / max(len(heights), 1)
+    bars = "".join(
+        f"<rect x='{i * width:.3f}' y='{100 - height / most * 95:.2f}' width='{width * 0.9:.3f}' "
+        f"height='{height / most * 95:.2f}' fill='#4a7ab5'><title>{escape(text)}</title></rect>"
+        for i, (height, text) in enumerate(heights)
+    )
+    return f"<svg viewBox='0 0 100 100' preserveAspectRatio='none'>{bars}</svg>"
 
 
 def _page(file: str, body: str) -> str:
@@ -106,14 +152,7 @@ def _memory(runner: Runner) -> str:
         roots = {places[name].root for name in living if name in places}
         heights.append(sum(graph.types[root].nbytes for root in roots))
         living = {name for name in living if last[name] > number}
-    most, width = max(heights, default=1) or 1, 100 / max(len(heights), 1)
-    bars = "".join(
-        f"<rect x='{i * width:.3f}' y='{100 - height / most * 95:.2f}' width='{width * 0.9:.3f}' "
-        f"height='{height / most * 95:.2f}' fill='#4a7ab5'>"
-        f"<title>{escape(node.operator)}: {height / 1e6:.2f} MB</title></rect>"
-        for i, (height, node) in enumerate(zip(heights, graph.nodes))
-    )
-    return f"<svg viewBox='0 0 100 100' preserveAspectRatio='none'>{bars}</svg>"
+    return _bars([(height, f"{node.operator}: {height / 1e6:.2f} MB") for height, node in zip(heights, graph.nodes)])
 
 
 def _operators(runner: Runner) -> str:

@@ -182,7 +182,12 @@ def test_report_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert not (tmp_path / "q.onnx").exists()
     assert main([*command, "--mode", "weights", "--weight-bits", "4"]) == 0
     np.save(tmp_path / "a.npy", SAMPLES[0])
-    assert main([*command, "--samples", str(tmp_path / "a.npy"), "--report", "--no-bias-correction"]) == 0
+    assert (
+        main([*command, "--samples", str(tmp_path / "a.npy"), "--report", str(tmp_path / "r.html"), "--no-bias-correction"])
+        == 0
+    )
+    page = (tmp_path / "r.html").read_text()
+    assert page.startswith("<!doctype html>") and "m.onnx" in page and "<svg" in page and "t1" in page
     assert "SQNR dB" in capsys.readouterr().out
 
 

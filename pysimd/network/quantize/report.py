@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
+from pysimd.network.files import whole
 from pysimd.network.records import record
 
 _MOST = 200.0  # decibels: of tensors without a difference
@@ -55,7 +57,7 @@ class Row:
 
 
 class QuantizeReport:
-    """The quality of a quantised model; ``print(report)`` shows it.
+    """The quality of a quantised model; ``print(report)`` shows it, ``write(path)`` makes a page of it.
 
     tensors : the tensors that are quantised, the worst first. outputs : those of the model.
     samples : the number of samples on which it was measured. held_back : whether calibration did not use them.
@@ -76,6 +78,13 @@ class QuantizeReport:
         if len(self.tensors) > _ROWS:
             lines.append(f"  and {len(self.tensors) - _ROWS} tensors with a higher SQNR")
         return "\n".join(lines)
+
+    def write(self, path: Any, file: str = "") -> None:
+        """Writes the report as a page with a picture, complete in itself. file : the name of the model, for the title."""
+        from pysimd.network.report_page import quality_page
+
+        with whole(path) as page:
+            page.write(quality_page(file, self).encode())
 
 
 def rows(found: Mapping[str, Difference], nodes: Mapping[str, str]) -> list[Row]:
