@@ -27,6 +27,7 @@ from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.convert.groups import grouped
 from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.convert.shape_arithmetic import takes_sizes
+from pysimd.network.convert.tables import with_tables
 from pysimd.network.graph import Graph, Type, name_of
 from pysimd.network.host import results_of
 from pysimd.network.open_arrays import called, full, is_array, numbered, opened
@@ -750,4 +751,4 @@ def graph_of(
         if value.name in shapes:
             c.input(value.name, tuple(shapes[value.name]), value.dtype)
     c.walk(source.nodes)
-    return c.finished(source)
+    return with_tables(c.finished(source))

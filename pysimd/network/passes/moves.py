@@ -64,8 +64,8 @@ class _Computed:
         alike = self._alike.setdefault(key, node)
         if alike is node:
             return node
-        self._equal.setdefault((key, _frozen(alike.attributes)), alike)
-        return self._equal.setdefault((key, _frozen(node.attributes)), node)
+        self._equal.setdefault((key, frozen(alike.attributes)), alike)
+        return self._equal.setdefault((key, frozen(node.attributes)), node)
 
 
 def _equal_constants(graph: Graph) -> dict[str, str]:
@@ -84,14 +84,14 @@ def _equal_constants(graph: Graph) -> dict[str, str]:
     return found
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
     """An attribute as something that can be compared and hashed."""
     if isinstance(value, Mapping):
-        return tuple(sorted((key, _frozen(each)) for key, each in value.items()))
+        return tuple(sorted((key, frozen(each)) for key, each in value.items()))
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, (list, tuple)):
-        return tuple(map(_frozen, value))
+        return tuple(map(frozen, value))
     if isinstance(value, Size):
         return value.formula
     if is_array(value):
