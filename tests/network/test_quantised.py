@@ -583,6 +583,28 @@ def test_conversion_of_int32() -> None:
     assert_bits(run([node("QuantizeLinear", "x s")], {"x": x}, {"s": s}), np.array([0, 0, 255], np.uint8))
 
 
+SCALES = [0, -0.0, -1, np.nan, np.inf, 1e-45, 3e38]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("scale", SCALES)
+def test_any_scale_that_is_computed(scale: float, dtype: str) -> None:
+    """Formulas hold for those that a file could not have: by a scale of 0, numbers are infinite, and 0 is NaN."""
+    x, s = np.array([[-1.5, -0.0, 0, 1, 2.5, np.nan, np.inf, -np.inf, 1e-30]], F), np.asarray(F(scale))
+    q, z = random_bytes(np.random.default_rng(1), dtype, 3, 40), random_zero(np.random.default_rng(2), dtype)
+    assert_bits(run([node("QuantizeLinear", "x s z")], {"x": x, "s": s}, {"z": z}), formulas.quantize(x, s, z, dtype))
+    with np.errstate(all="ignore"):
+        expected = formulas.dequantize(q, s, z)
+        assert_bits(run([node("DequantizeLinear", "q s z")], {"q": q, "s": s}, {"z": z}), expected)
+        sums = formulas.matmul_integer(q, np.ones((40, 2), np.int8), z)
+        product = node("MatMulIntegerToFloat", "q b s one z", "y", MS)
+        weights = {"b": np.ones((40, 2), np.int8), "one": F(1), "z": z, "zb": np.int8(0)}
+        np.testing.assert_array_equal(run([product], {"q": q, "s": s}, weights), formulas.to_float(sums, s, 1))
+        product = node("QLinearMatMul", "q one z b one zb s z")
+        expected = formulas.requantize(sums, formulas.factor(1, 1, s), z, dtype)
+        assert_bits(run([product], {"q": q, "s": s}, weights), expected)
+
+
 # ---- what is refused
 
 

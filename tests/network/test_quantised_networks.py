@@ -5,7 +5,7 @@ Files of ONNX Runtime's quantizer are beside its own results, where it is instal
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ import pytest
 import pysimd
 from network import quantised as formulas
 from network.test_quantised import MS, F, assert_bits, node, operators_of, random_bytes, random_zero, run, scales
-from pysimd.network.source import SourceNode
+from pysimd.network.convert import graph_of
+from pysimd.network.source import Source, SourceNode, Value
 from support import Array
 
 
@@ -312,6 +313,37 @@ def test_groups_that_stay_floats(other: dict[str, Any]) -> None:
     floats = np.einsum("nchwyx,ocyx->nohw", view, w.astype(float)) + bias.reshape(-1, 1, 1)
     actual = run(nodes, {"x": x}, given).astype(int)
     assert abs(actual - formulas.quantize(floats.astype(F), given["sy"], given["zy"], "uint8")).max() <= 1
+
+
+def of_group(names: Sequence[str], between: str = "", activation: list[SourceNode] | None = None) -> set[str]:
+    """The operators of the graph of a group where a function of the user computes some."""
+    source = Source("group", 21, [Value("x", "uint8", None)], [Value("y", "uint8", None)], group(between, activation), GROUP)
+    fallback = {name: lambda *x, **_: x[0].astype(F) for name in names}
+    return {each.operator for each in graph_of(source, {"x": (1, 3, 9, 9)}, fallback).nodes}
+
+
+@pytest.mark.parametrize("prefix", ["", "ai.onnx."])
+@pytest.mark.parametrize("op", ["Conv", "Relu", "Clip", "QuantizeLinear", "DequantizeLinear", "QLinearConv"])
+def test_functions_of_the_user_are_called(op: str, prefix: str) -> None:
+    """What they compute is part of no group; other groups stay."""
+    activation = [node("Clip", "i none six", "j")] if op == "Clip" else [node("Relu", "i", "j")]
+    shown = of_group([f"{prefix}{op}"], "j", activation)
+    assert "QuantizedConv" not in shown and ("Host" in shown) == (op != "QLinearConv")
+    assert "QuantizedConv" in of_group([f"{prefix}Sigmoid", "com.microsoft.Conv", "other.Relu"], "j", activation)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_the_byte_of_a_limit(dtype: str) -> None:
+    """It is between the least and the most, in this order."""
+    least, most = formulas.LIMITS[dtype]
+    x, zero = random_bytes(np.random.default_rng(1), dtype, 1, 3, 9, 9), np.array(-3 if dtype == "int8" else 90, dtype)
+    weights = {**GROUP, "zx": np.zeros((), dtype), "zy": zero}
+    plain = run(group(), {"x": x}, weights).astype(int)
+    for low, high in ((0, 6), (-99, 1), (-1, 99), (-99, 99), (20, 99), (-99, -20)):
+        nodes = group("j", [node("Clip", "i low high", "j")])
+        found = run(nodes, {"x": x}, {**weights, "low": F(low), "high": F(high)})
+        limits = (np.clip(np.rint(F(limit) / GROUP["sy"]) + int(zero), least, most) for limit in (low, high))
+        assert_bits(found, plain.clip(*limits).astype(dtype))
 
 
 def test_values_that_others_read_stay() -> None:

@@ -158,6 +158,7 @@ MOVES: dict[str, tuple[list[SourceNode], dict[str, Any]]] = {
     "Resize": ([node("Resize", "g - factors", "m", mode="nearest")], {"Resize": 1}),
     "Expand": ([node("Unsqueeze", "g first", "n"), node("Expand", "n wide", "m")], {"Reshape": 1, "Expand": 1}),
     "Gather": ([node("Gather", "g places", "m", axis=1)], {"Gather": 1}),
+    "GatherElements": ([node("GatherElements", "g elements", "m", axis=0)], {"GatherElements": 1}),
     "DepthToSpace": ([node("DepthToSpace", "g", "m", blocksize=2)], {"Reshape": 2, "Transpose": 1}),
     "Slice before": (
         [node("Slice", "f from to axis steps", "n"), node("Tanh", "n", "m")], {"Slice": 1},
@@ -174,6 +175,7 @@ OF_MOVES: dict[str, Any] = {
     "shape": np.array([8, 30]), "from": np.array([1]), "to": np.array([4]), "axis": np.array([1]), "steps": np.array([2]),
     "pads": np.array([0, 0, 1, 2, 0, 0, 3, 0]), "factors": np.array([1, 1, 2, 2], F), "wide": np.array([3, *SHAPE]),
     "places": np.array([[3, 0], [0, 1]]), "first": np.array([0]),
+    "elements": np.random.default_rng(1).integers(0, 2, SHAPE),
 }  # fmt: skip
 
 

@@ -157,6 +157,9 @@ NEAREST_PYTHON = {
     "network/convert/windows": "test_max_pool test_fold test_convert test_convolutions test_opsets test_onnx",
     "network/convert/images": "test_convert test_resize_positions test_opsets test_onnx",
     "network/convert/result_shapes": "test_fold test_sizes test_open_sizes test_open_arrays test_convert",
+    "network/convert/groups": "test_quantised_networks",
+    "network/convert/tables": "test_tables",
+    "network/convert/quantized*": "test_quantised test_quantised_networks",
     "network/convert/*": "test_convert test_microsoft test_special test_opsets test_fold test_supported test_onnx "
     "test_open_sizes",
     "network/passes/*": "test_passes test_layers test_special test_random",

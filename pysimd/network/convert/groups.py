@@ -1,8 +1,8 @@
 """Groups of DequantizeLinear, an operator and QuantizeLinear in place of one quantised operator, before the conversion.
 
-A group has the formula of the operator that takes bytes: QLinearConv, QLinearMatMul, QGemm, QLinearAdd. What moves bytes,
-with one scale and zero before and after it, moves them as they are. All else is computed in float, as the file has it:
-weights that are computed, biases with other scales than those of the sums, scales of channels of an image.
+A group has the formula of the operator that takes bytes: QLinearConv, QLinearMatMul, QGemm, QLinearAdd. Functions of one
+byte, and moves of bytes, are those of :mod:`pysimd.network.convert.tables`. All else is computed in float, as the file has
+it: weights that are computed, biases with other scales than those of the sums, scales of channels of an image.
 """
 
 from __future__ import annotations
@@ -18,13 +18,9 @@ from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, needed, reads
 
 _QUANTIZE, _DEQUANTIZE, _DOMAINS = "QuantizeLinear", "DequantizeLinear", ("", "ai.onnx", "com.microsoft")
-_MOVES = (
-    "DepthToSpace", "Expand", "Flatten", "Gather", "Reshape", "Slice", "SpaceToDepth", "Squeeze", "Tile", "Transpose",
-    "Unsqueeze",
-)  # fmt: skip
+_PREFIXES = ("ai.onnx.", "com.microsoft.")
 _LIMITS = {"uint8": (0, 255), "int8": (-128, 127)}
-_LAYERS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm", "Add": "QLinearAdd", "Concat": "QLinearConcat",
-           "Sigmoid": "QLinearSigmoid", "LeakyRelu": "QLinearLeakyRelu"}  # fmt: skip
+_LAYERS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm", "Add": "QLinearAdd"}
 
 
 def grouped(source: Source, given: Collection[str], fallback: Mapping[str, Any]) -> Source:
@@ -32,7 +28,8 @@ def grouped(source: Source, given: Collection[str], fallback: Mapping[str, Any])
 
     given : the weights that are inputs. fallback : operators that Python functions compute, which stay.
     """
-    if not any(node.op == _QUANTIZE for node in source.nodes):
+    names = (f"{domain}{op}" for op in (_QUANTIZE, _DEQUANTIZE) for domain in ("", *_PREFIXES))
+    if not any(node.op == _QUANTIZE for node in source.nodes) or not fallback.keys().isdisjoint(names):
         return source
     groups = _Groups(source, given, fallback)
     return groups.result() if groups.found else source
@@ -81,11 +78,6 @@ class _Groups:
         usual = scale.dtype == np.float32 and 0 < float(scale.reshape(())) < np.inf and zero.dtype.name in _LIMITS
         return (scale.reshape(()), zero.reshape(())) if usual else None
 
-    def _numbers(self, node: SourceNode) -> tuple[float, int, str]:
-        """The same as numbers, and the type of the bytes."""
-        scale, zero = self._of_tensor(node)  # type: ignore[misc]
-        return scale.item(), zero.item(), zero.dtype.name
-
     def _activation(self, name: str) -> SourceNode | None:
         """The DequantizeLinear of a tensor with one scale."""
         node = self._makers.get(name)
@@ -113,18 +105,23 @@ class _Groups:
         """The nodes in place of a QuantizeLinear; none if it ends no group."""
         name, limits = end.inputs[0], (-np.inf, np.inf)
         node = self._only(name)
-        if node is not None and node.op in ("Relu", "Clip") and node.domain in _DOMAINS:
+        if node is not None and node.op in ("Relu", "Clip") and self._is_usual(node):
             found = self._clip(node)
             if found is None:
                 return []
             limits, node = found, self._only(node.inputs[0])
-        if node is None or node.domain not in ("", "ai.onnx") or node.op in self._fallback or len(node.outputs) != 1:
+        if node is None or not self._is_usual(node) or len(node.outputs) != 1:
             return []
-        y = end.outputs[0]
-        made = self._moved(node, end) if node.op in _MOVES and limits == (-np.inf, np.inf) else self._layer(node, end)
-        if made is None:
-            return []
-        return self._limited(made, y, end, limits)
+        made = self._layer(node, end)
+        return [] if made is None or self._has_function(made) else self._limited(made, end, limits)
+
+    def _is_usual(self, node: SourceNode) -> bool:
+        """Whether a node is of ONNX, and no function of the user computes it."""
+        return node.domain in ("", "ai.onnx") and not self._has_function(node)
+
+    def _has_function(self, node: SourceNode) -> bool:
+        names = (f"{node.domain}.{node.op}",) if node.domain == "com.microsoft" else (node.op, f"ai.onnx.{node.op}")
+        return not self._fallback.keys().isdisjoint(names)
 
     def _only(self, name: str) -> SourceNode | None:
         """The node of a tensor that nothing else reads."""
@@ -143,11 +140,11 @@ class _Groups:
             bounds.append(float(value.reshape(())))
         return (bounds[0], bounds[1]) if bounds[0] <= bounds[1] else None
 
-    def _limited(self, made: SourceNode, y: str, end: SourceNode, limits: tuple[float, float]) -> list[SourceNode]:
+    def _limited(self, made: SourceNode, end: SourceNode, limits: tuple[float, float]) -> list[SourceNode]:
         """With limits in bytes: rounding keeps the order."""
         scale, zero = self._of_tensor(end)  # type: ignore[misc]
         least, most = _LIMITS[zero.dtype.name]
-        nodes, name = [made], made.outputs[0]
+        nodes, (y,) = [made], made.outputs
         for op, limit, end_of_type in (("Max", limits[0], least), ("Min", limits[1], most)):
             with np.errstate(over="ignore"):
                 byte = float(np.clip(np.rint(np.float32(limit) / scale) + float(zero), least, most))
@@ -156,33 +153,22 @@ class _Groups:
             bound, part = f"{y}@{op}", f"{y}@before {op}"
             self._new[bound] = np.array(byte, zero.dtype)
             nodes[-1] = replace(nodes[-1], outputs=(part,))
-            nodes.append(SourceNode(op, (part, bound), (name,), {}, made.name))
+            nodes.append(SourceNode(op, (part, bound), (y,), {}, made.name))
         return nodes
 
-    def _moved(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
-        """Bytes that move, with the same scale, zero and type."""
-        begin = self._activation(node.inputs[0])
-        if begin is None or self._numbers(begin) != self._numbers(end):
-            return None
-        return replace(node, inputs=(begin.inputs[0], *node.inputs[1:]), outputs=end.outputs)
-
     def _layer(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
-        if node.op in ("Conv", "MatMul", "Gemm"):
-            return self._product(node, end)
-        if node.op == "MaxPool":
-            found = self._moved(node, end)
-            plain = len(node.attributes["kernel_shape"]) <= 2 and max(node.attributes.get("dilations") or (1,)) == 1
-            of_bytes = found is not None and self._of_tensor(end)[1].dtype  # type: ignore[index]
-            return found if of_bytes == np.uint8 or (of_bytes == np.int8 and plain) else None
         if node.op not in _LAYERS or (node.op == "Add" and len(node.inputs) != 2):
             return None
+        return self._sum(node, end) if node.op == "Add" else self._product(node, end)
+
+    def _sum(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
         begins = [self._activation(name) for name in node.inputs]
         kinds = {self._of_tensor(each)[1].dtype for each in (*begins, end) if each is not None}  # type: ignore[index]
         if None in begins or len(kinds) != 1:
             return None
         of_x = [name for each in begins if each is not None for name in each.inputs[:3]]
-        inputs = (*end.inputs[1:3], *of_x) if node.op == "Concat" else (*of_x, *end.inputs[1:3])
-        return SourceNode(_LAYERS[node.op], tuple(inputs), end.outputs, node.attributes, node.name, "com.microsoft")
+        inputs = (*of_x, *end.inputs[1:3])
+        return SourceNode(_LAYERS[node.op], inputs, end.outputs, node.attributes, node.name, "com.microsoft")
 
     def _product(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
         a = node.attributes

@@ -238,10 +238,10 @@ def _center_crop_pad(c: Conversion, node: SourceNode) -> None:
     taken, pads = [Part(0, 1, n) for n in shape], [(0, 0)] * len(shape)
     for axis, size in zip(axes, sizes):
         n = shape[axis]
-        if size <= n:
-            taken[axis] = Part((n - size) // 2, 1, size)
-        else:
-            pads[axis] = ((size - n) // 2, size - n - (size - n) // 2)
+        less = max(n - size, 0)
+        more = less + size - n
+        taken[axis] = Part(less // 2, 1, n - less)
+        pads[axis] = (more // 2, more - more // 2)
     x = _sliced(c, c.tensor(0), taken)
     c.give(c.add("Pad", x, pads=tuple(pads), mode="constant", value=0.0) if any(map(any, pads)) else x)
 

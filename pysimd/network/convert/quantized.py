@@ -64,7 +64,11 @@ def as_integer(c: Conversion, zero: str) -> str:
 
 
 def scale_at(c: Conversion, i: int, name: str) -> Value:
-    """An input with scales; one of a single number has no dimensions. Those that are known are finite and above 0."""
+    """An input with scales; one of a single number has no dimensions.
+
+    Those that are known are finite and above 0. With others the formulas are computed as they are: f(x / 0) is infinite, or
+    NaN, whose byte is the least.
+    """
     shape = c.shape(i)
     shape = () if shape == (1,) else shape
     value: Any = c.value(i)

@@ -34,7 +34,7 @@ from pysimd.network.runner import Runner
 
 _BYTES = ("uint8", "int8")
 _ELEMENTWISE = {
-    "Binary", "Cast", "Dequantize", "Elementwise", "ExactBinary", "Quantize", "QuantizedAdd", "Select", "Table8", "Unary",
+    "Binary", "Cast", "Dequantize", "Elementwise", "ExactBinary", "Quantize", "QuantizedBinary", "Select", "Table8", "Unary",
 }  # fmt: skip
 #: Of these the first input moves.
 _MOVES = {"Expand", "Gather", "GatherElements", "Pad", "Reshape", "Resize", "Slice", "Transpose"}
