@@ -14,6 +14,7 @@ from network import quantised as formulas
 from network.test_quantised import F, assert_bits, node, random_bytes
 from pysimd.network.convert import graph_of
 from pysimd.network.graph import Graph
+from pysimd.network.model import Model
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.source import Source, SourceNode, Value
@@ -334,3 +335,37 @@ def test_random_nets(seed: int) -> None:
     weights = {"zero": np.array([0]), "size": np.array([2]), "one": np.array([1])}
     found = checked(nodes, every(), " ".join(f"y{i}" for i in range(len(last))), weights)
     assert found["Quantize"] == 0 or found["MaxPool"]
+
+
+# ---- of models
+
+
+def model_of(nodes: Sequence[SourceNode], outputs: str, weights: Mapping[str, Any]) -> Model:
+    """A model whose file says no sizes of its input."""
+    known = {name: np.asarray(value) for name, value in {**WEIGHTS, **weights}.items()}
+    values = [Value(name, "uint8", None) for name in outputs.split()]
+    return Model(Source("open", 21, [Value("x", "uint8", (None,) * 4)], values, nodes, known))
+
+
+@pytest.mark.parametrize("name", ["Transpose", "Slice", "Pad", "Resize", "Slices of both"])
+def test_open_sizes(name: str) -> None:
+    """One plan serves all sizes, with the bits of the nodes one by one."""
+    pool = [node("MaxPool", "m", "n", kernel_shape=(2, 2)), node("Concat", "n n", "o", axis=1), end("o", "z", "sz zz")]
+    nodes = [begin(), *SILU, *MOVES[name][0], end("m"), *pool]
+    model = model_of(nodes, "y z", OF_MOVES)
+    prepared = model.prepare({"x": ("N", 4, "H", "W")})
+    for shape in (SHAPE, (4, 4, 9, 4), (3, 4, 5, 11)):
+        x = {"x": every(shape=shape)}
+        _, plain = graphs(nodes, x, "y z", OF_MOVES)
+        expected = Runner(plain)(x)
+        for output, found in prepared(x).items():
+            assert_bits(found, expected[output])
+    assert prepared.report().count("plan ") == 1
+
+
+def test_the_user_computes_a_part() -> None:
+    """A function of the user is called, as it was, between two tables."""
+    nodes = [begin(), *SILU, end("g", "h"), begin("h", "i", "sy zy"), node("Tanh", "i", "j"), end("j")]
+    source = Source("user", 21, [Value("x", "uint8", SHAPE)], [Value("y", "uint8", None)], nodes, WEIGHTS)
+    graph = graph_of(source, {"x": SHAPE}, {"Tanh": np.tanh})
+    assert [each.operator for each in graph.nodes] == ["Table8", "Dequantize", "Host", "Quantize"]
