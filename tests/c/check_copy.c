@@ -212,6 +212,15 @@ static void copies(void)
         for (size_t i = 0, n = check_count(40); i < n; ++i)
             random_copy(i % 8 ? 64 : 256, type);
     plain_copy(0, 1, 300, 260, 1); /* more than one unit of work */
+    for (size_t pixels = 1; pixels <= 300; pixels += pixels < 70 ? 1 : 23) { /* colours, to planes and back */
+        plain_copy(SimdTensorData8u, 1, 3, pixels, 1);
+        plain_copy(SimdTensorData8u, 2, pixels, 3, 1);
+    }
+    for (size_t few = 7; few <= 33; few += few < 18 ? 1 : 15) /* short sides of bytes */
+        for (size_t wide = 62; wide <= 68; wide += 3) {
+            plain_copy(SimdTensorData8u, 1, few, wide, 1);
+            plain_copy(SimdTensorData8u, 1, wide, few, 1);
+        }
     plain_copy(0, 1, 3, 20000, 1);
     plain_copy(3, 40000, 2, 3, 1);
     for (size_t pixels = 1; pixels <= 130; ++pixels) /* of three bytes, which have a kernel of their own */

@@ -77,8 +77,9 @@ class Batch:
             weight = constant(np.full((4, 4 // group, 3, 2), 3, np.int8))
             add("ConvInteger", data, weight, zero, group=group, pads=[1, 1, 1, 0])
             add("QLinearConv", data, one, zero, weight, one, signed, one, zero, group=group)
+        other = add("QuantizeLinear", add("Neg", "x"), one, zero)  # of one tensor, sums are tables
         for op in ("QLinearAdd", "QLinearMul"):
-            add(op, data, one, zero, data, one, zero, one, zero, domain="com.microsoft")
+            add(op, data, one, zero, other, one, zero, one, zero, domain="com.microsoft")
         for op in ("QLinearSigmoid", "QLinearGlobalAveragePool", "QLinearSoftmax"):
             add(op, data, one, zero, one, zero, domain="com.microsoft")
         add("QLinearMatMul", data, one, zero, constant(np.ones((5, 3), np.int8)), one, signed, one, zero)

@@ -333,8 +333,7 @@ def test_random_nets(seed: int) -> None:
     last = list(floats)[-3:]
     nodes += [end(name, f"y{i}") for i, name in enumerate(last)]
     weights = {"zero": np.array([0]), "size": np.array([2]), "one": np.array([1])}
-    found = checked(nodes, every(), " ".join(f"y{i}" for i in range(len(last))), weights)
-    assert found["Quantize"] == 0 or found["MaxPool"]
+    checked(nodes, every(), " ".join(f"y{i}" for i in range(len(last))), weights)
 
 
 # ---- of models
