@@ -278,6 +278,27 @@ def test_what_is_no_function_of_one_byte() -> None:
     assert "Quantize" in checked(mean, x)
 
 
+def test_bytes_that_a_model_never_has() -> None:
+    """An index that a table has not is an error if it is computed, not before."""
+    few: dict[str, Any] = {
+        "few": np.arange(100, dtype=np.uint8),
+        "all": np.arange(256)[::-1].astype(np.uint8),
+        "two": np.array(2, np.int32),
+    }
+    others, x = [begin(), *SILU, end("g", "z")], every() // np.uint8(3)
+    lookup = [node("Cast", "x", "a", to=7), node("Gather", "few a", "y", axis=0)]
+    made, _ = graphs([*lookup, *others], {"x": every()}, "y z", few)
+    assert_bits(Runner(simplified(made))({"x": x})["y"], x)
+    assert {each.operator for each in made.nodes} == {"Cast", "Gather", "Table8"}
+    far = [node("Cast", "x", "a", to=7), node("Mul", "a a", "b"), node("Gather", "all b", "y", axis=0)]
+    made, _ = graphs([*far, *others], {"x": every()}, "y z", few)
+    assert_bits(Runner(simplified(made))({"x": x // np.uint8(6)})["y"], few["all"][(x // 6).astype(int) ** 2])
+    whole = [lookup[0], node("Gather", "all a", "y", axis=0)]
+    assert checked([*whole, *others], every(), "y z", few) == {"Table8": 2}
+    divided = [node("Cast", "x", "a", to=6), node("Div", "two a", "b"), node("Cast", "b", "y", to=2)]
+    assert checked([*divided, *others], every(), "y z", few) == {"Table8": 2}
+
+
 def test_scales_of_channels_stay() -> None:
     weights = {"scales": np.full(4, 0.1, F), "zeros": np.zeros(4, np.uint8)}
     nodes = [node("DequantizeLinear", "x scales zeros", "f", axis=1), node("Sigmoid", "f", "g"), end("g")]

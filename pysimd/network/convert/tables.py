@@ -18,7 +18,7 @@ For each tensor in a form there is a function: the name of a tensor in a graph o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,8 @@ class _Tables:
             self._restart(node, found)
         if not ends:
             return self._graph
-        self._compute(name for found in nodes if isinstance(found, _Function) for name in _all_parts(found))
+        if not self._compute(name for found in nodes if isinstance(found, _Function) for name in _all_parts(found)):
+            return self._graph
         made = _Made(self._graph, self)
         for i, each in enumerate(nodes):
             if isinstance(each, _Function):
@@ -128,8 +129,10 @@ class _Tables:
         return self._moved(node) if node.operator in _MOVES else None
 
     def _is_lookup(self, node: Node) -> bool:
-        """Whether a node looks up elements in a known table."""
-        return node.operator == "Gather" and len(self._graph.shape(node.inputs[0])) == 1 and self._is_known(node.inputs[0])
+        """Whether a node looks up elements in a known table, of all bytes or of all pairs of them."""
+        if node.operator != "Gather" or not self._is_known(node.inputs[0]):
+            return False
+        return self._graph.shape(node.inputs[0]) in ((256,), (65536,))
 
     def _is_known(self, name: str) -> bool:
         return name in self._graph.constants
@@ -154,11 +157,14 @@ class _Tables:
     def _elementwise(self, node: Node) -> _Function | None:
         """Of tensors in one form and numbers."""
         graph = self._graph
-        if node.attributes.get("axis") is not None and node.operator != "Gather":
+        if not all(node.inputs) or (node.attributes.get("axis") is not None and node.operator != "Gather"):
             return None
-        given: list[Any] = [self._function(name) or self._number(node, i) for i, name in enumerate(node.inputs)]
-        functions = [each for each in given if isinstance(each, _Function)]
-        if not functions or None in given or any(each.form != functions[0].form for each in functions):
+        given: list[Any] = [self._function(name) for name in node.inputs]
+        functions = [each for each in given if each is not None]
+        if not functions or any(each.form != functions[0].form for each in functions):
+            return None
+        given = [self._number(node, i) if each is None else each for i, each in enumerate(given)]
+        if None in given:
             return None
         if graph.shape(node.output) != graph.shape(node.inputs[given.index(functions[0])]):
             return None
@@ -234,7 +240,9 @@ class _Tables:
                 continue
             if any(kind[0] == "floats" for kind, _ in _with_parts(form, parts)):
                 return False
-            before, after = (np.concatenate([self._known(name) for name in names]) for names in (form[5], parts))
+            if not self._compute((*form[5], *parts)):
+                return False
+            before, after = (np.concatenate([self._values[name] for name in names]) for names in (form[5], parts))
             order = np.lexsort((after, before))
             before, after = before[order], after[order].astype(np.int32)
             ascends = (np.diff(after) >= 0) & ((np.diff(before) > 0) | (np.diff(after) == 0))
@@ -244,16 +252,16 @@ class _Tables:
 
     # ---- results
 
-    def _known(self, name: str) -> Array:
-        self._compute([name])
-        return self._values[name]
-
-    def _compute(self, names: Any) -> None:
-        """The results of functions, by the library."""
+    def _compute(self, names: Iterable[str]) -> bool:
+        """The results of functions, by the library; False if it refuses a byte that the model may never have."""
         missing = [name for name in dict.fromkeys(names) if name not in self._values]
         if missing:
             graph = self._every.graph(*missing)
-            self._values.update(Runner(graph.replaced(graph.nodes))({}))
+            try:
+                self._values.update(Runner(graph.replaced(graph.nodes))({}))
+            except (IndexError, ValueError):  # an index that a table does not have
+                return False
+        return True
 
     def table(self, name: str) -> Array:
         """The bytes of a function."""
