@@ -37,7 +37,10 @@ SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.m
 
 # ---- what is built from what. Sorted: the order of wildcards depends on make's version and on the locale.
 sources    = $(sort $(wildcard $(1)))
-COMMON_SRC := $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/ops/convolution/*.c libsrc/dispatch/*.c libsrc/runtime/*.c)
+SYSTEM     := $(or $(TARGET),linux)
+OTHER      := $(filter-out %/os_$(SYSTEM).c,$(wildcard libsrc/runtime/os_*.c))
+COMMON_SRC := $(filter-out $(OTHER), \
+    $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/ops/convolution/*.c libsrc/dispatch/*.c libsrc/runtime/*.c))
 KERNEL_SRC := $(call sources,libsrc/kernels/*.c libsrc/kernels/*/*.c)
 REFERENCE_SRC := $(call sources,libsrc/reference/*.c)
 SMALL      := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))

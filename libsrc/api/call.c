@@ -1,20 +1,12 @@
-#define _POSIX_C_SOURCE 200112L
 #include "api/call.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "api/context.h"
 #include "api/enums.h"
+#include "runtime/os.h"
 #include "runtime/text.h"
 #include "runtime/threads.h"
-
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 void sn_call_begin(struct sn_call * call, const char * function, const void * context, const char * names, size_t formats,
                    const size_t * values, size_t count)
@@ -28,7 +20,7 @@ void sn_call_begin(struct sn_call * call, const char * function, const void * co
     call->formats = formats;
     memcpy(call->values, values, call->count * sizeof(values[0]));
     sn_threads_used_clear();
-    call->start = now();
+    call->start = (uint64_t)sn_os_now();
 }
 
 /* "channels:64,spatial:3136,format:nhwc"; a number for an unknown format. */
@@ -63,7 +55,7 @@ static void describe_algorithm(const struct sn_context * context, char * text, s
 void sn_call_report(const struct sn_call * call)
 {
     static const char * const errors[] = {NULL, "value", "memory", "state"};
-    const uint64_t nanoseconds = now() - call->start;
+    const uint64_t nanoseconds = (uint64_t)sn_os_now() - call->start;
     char shape[400] = "", algorithm[128] = "";
     struct sn_call_record record = {.function = call->function, .isa = sn_table()->isa, .threads = sn_threads_used(),
                            .error = errors[sn_error_kind()], .nanoseconds = nanoseconds};

@@ -1,26 +1,16 @@
-/* _GNU_SOURCE is for dladdr and secure_getenv: the environment of a setuid program is not read. */
-#define _GNU_SOURCE
 #include "api/verbose.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
+#include "runtime/os.h"
 #include "runtime/statistic.h"
 #include "runtime/text.h"
 #include "runtime/threads.h"
 #include "simdnet.h"
 
 int sn_verbose_level = SN_VERBOSE_UNKNOWN;
-
-static const char * library(void)
-{
-    Dl_info info;
-    return dladdr(&sn_verbose_level, &info) && info.dli_fname ? info.dli_fname : "-";
-}
 
 /* The path comes last, since only it may contain blanks. */
 static void report_library(void)
@@ -32,16 +22,16 @@ static void report_library(void)
     for (char * blank = name; (blank = strchr(blank, ' '));)
         *blank = '_';
     sn_message("version=%s cpu=%s cores=%zu levels=%s level=%s threads=%zu library=%s", SIMDNET_VERSION, name,
-               sn_cpu()->cores, levels, sn_table()->isa, sn_threads(), library());
+               sn_cpu()->cores, levels, sn_table()->isa, sn_threads(), sn_os_library());
 }
 
-static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+static struct sn_once library_once;
 
 void sn_verbose_set(enum sn_verbose level)
 {
     const int before = __atomic_load_n(&sn_verbose_level, __ATOMIC_RELAXED);
     if (level > SN_VERBOSE_OFF) {
-        pthread_once(&library_once, report_library);
+        sn_once(&library_once, report_library);
         if (before == SN_VERBOSE_OFF)
             sn_statistic_clear();
     }
@@ -50,7 +40,7 @@ void sn_verbose_set(enum sn_verbose level)
 
 static void read_environment(void)
 {
-    const char * text = secure_getenv("SIMDNET_VERBOSE");
+    const char * text = sn_os_environment("SIMDNET_VERBOSE");
     enum sn_verbose level = SN_VERBOSE_OFF;
     if (text && text[0] >= '0' && text[0] <= '2' && !text[1])
         level = (enum sn_verbose)(text[0] - '0');
@@ -61,8 +51,8 @@ static void read_environment(void)
 
 enum sn_verbose sn_verbose(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_environment);
+    static struct sn_once once;
+    sn_once(&once, read_environment);
     return (enum sn_verbose)__atomic_load_n(&sn_verbose_level, __ATOMIC_RELAXED);
 }
 

@@ -1,12 +1,9 @@
-/* _GNU_SOURCE is for secure_getenv: the environment of a setuid program is not read. */
-#define _GNU_SOURCE
 #include "dispatch/dispatch.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/cpu.h"
+#include "runtime/os.h"
 #include "runtime/text.h"
 
 /* Writes a level's kernels over the copy of its parent's table. */
@@ -39,7 +36,7 @@ static const struct level {
 static struct sn_table tables[LEVELS];
 static uint32_t available;             /* bit i: this machine supports level i, and its table is built */
 static const struct sn_table * active; /* read and written atomically */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct sn_once once;
 
 /* The row with this name, LEVELS if there is none. */
 static size_t level_of(const char * name)
@@ -92,7 +89,7 @@ static void build_tables(void)
         levels[i].install(&tables[i]);
     }
     size_t cap = default_level();
-    const char * name = secure_getenv("SIMDNET_MAX_ISA");
+    const char * name = sn_os_environment("SIMDNET_MAX_ISA");
     if (name && *name) {
         cap = level_of(name);
         if (cap == LEVELS) {
@@ -105,13 +102,13 @@ static void build_tables(void)
 
 const struct sn_table * sn_table(void)
 {
-    pthread_once(&once, build_tables);
+    sn_once(&once, build_tables);
     return __atomic_load_n(&active, __ATOMIC_ACQUIRE);
 }
 
 const struct sn_table * sn_table_at(size_t index)
 {
-    pthread_once(&once, build_tables);
+    sn_once(&once, build_tables);
     for (size_t i = 0; i < LEVELS; ++i)
         if ((available >> i & 1) && index-- == 0)
             return &tables[i];
@@ -120,7 +117,7 @@ const struct sn_table * sn_table_at(size_t index)
 
 bool sn_dispatch_cap(const char * name)
 {
-    pthread_once(&once, build_tables);
+    sn_once(&once, build_tables);
     const size_t level = name ? level_of(name) : default_level();
     if (level == LEVELS)
         return false;

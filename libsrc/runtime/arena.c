@@ -13,13 +13,10 @@
  * There is no lock, since a fork could happen while it is held: a thread that allocates from the current chunk removes it
  * from `current` meanwhile, and a thread that allocates at the same time makes a new chunk.
  */
-#define _DEFAULT_SOURCE /* madvise() */
 #include "runtime/arena.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "runtime/memory.h"
+#include "runtime/os.h"
 
 enum { CHUNK = 4 << 20, MIN_BLOCK = 64 << 10, MAX_BLOCK = CHUNK / 2 };
 
@@ -90,7 +87,7 @@ void * sn_arena_allocate(size_t size)
         return NULL;
     if (size < MIN_BLOCK || size > MAX_BLOCK || SN_SANITIZED)
         return allocate_single(size);
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = sn_align(SN_ALIGN + size, page);
+    const size_t page = sn_os_page(), bytes = sn_align(SN_ALIGN + size, page);
     struct chunk * chunk = acquire_current(page + bytes);
     if (!chunk && !(chunk = new_chunk(CHUNK)))
         return allocate_single(size); /* there is no address space for a whole chunk */
@@ -118,6 +115,6 @@ void sn_arena_free(void * block)
     struct chunk * chunk = header->chunk;
     const size_t others = __atomic_load_n(&chunk->references, __ATOMIC_ACQUIRE) - 1;
     if (header->size && (others > 1 || __atomic_load_n(&current, __ATOMIC_RELAXED) != chunk))
-        (void)madvise(header, header->size, MADV_DONTNEED);
+        sn_os_discard(header, header->size);
     release(chunk);
 }

@@ -1,24 +1,12 @@
-#define _GNU_SOURCE
 #include "runtime/cpu.h"
 
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__)
-#include <sys/auxv.h>
-#ifndef HWCAP_ASIMD
-#define HWCAP_ASIMD (1 << 1)
 #endif
-#ifndef HWCAP_ASIMDDP
-#define HWCAP_ASIMDDP (1 << 20)
-#endif
-#endif
+
+#include "runtime/os.h"
 
 /* ------------------------------------------------------------------------------------------ instruction sets */
 
@@ -114,7 +102,8 @@ static void detect_model(struct sn_model * model)
 void sn_cpu_name(const uint32_t leaves[3 * SN_REGISTERS], char name[49])
 {
     const char * text = (const char *)leaves;
-    size_t begin = 0, end = strnlen(text, 48);
+    const char * zero = memchr(text, '\0', 48);
+    size_t begin = 0, end = zero ? (size_t)(zero - text) : 48;
     while (begin < end && text[begin] == ' ')
         ++begin;
     while (begin < end && text[end - 1] == ' ')
@@ -134,25 +123,9 @@ static void detect_name(char name[49])
 
 #elif defined(__aarch64__)
 
-/* The register that identifies the model, since there are no names. */
-static void detect_name(char name[49])
-{
-    int file = open("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    const ssize_t length = read(file, name, 48);
-    close(file);
-    name[length > 0 ? length : 0] = '\0';
-    name[strcspn(name, "\n")] = '\0';
-}
-
+static uint32_t detect_features(void) { return sn_os_features(); }
+static void detect_name(char name[49]) { sn_os_model_name(name); }
 static void detect_model(struct sn_model * model) { (void)model; }
-
-static uint32_t detect_features(void)
-{
-    const unsigned long caps = getauxval(AT_HWCAP);
-    return (caps & HWCAP_ASIMD ? SN_CPU_NEON : 0) | (caps & HWCAP_ASIMDDP ? SN_CPU_DOTPROD : 0);
-}
 
 #else
 
@@ -164,82 +137,39 @@ static void detect_model(struct sn_model * model) { (void)model; }
 
 /* -------------------------------------------------------------------------------------------- counts, caches */
 
-/* The first number in a small file of /sys, with an optional suffix K or M; -1 if there is none. */
-static long read_number(const char * path)
+static void detect_topology(struct sn_cpu * cpu)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return -1;
-    char text[32];
-    ssize_t length = read(file, text, sizeof(text) - 1);
-    close(file);
-    if (length <= 0)
-        return -1;
-    text[length] = '\0';
-    char * end;
-    long number = strtol(text, &end, 10);
-    if (end == text)
-        return -1;
-    return *end == 'K' ? number << 10 : *end == 'M' ? number << 20 : number;
-}
-
-/* True if a processor is the first in a list of its topology: true for one processor of each core, or of each package. */
-static bool is_first_of(const char * list, long processor)
-{
-    char path[96];
-    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/topology/%s", processor, list);
-    return read_number(path) == processor;
-}
-
-static void detect_counts(struct sn_cpu * cpu)
-{
-    const long online = sysconf(_SC_NPROCESSORS_ONLN), configured = sysconf(_SC_NPROCESSORS_CONF);
-    size_t sockets = 0, cores = 0;
-    for (long i = 0; i < configured; ++i) {
-        cores += is_first_of("thread_siblings_list", i);
-        sockets += is_first_of("core_siblings_list", i);
-    }
-    cpu->threads = online > 0 ? (size_t)online : 1;
-    cpu->cores = cores ? cores : cpu->threads;
-    cpu->sockets = sn_max(sockets, 1);
-}
-
-static void detect_caches(struct sn_cpu * cpu)
-{
-    size_t * const levels[] = {&cpu->cacheL1, &cpu->cacheL2, &cpu->cacheL3};
-    /* index1 is the instruction cache of the first level on every Linux system; the others come in order. */
-    static const int index[] = {0, 2, 3};
-    static const size_t fallback[] = {32 << 10, 256 << 10, 2 << 20};
-    for (size_t i = 0; i < 3; ++i) {
-        char path[96];
-        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size", index[i]);
-        const long size = read_number(path);
-        *levels[i] = size > 0 ? (size_t)size : fallback[i];
-    }
+    struct sn_topology found = {.sockets = 1, .threads = 1, .cache = {32 << 10, 256 << 10, 2 << 20}};
+    sn_os_topology(&found);
+    cpu->sockets = found.sockets;
+    cpu->threads = found.threads;
+    cpu->cores = found.cores ? found.cores : found.threads;
+    cpu->cacheL1 = found.cache[0];
+    cpu->cacheL2 = found.cache[1];
+    cpu->cacheL3 = found.cache[2];
 }
 
 static struct sn_cpu machine;
-static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
+static struct sn_once machine_once;
 
 static void detect(void)
 {
     machine.features = detect_features();
     detect_name(machine.name);
     detect_model(&machine.model);
-    detect_counts(&machine);
-    detect_caches(&machine);
+    detect_topology(&machine);
     machine.traits = sn_traits_of(&machine.model, machine.cacheL3);
 }
 
 const struct sn_cpu * sn_cpu(void)
 {
-    pthread_once(&machine_once, detect);
+    sn_once(&machine_once, detect);
     return &machine;
 }
 
 void sn_cpu_set(size_t cacheL2, const struct sn_traits * traits)
 {
-    pthread_once(&machine_once, detect);
+    sn_once(&machine_once, detect);
     machine.cacheL2 = cacheL2;
     machine.traits = *traits;
 }

@@ -1,25 +1,10 @@
-#define _GNU_SOURCE
 #include "runtime/limits.h"
 
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* The beginning of a small file as a string; false if it is missing or empty. */
-static bool read_text(const char * path, char * text, size_t size)
-{
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    const ssize_t length = read(file, text, size - 1);
-    close(file);
-    text[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
+#include "runtime/os.h"
 
 /* ---- control groups */
 
@@ -34,7 +19,7 @@ static size_t quota_of(const char * directory)
     size_t count = 0;
     for (size_t i = 0; i < 3 && count < 2; ++i) {
         snprintf(path, sizeof(path), "%s/%s", directory, files[i]);
-        if (!read_text(path, text, sizeof(text)))
+        if (!sn_os_read_text(path, text, sizeof(text)))
             continue;
         char * at = text;
         for (char * end; count < 3; at = end, ++count) {
@@ -84,7 +69,7 @@ size_t sn_group_quota(const char * groups, const char * root)
 {
     char text[2 * PATH];
     size_t least = 0;
-    if (!read_text(groups, text, sizeof(text)))
+    if (!sn_os_read_text(groups, text, sizeof(text)))
         return 0;
     /* Lines are number:controllers:path; version 2 has number 0 and no controllers. */
     for (char * line = text, * next; line; line = next) {
@@ -107,21 +92,27 @@ size_t sn_group_quota(const char * groups, const char * root)
 /* ---- both limits */
 
 static size_t quota;
-static pthread_once_t quota_once = PTHREAD_ONCE_INIT;
+static struct sn_once quota_once;
 
 static void read_quota(void) { quota = sn_group_quota("/proc/self/cgroup", "/sys/fs/cgroup"); }
 
+static size_t count(const struct sn_processor_set * set)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < SN_SET_WORDS; ++i)
+        for (uint64_t rest = set->word[i]; rest; rest &= rest - 1)
+            ++sum;
+    return sum;
+}
+
 size_t sn_processors(void)
 {
-    cpu_set_t mask[8]; /* 8192 processors */
-    const size_t bytes = sizeof(mask);
+    struct sn_processor_set set;
     size_t usable = 0;
-    if (sched_getaffinity(0, bytes, mask) == 0)
-        usable = (size_t)CPU_COUNT_S(bytes, mask);
-    if (usable == 0) {
-        const long online = sysconf(_SC_NPROCESSORS_ONLN);
-        usable = online > 0 ? (size_t)online : 1;
-    }
-    pthread_once(&quota_once, read_quota);
+    if (sn_os_affinity(&set))
+        usable = count(&set);
+    if (usable == 0)
+        usable = sn_os_online();
+    sn_once(&quota_once, read_quota);
     return min_limit(usable, quota);
 }

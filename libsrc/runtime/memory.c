@@ -1,10 +1,9 @@
-#define _DEFAULT_SOURCE /* madvise() */
 #include "runtime/memory.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+
+#include "runtime/os.h"
 
 bool sn_product_of(size_t * product, const size_t * factors, size_t count)
 {
@@ -24,9 +23,7 @@ bool sn_product_of(size_t * product, const size_t * factors, size_t count)
 }
 
 /*
- * errno stays the same on success: malloc() of glibc sets it where the heap cannot grow and other memory is used.
- *
- * Large blocks request large pages (madvise): every Forward reads all packed weights, and pages of 4 KB in place of 2 MB
+ * Large blocks request large pages: every Forward reads all packed weights, and pages of 4 KB in place of 2 MB
  * make a network with many weights 3% slower (ResNet-18).
  */
 enum { LARGE_PAGE = 2 << 20 };
@@ -36,31 +33,26 @@ void * sn_allocate(size_t size, size_t align)
     align = sn_max(align, sizeof(void *));
     if (align > PTRDIFF_MAX || size > PTRDIFF_MAX - sn_max(align, LARGE_PAGE))
         return NULL;
-    const int before = errno;
-    void * block;
     size = sn_align(size, align);
-    if (posix_memalign(&block, size < LARGE_PAGE ? align : sn_max(align, LARGE_PAGE), size) != 0)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    if (size >= LARGE_PAGE)
-        (void)madvise(block, size, MADV_HUGEPAGE); /* a hint: without it the pages are small */
-#endif
-    errno = before;
+    if (size < LARGE_PAGE)
+        return sn_os_allocate(size, align);
+    void * block = sn_os_allocate(size, sn_max(align, LARGE_PAGE));
+    if (block)
+        sn_os_use_large_pages(block, size);
     return block;
 }
 
-void sn_free(void * block) { free(block); }
+void sn_free(void * block) { sn_os_free(block); }
 
-/* The memory of a thread: the value of a thread-specific key, whose destructor frees it. */
+/* The memory of a thread: its value, which is freed when it ends. */
 struct thread_memory {
     size_t size; /* of the scratch block */
     void * scratch;
     char text[SN_THREAD_TEXT];
 };
 
-static pthread_key_t key;
-static bool key_made;
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool has_values;
+static struct sn_once once;
 
 static void thread_memory_free(void * value)
 {
@@ -69,19 +61,19 @@ static void thread_memory_free(void * value)
     free(memory);
 }
 
-static void make_key(void) { key_made = pthread_key_create(&key, thread_memory_free) == 0; }
+static void make_value(void) { has_values = sn_os_make_thread_value(thread_memory_free); }
 
-/* The destructor of another key may run after ours and allocate this again; our destructor then runs once more. */
+/* What else ends with a thread may use this afterwards and allocate it again; on Linux it is then freed once more. */
 static struct thread_memory * memory_of_thread(void)
 {
-    pthread_once(&key_once, make_key);
-    if (!key_made)
+    sn_once(&once, make_value);
+    if (!has_values)
         return NULL;
-    struct thread_memory * memory = pthread_getspecific(key);
+    struct thread_memory * memory = sn_os_thread_value();
     if (!memory) {
         const int before = errno;
         memory = calloc(1, sizeof(*memory));
-        if (memory && pthread_setspecific(key, memory) != 0) {
+        if (memory && !sn_os_set_thread_value(memory)) {
             free(memory);
             memory = NULL;
         }

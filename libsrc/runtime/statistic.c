@@ -1,17 +1,16 @@
 /*
- * A hash table of rows, each allocated once and never moved, protected by one lock, which is held for tens of nanoseconds.
- * fork() takes the lock as well, so that the child does not find it locked for ever.
+ * A hash table of rows, each allocated once and never moved, protected by the library's lock, which is held for tens of
+ * nanoseconds. fork() takes the lock as well, so that the child does not find it locked for ever.
  */
-#define _POSIX_C_SOURCE 200112L
 #include "runtime/statistic.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/os.h"
 
 struct row {
     uint64_t hash, calls, total, least, most; /* nanoseconds */
@@ -21,25 +20,21 @@ struct row {
 /* The size of the table, a power of two, and the limit of rows: a program with ever new shapes does not fill the memory. */
 enum { BUCKETS = 2048, ROWS = 1500 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct row * rows[BUCKETS];
 static size_t row_count;
 static const char other_calls[] = "(others) - - -"; /* the row of calls that exceed the limit */
 
 static bool has_fork_handlers;
 
-static void lock_table(void) { pthread_mutex_lock(&lock); }
-static void unlock_table(void) { pthread_mutex_unlock(&lock); }
-
-static void set_fork_handlers(void) { has_fork_handlers = pthread_atfork(lock_table, unlock_table, unlock_table) == 0; }
+static void set_fork_handlers(void) { has_fork_handlers = sn_os_on_fork(sn_os_lock, sn_os_unlock, sn_os_unlock); }
 
 /* Takes the lock. False, without it, if the fork handlers could not be registered: then nothing is counted. */
 static bool try_lock(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, set_fork_handlers);
+    static struct sn_once once;
+    sn_once(&once, set_fork_handlers);
     if (has_fork_handlers)
-        lock_table();
+        sn_os_lock();
     return has_fork_handlers;
 }
 
@@ -84,7 +79,7 @@ void sn_statistic_add(const char * text, uint64_t nanoseconds)
         row->most = row->most > nanoseconds ? row->most : nanoseconds;
     }
     errno = before;
-    unlock_table();
+    sn_os_unlock();
 }
 
 void sn_statistic_clear(void)
@@ -96,7 +91,7 @@ void sn_statistic_clear(void)
         rows[i] = NULL;
     }
     row_count = 0;
-    unlock_table();
+    sn_os_unlock();
 }
 
 /* The largest total first; equal totals by text. */
@@ -139,6 +134,6 @@ const char * sn_statistic_text(void)
         text = (char *)(sorted + count);
         write_table(text, sorted);
     }
-    unlock_table();
+    sn_os_unlock();
     return text;
 }

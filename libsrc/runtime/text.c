@@ -1,11 +1,11 @@
-#define _POSIX_C_SOURCE 200112L
 #include "runtime/text.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "runtime/os.h"
 
 void sn_append(char * text, size_t size, const char * format, ...)
 {
@@ -30,7 +30,6 @@ void sn_message(const char * format, ...)
         if ((unsigned char)line[i] < ' ' || line[i] == 127)
             line[i] = '?';
     line[length] = '\n';
-    const ssize_t written = write(STDERR_FILENO, line, length + 1);
-    (void)written; /* a failure cannot be reported */
+    sn_os_write_error(line, length + 1);
     errno = before;
 }

@@ -24,23 +24,15 @@
  * Tried without gain: a caller that yields its processor after a wake, so that the worker can leave (no faster on an idle
  * machine, up to 7 times slower beside two busy processes); fewer wakes after wakes that no worker followed (no faster).
  */
-#define _GNU_SOURCE
 #include "runtime/threads.h"
 
-#include <errno.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "runtime/cpu.h"
 #include "runtime/limits.h"
 #include "runtime/memory.h"
+#include "runtime/os.h"
 #include "runtime/text.h"
 
 /* ---- the number */
@@ -48,14 +40,13 @@
 size_t sn_thread_number;
 static bool forced;          /* see sn_threads_force() */
 static bool oversubscribed;  /* more threads than processors: a spinning thread keeps another from working */
-static pthread_once_t number_once = PTHREAD_ONCE_INIT;
+static struct sn_once number_once;
 
 /*
  * The processors that workers may use: the affinity mask of the thread that set the number, not of the one whose call
  * creates the workers. The version changes with the mask. Words are atomic, as a worker may read while a thread sets them.
  */
-enum { MASK_WORDS = 1024 / sizeof(unsigned long) }; /* 8192 processors */
-static unsigned long mask[MASK_WORDS];
+static struct sn_processor_set mask;
 static uint32_t mask_version;
 static bool forked;          /* since the mask was set */
 static bool no_fork_handler; /* the fork handler could not be registered: a child would rely on workers that do not exist
@@ -66,12 +57,12 @@ static void set_flag(bool * flag, bool value) { __atomic_store_n(flag, value, __
 
 static void save_mask(void)
 {
-    unsigned long now[MASK_WORDS] = {0};
+    struct sn_processor_set now;
     set_flag(&forked, false);
-    if (sched_getaffinity(0, sizeof(now), (cpu_set_t *)now) != 0)
+    if (!sn_os_affinity(&now))
         return;
-    for (size_t i = 0; i < MASK_WORDS; ++i)
-        __atomic_store_n(&mask[i], now[i], __ATOMIC_RELAXED);
+    for (size_t i = 0; i < SN_SET_WORDS; ++i)
+        __atomic_store_n(&mask.word[i], now.word[i], __ATOMIC_RELAXED);
     __atomic_fetch_add(&mask_version, 1, __ATOMIC_RELEASE);
 }
 
@@ -82,8 +73,8 @@ static size_t max_threads(void) { return get_flag(&no_fork_handler) ? 1 : sn_pro
 /* Runs before the first call. The value must be digits only: no sign, no space. It is limited to max_threads(). */
 static void read_environment(void)
 {
-    set_flag(&no_fork_handler, pthread_atfork(NULL, NULL, reset_after_fork) != 0);
-    const char * text = secure_getenv("SIMDNET_NUM_THREADS");
+    set_flag(&no_fork_handler, !sn_os_on_fork(NULL, NULL, reset_after_fork));
+    const char * text = sn_os_environment("SIMDNET_NUM_THREADS");
     const bool digits = text && strspn(text, "0123456789") == strlen(text);
     const unsigned long wanted = digits ? strtoul(text, NULL, 10) : 0;
     if (text && *text && !wanted)
@@ -94,7 +85,7 @@ static void read_environment(void)
 
 size_t sn_threads_of_environment(void)
 {
-    pthread_once(&number_once, read_environment);
+    sn_once(&number_once, read_environment);
     return __atomic_load_n(&sn_thread_number, __ATOMIC_RELAXED);
 }
 
@@ -102,14 +93,10 @@ size_t sn_threads_of_environment(void)
 
 enum { PERMIT = 1 << 16, ACTIVE = PERMIT - 1, MAX_WORKERS = 1024 };
 
-/* Bytes: enough for the functions and for the program's signal handlers and thread-local variables. The default size is set
- * by the program, and may be smaller. */
-enum { WORKER_STACK = 1 << 20 };
-
 /* A worker, on its own stack. Workers exist until the process ends, so the list only grows. */
 struct worker {
     struct worker * next;
-    pid_t thread;
+    sn_os_thread thread;
     uint32_t moving; /* a thread is changing its affinity */
 };
 
@@ -151,18 +138,6 @@ static struct {
     int64_t patience;   /* how long they may stay away */
 } pool;
 
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static long futex(int operation, uint32_t value)
-{
-    return syscall(SYS_futex, &pool.gate, operation, value, NULL, NULL, 0);
-}
-
 /* Subtracts 1, unless it is 0. */
 static void decrement(uint32_t * number)
 {
@@ -171,20 +146,6 @@ static void decrement(uint32_t * number)
 }
 
 /* ---- workers that do not come */
-
-static bool move_off(pid_t thread, int processor)
-{
-    unsigned long own[MASK_WORDS] = {0};
-    const size_t bits = 8 * sizeof(own[0]), at = (size_t)processor / bits;
-    const unsigned long bit = 1ul << (size_t)processor % bits;
-    if (at >= MASK_WORDS || sched_getaffinity(thread, sizeof(own), (cpu_set_t *)own) != 0)
-        return false;
-    own[at] &= ~bit;
-    if (sched_setaffinity(thread, sizeof(own), (const cpu_set_t *)own) != 0)
-        return false;
-    own[at] |= bit;
-    return sched_setaffinity(thread, sizeof(own), (const cpu_set_t *)own) == 0;
-}
 
 /* Two threads that changed the affinity of a worker at once could leave it without a processor of its mask. */
 static bool begin_moving(struct worker * w) { return !__atomic_exchange_n(&w->moving, 1, __ATOMIC_ACQUIRE); }
@@ -198,7 +159,7 @@ static bool leave_processor(struct worker * w, int processor)
 {
     if (!begin_moving(w))
         return false;
-    const bool moved = move_off(w->thread, processor);
+    const bool moved = sn_os_leave(w->thread, processor);
     end_moving(w);
     return moved;
 }
@@ -210,21 +171,19 @@ enum { MOST_MOVED = 8, MOST_PATIENCE_NS = 64 * WAKING_NS };
  * because other processes use all processors, less and less often. */
 static void move_absent_workers(void)
 {
-    const int64_t time = now();
-    const int error = errno;
+    const int64_t time = sn_os_now();
     if (time - pool.helped < pool.patience)
         return;
     struct worker * w = __atomic_load_n(&pool.list, __ATOMIC_ACQUIRE);
     for (size_t i = 0; w && i < MOST_MOVED; ++i, w = w->next)
-        leave_processor(w, sched_getcpu());
+        leave_processor(w, sn_os_processor());
     pool.helped = time;
     pool.patience = pool.patience < MOST_PATIENCE_NS ? 2 * pool.patience : pool.patience;
-    errno = error;
 }
 
 static void note_help(bool came)
 {
-    const int64_t time = now();
+    const int64_t time = sn_os_now();
     __atomic_store_n(&pool.end, time, __ATOMIC_RELAXED);
     if (!came)
         return;
@@ -297,10 +256,10 @@ static void apply_mask(struct worker * self, uint32_t * version)
     if (*version == newest || !begin_moving(self))
         return;
     *version = newest;
-    unsigned long own[MASK_WORDS];
-    for (size_t i = 0; i < MASK_WORDS; ++i)
-        own[i] = __atomic_load_n(&mask[i], __ATOMIC_RELAXED);
-    (void)sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own);
+    struct sn_processor_set own;
+    for (size_t i = 0; i < SN_SET_WORDS; ++i)
+        own.word[i] = __atomic_load_n(&mask.word[i], __ATOMIC_RELAXED);
+    sn_os_set_affinity(&own);
     end_moving(self);
 }
 
@@ -309,17 +268,17 @@ static bool spin_to_join(struct worker * self)
     enum { POLLS = 32 };
     if (get_flag(&oversubscribed))
         return try_join(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED));
-    const int64_t end = now() + IDLE_NS;
+    const int64_t end = sn_os_now() + IDLE_NS;
     do {
         const int processor = __atomic_load_n(&pool.processor, __ATOMIC_RELAXED);
-        if (sched_getcpu() == processor && !leave_processor(self, processor))
-            sched_yield();
+        if (sn_os_processor() == processor && !leave_processor(self, processor))
+            sn_os_yield();
         for (int i = 0; i < POLLS; ++i) {
             if (try_join(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED)))
                 return true;
             sn_relax();
         }
-    } while (now() < end);
+    } while (sn_os_now() < end);
     return false;
 }
 
@@ -328,7 +287,7 @@ static void wake(uint32_t count)
     if (!__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
         return;
     __atomic_fetch_add(&pool.woken, count, __ATOMIC_RELAXED); /* before one of them runs */
-    for (long missing = (long)count - futex(FUTEX_WAKE_PRIVATE, count); missing > 0; --missing)
+    for (size_t missing = count - sn_os_wake(&pool.gate, count); missing > 0; --missing)
         decrement(&pool.woken);
 }
 
@@ -339,11 +298,10 @@ static void enlist(struct worker * w)
 }
 
 /* Waking takes microseconds, so the caller wakes one worker, and each woken worker wakes two more while permits are free. */
-static void * worker(void * unused)
+static void worker(void)
 {
-    (void)unused;
     uint32_t version = 0;
-    struct worker self = {.thread = (pid_t)syscall(SYS_gettid)};
+    struct worker self = {.thread = sn_os_this_thread()};
     enlist(&self);
     for (;;) {
         bool slept = false;
@@ -354,7 +312,7 @@ static void * worker(void * unused)
             __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
             const uint32_t gate = __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST);
             if (gate < PERMIT)
-                futex(FUTEX_WAIT_PRIVATE, gate);
+                sn_os_wait(&pool.gate, gate);
             __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
             decrement(&pool.woken);
             slept = true;
@@ -364,7 +322,6 @@ static void * worker(void * unused)
             wake(2);
         run_part();
     }
-    return NULL;
 }
 
 /* After fork() a child has none of the threads: the pool starts empty, and jobs of the parent are forgotten. */
@@ -374,31 +331,16 @@ static void reset_after_fork(void)
     set_flag(&forked, true);
 }
 
-/*
- * Creates workers until there are `wanted`, or as many as the system allows. Workers block all signals, which are left to
- * the program's own threads, except those raised by an instruction.
- */
+/* Creates workers until there are `wanted`, or as many as the system allows. */
 static void create_workers(size_t wanted)
 {
-    static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-    pthread_attr_t attributes;
-    if (get_flag(&pool.create_failed) || pthread_attr_init(&attributes) != 0)
+    if (get_flag(&pool.create_failed) || pool.workers >= wanted)
         return;
     if (get_flag(&forked))
         save_mask(); /* child processes are often given other processors */
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, WORKER_STACK);
-    sigset_t all, before;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); ++i)
-        sigdelset(&all, raised[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0)
-        __atomic_store_n(&pool.workers, pool.workers + 1, __ATOMIC_RELAXED);
+    const size_t started = sn_os_start_threads(worker, wanted - pool.workers);
+    __atomic_store_n(&pool.workers, pool.workers + started, __ATOMIC_RELAXED);
     set_flag(&pool.create_failed, pool.workers < wanted);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
 }
 
 /* ---- callers */
@@ -429,7 +371,7 @@ static size_t workers_for(const struct sn_parallel * p, size_t free, bool * wake
     const size_t sleepers = __atomic_load_n(&pool.sleepers, __ATOMIC_RELAXED);
     const size_t asleep = sleepers - sn_min(__atomic_load_n(&pool.woken, __ATOMIC_RELAXED), sleepers);
     const size_t awake = pool.workers - sn_min(asleep, pool.workers);
-    const int64_t time = now();
+    const int64_t time = sn_os_now();
     const bool paused = time - __atomic_load_n(&pool.end, __ATOMIC_RELAXED) > WAKING_NS;
     if (paused) {
         pool.helped = time;
@@ -468,24 +410,13 @@ static void start_job(const struct sn_parallel * p, size_t workers, bool wakes)
     pool.helpers = 0;
     pool.scale = p->units / UINT32_MAX + 1;
     pool.control = sn_float_control();
-    __atomic_store_n(&pool.processor, sched_getcpu(), __ATOMIC_RELAXED);
+    __atomic_store_n(&pool.processor, sn_os_processor(), __ATOMIC_RELAXED);
     const size_t units = sn_ceil_div(p->units, pool.scale);
     set_ranges(units, workers + 1);
     __atomic_store_n(&pool.left, (uint64_t)units << 32, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.gate, (uint32_t)workers * PERMIT, __ATOMIC_SEQ_CST);
     if (wakes)
         wake(1);
-}
-
-/* Sleeps on a futex that is never woken, not in nanosleep(), which is a cancellation point: the job of a cancelled caller
- * would vanish while workers use it. */
-static void sleep_briefly(void)
-{
-    static const struct timespec time = {.tv_nsec = WAKING_NS};
-    static const uint32_t never;
-    const int error = errno;
-    syscall(SYS_futex, &never, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
-    errno = error;
 }
 
 /*
@@ -499,9 +430,9 @@ static void wait_below(uint32_t bound)
     for (size_t i = 0; __atomic_load_n(&pool.gate, __ATOMIC_ACQUIRE) >= bound; ++i) {
         sn_relax();
         if (i > SPINS + YIELDS)
-            sleep_briefly();
+            sn_os_sleep(WAKING_NS);
         else if (i > SPINS || get_flag(&oversubscribed))
-            sched_yield();
+            sn_os_yield();
     }
 }
 
@@ -539,7 +470,7 @@ void sn_parallel_run(const struct sn_parallel * p)
     }
     if (!workers) {
         p->run(p->job, p->work, 0, p->units);
-        __atomic_store_n(&pool.end, now(), __ATOMIC_RELAXED);
+        __atomic_store_n(&pool.end, sn_os_now(), __ATOMIC_RELAXED);
     }
     __atomic_sub_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
 }
