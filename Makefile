@@ -40,7 +40,8 @@
 # set has its own flags. make ISAS='avx2' builds a smaller library, with these sets and those whose kernels they need. The default
 # -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger, at twice the time and four times the bytes.
 # Debug information has names of sources relative to this folder: a debugger that is started elsewhere needs gdb -d FOLDER.
-# Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'. Source files are found, not listed.
+# Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...', and make TARGET=windows, see docs/installing.md; that has the
+# targets all and check. Source files are found, not listed.
 #
 # All files are built in build/<architecture>-<compiler>/, so builds do not mix; build/libsimdnet.so is a link to the library of
 # the last make for this machine with all instruction sets. make BUILD=/another/folder builds there and writes nothing into this
@@ -70,6 +71,14 @@ endif
 # The number of parallel jobs for programs in a recipe. It is known only there.
 JOBS = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 
+# The system that the library is for: linux or windows.
+TARGET ?= linux
+TOOLS  := $(if $(filter file,$(origin BUILD)),,$(BUILD)/).venv-tools
+space  := $(subst ,, )
+SOME   := $(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
+$(if $(filter linux windows,$(TARGET)),,$(error TARGET is linux or windows, not '$(TARGET)'))
+include libsrc/$(TARGET).mk
+
 VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)
 # Before 1.0 a minor version may remove functions, as 0.2 did: a program loads only the minor version that it was linked with.
 MAJOR   := $(firstword $(subst ., ,$(VERSION)))
@@ -77,11 +86,9 @@ SONAME  := libsimdnet.so.$(MAJOR)$(if $(filter 0,$(MAJOR)),.$(word 2,$(subst ., 
 ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STRIP   ?= $(shell $(CC) -print-prog-name=strip)
 
-space   := $(subst ,, )
-SOME    := $(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
 VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))$(SOME)
 B       := $(BUILD)/$(VARIANT)
-NATIVE  := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
+NATIVE  := $(and $(filter linux,$(TARGET)),$(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
 PLAIN   := $(if $(strip $(ISAS)),,$(NATIVE))
 
 # With BUILD on the command line nothing is written into the folder of the sources. Python's tools, which write beside what they
@@ -115,7 +122,7 @@ commands = $(foreach name,$(1),$(eval $(call command_rules,$(name))))
 
 .PHONY: all check test bench calibrate accuracy demo examples asan tsan scorecard lint docs install uninstall wheel sdist check-package \
         check-reproducible clean help
-all: $(B)/libsimdnet.so $(B)/libsimdnet.a $(if $(PLAIN),$(BUILD)/libsimdnet.so)
+all: $(B)/$(LIBRARY) $(B)/libsimdnet.a $(if $(PLAIN),$(BUILD)/libsimdnet.so)
 
 include libsrc/library.mk pysimd/package.mk examples/examples.mk tests/tests.mk
 

@@ -16,29 +16,21 @@ include $(patsubst %,libsrc/isa/%/level.mk,$(filter-out base,$(KNOWN)))
 folders = $(1) $(if $(KERNELS_$(1)),$(call folders,$(call parent,$(1))))
 LEVELS := $(filter-out base,$(filter $(foreach level,$(or $(ISAS),$(KNOWN)),$(call folders,$(level))),$(KNOWN)))
 
-BASE_x86_64    := -march=x86-64
 # Inline atomics, because outline atomics need a constructor, and the library has none.
 BASE_aarch64   := -march=armv8-a -mno-outline-atomics
 
 # ---- flags that the user cannot change
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
-SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-lto -pthread $(WARNINGS) \
+SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 $(PIC) -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-lto $(PTHREAD) $(WARNINGS) \
              -Iinclude -Ilibsrc -MMD -MP
 # Unless it is told, clang raises exceptions that the C code does not: it divides several elements at once by divisors of which some
 # are 0, and then chooses among the quotients. Kernels of vectors state what is computed, so this is for the other sources. (clang
 # 14 has the option for x86-64 alone.)
 IS_CLANG   := $(shell $(CC) -dM -E -x c /dev/null | grep __clang__)
 EXCEPTIONS := $(if $(filter x86_64,$(ARCH)),$(if $(IS_CLANG),-ffp-exception-behavior=maytrap))
-SN_LIBS   := -lm -lpthread -ldl
-# The runtime of clang's sanitizers is in the program alone: a shared library has undefined names then.
-SANITIZED := $(findstring -fsanitize,$(CFLAGS))
-SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
-             -Wl,-z,now -Wl,-z,noexecstack $(if $(SANITIZED),,-Wl,--no-undefined)
-
 # ---- what is built from what. Sorted: the order of wildcards depends on make's version and on the locale.
 sources    = $(sort $(wildcard $(1)))
-SYSTEM     := $(or $(TARGET),linux)
-OTHER      := $(filter-out %/os_$(SYSTEM).c,$(wildcard libsrc/runtime/os_*.c))
+OTHER      := $(filter-out %/os_$(TARGET).c,$(wildcard libsrc/runtime/os_*.c))
 COMMON_SRC := $(filter-out $(OTHER), \
     $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/ops/convolution/*.c libsrc/dispatch/*.c libsrc/runtime/*.c))
 KERNEL_SRC := $(call sources,libsrc/kernels/*.c libsrc/kernels/*/*.c)
@@ -82,9 +74,9 @@ JOINED   := depthwise/nhwc_32f gemm/32f winograd
 # Names of local functions end with their level, so that profiles distinguish levels: relu_32f becomes relu_32f_avx2, and
 # relu_32f.cold becomes relu_32f_avx2.cold. Without the compiler's nm and objcopy they are not changed.
 tool    = $(shell command -v "$$($(CC) -print-prog-name=$(1))")
-NM      := $(call tool,nm)
-OBJCOPY := $(call tool,objcopy)
-LD      := $(call tool,ld)
+NM      := $(if $(filter nm,$(BINARY_TOOLS)),$(call tool,nm))
+OBJCOPY := $(if $(filter objcopy,$(BINARY_TOOLS)),$(call tool,objcopy))
+LD      := $(if $(filter ld,$(BINARY_TOOLS)),$(call tool,ld))
 ADD_LEVEL = $$2 == "t" && !seen[$$3]++ { name = $$3; sub(/\.|$$/, "_$(1)&", name); print $$3, name }
 RENAME = $(NM) $@.new | awk '$(ADD_LEVEL)' | $(OBJCOPY) --redefine-syms=/dev/stdin $@.new
 name_level = @$(if $(and $(NM),$(OBJCOPY)),$(RENAME) && )mv $@.new $@
@@ -152,12 +144,18 @@ $(B)/obj/dispatch/dispatch.o: $(B)/obj/dispatch/levels.h
 
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
 COMMAND_archive = $(AR) rcsD $(B)/internal.a $(OBJECTS)
-COMMAND_static  = $(LD) -r $(OBJECTS) -o $(B)/simdnet.o $(if $(OBJCOPY),&& $(OBJCOPY) --localize-hidden $(B)/simdnet.o)
+COMMAND_static  = $(if $(LD),$(LD) -r $(OBJECTS) -o $(B)/simdnet.o $(if $(OBJCOPY),&& $(OBJCOPY) --localize-hidden $(B)/simdnet.o))
 $(call commands,link archive static)
 # Kernels first: behind objects of a second or two, those of 0.1 s keep all processors busy to the end.
-$(B)/libsimdnet.so: $(filter-out $(SMALL),$(OBJECTS)) $(SMALL) libsrc/simdnet.map $(B)/commands/link
+$(B)/$(LIBRARY): $(filter-out $(SMALL),$(OBJECTS)) $(SMALL) libsrc/simdnet.map $(B)/commands/link
 	$(COMMAND_link) -o $@
-	@ln -sf libsimdnet.so $(B)/$(SONAME)
+	$(if $(filter linux,$(TARGET)),@ln -sf libsimdnet.so $(B)/$(SONAME))
+
+# The names that a DLL exports: those of the header, as on Linux.
+$(B)/simdnet.def: include/simdnet.h
+	@mkdir -p $(@D)
+	@{ echo LIBRARY simdnet.dll; echo EXPORTS; $(CC) -E -P -x c $< | grep -o '\bSimd[A-Za-z0-9_]*(' | tr -d '(' | sort -u; } > $@
+$(B)/simdnet.dll: $(B)/simdnet.def
 
 # The link to the library of the last plain make, even if that had nothing to build.
 ifneq ($(shell readlink $(BUILD)/libsimdnet.so),$(VARIANT)/libsimdnet.so)
@@ -168,12 +166,12 @@ $(BUILD)/libsimdnet.so: | $(B)/libsimdnet.so
 
 # The static library is one object in which internal names are local, so that they cannot clash with those of a program or of
 # another library. A program that calls one function has all of the library; with an archive of all objects it would be only a
-# few percent smaller, since the tables of kernels refer to most of them.
+# few percent smaller, since the tables of kernels refer to most of them. Without the compiler's ld, as for Windows, it is an archive.
 $(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/static
 	$(COMMAND_static)
 	@rm -f $@
-	$(AR) rcsD $@ $(B)/simdnet.o
-	@rm $(B)/simdnet.o
+	$(AR) rcsD $@ $(if $(LD),$(B)/simdnet.o,$(OBJECTS))
+	@rm -f $(B)/simdnet.o
 
 # Tests link internal functions.
 $(B)/internal.a: $(OBJECTS) $(B)/commands/archive

@@ -20,7 +20,6 @@ $(VENV)/%.stamp: pyproject.toml setup.py | $(VENV)/bin/python $(PROJECT)/setup.p
 	$(call pip,$(VENV)) --editable '$(PROJECT)[$*]'
 	@touch $@
 
-TOOLS := $(OUTSIDE).venv-tools
 $(TOOLS)/bin/python:
 	$(PYTHON) -m venv $(TOOLS) || { rm -rf $(TOOLS); false; }
 

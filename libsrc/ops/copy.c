@@ -95,10 +95,10 @@ static void find_block(struct sn_copy * c)
 {
     size_t j = c->count - 2;
     for (size_t k = 0; k < c->count - 1; ++k)
-        if (c->d[k].src != 0 && (c->d[j].src == 0 || labs(c->d[k].src) < labs(c->d[j].src)))
+        if (c->d[k].src != 0 && (c->d[j].src == 0 || llabs(c->d[k].src) < llabs(c->d[j].src)))
             j = k;
     const struct sn_copy_dimension d = c->d[j];
-    if (labs(d.src) > labs(c->d[c->count - 1].src)) /* it is the last one */
+    if (llabs(d.src) > llabs(c->d[c->count - 1].src)) /* it is the last one */
         return;
     memmove(&c->d[j], &c->d[j + 1], (c->count - 2 - j) * sizeof(d));
     c->d[c->count - 2] = d;

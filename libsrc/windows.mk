@@ -1,0 +1,22 @@
+# A part of the Makefile: TARGET=windows builds, on Linux, a DLL for Windows 10 and later on x86-64. The compiler is that of the Python
+# package ziglang, which is clang with the headers and import libraries of MinGW-w64: gcc stores AVX registers at addresses that Win64
+# does not align. CC=... names another clang.
+ZIG := $(firstword $(wildcard $(TOOLS)/lib/python*/site-packages/ziglang/zig .venv/lib/python*/site-packages/ziglang/zig) \
+           $(shell $(PYTHON) -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))' 2> /dev/null))
+NO_ZIG := no ziglang in $(TOOLS), .venv or $(PYTHON): pip install ziglang there, or name a clang: CC='zig cc -target x86_64-windows-gnu'
+ifeq ($(filter command line environment,$(origin CC)),)
+CC := $(if $(ZIG),$(ZIG) cc -target x86_64-windows-gnu,$(error TARGET=windows: $(NO_ZIG)))
+AR := $(ZIG) ar
+endif
+
+VARIANT     ?= x86_64-windows$(SOME)
+# zig has names of its own for processors.
+BASE_x86_64 := -march=$(if $(findstring zig,$(CC)),x86_64,x86-64)
+PIC         :=
+PTHREAD     :=
+SN_LIBS     := -lapi-ms-win-core-synch-l1-2-0
+LIBRARY     := simdnet.dll
+# The names that the DLL exports are in a file, which is made from the header.
+SO_FLAGS     = -shared $(B)/simdnet.def -Wl,--out-implib,$(B)/libsimdnet.dll.a
+SANITIZED   :=
+BINARY_TOOLS :=
