@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -188,6 +189,12 @@ class _Writer:
 # ---- reading
 
 
+@cache
+def _structs() -> frozenset[str]:
+    """The names of the types of the library."""
+    return frozenset(ffi.list_types()[0])
+
+
 class StoredProgram:
     """The calls of a plan in a file, for a runner, in place of :class:`pysimd.network.program.Program`.
 
@@ -266,7 +273,7 @@ class StoredProgram:
         if key == "list":
             return list(map(self._value, value))
         name, members = value
-        if not _FUNCTION.match(name):
+        if name not in _structs():
             raise ValueError(f"it has no struct {name!r}")
         if key == "struct":
             return Struct(name, self._members(members))
