@@ -2918,35 +2918,35 @@ void SimdnetCumulativeSum(SimdTensorDataType dataType, const void * src, size_t 
 SimdBool SimdnetShareParams(void * context, const void * from);
 
 /*
- * The packed parameters of a context as bytes, for a file that another process maps, instead of weights that it would have to pack.
+ * The packed parameters of a context as bytes, for a file that another process maps, instead of weights to pack.
  *
- *     SimdnetGetPacked(context, bytes);                                         // SimdnetPackedSize(context) bytes
- *     if (!SimdnetSetPacked(again, mapped, size))                               // in place of SetParams() of an equal context
+ *     SimdnetGetPacked(context, bytes);                              // SimdnetPackedSize(context) bytes
+ *     if (!SimdnetSetPacked(again, mapped, size))                    // in place of SetParams() of an equal context
  *         SimdSynetConvolution32fSetParams(again, weight, NULL, bias, params);
  *
  * They serve contexts of the same arguments of Init, in this version of the library, on the same instruction set, whose
- * algorithm is the same. They are those of convolutions, deconvolutions, merged convolutions and inner products whose numbers
- * are not quantised; other contexts have none in this form.
+ * algorithm is the same. They are those of convolutions, deconvolutions, merged convolutions and inner products whose
+ * numbers are not quantised; other contexts have none in this form.
  *
  * SimdnetPackedSize() returns their bytes: 0 for a context that has none in this form, or no parameters yet. It is no error.
  */
 size_t SimdnetPackedSize(const void * context);
 
 /*
- * Writes the packed parameters of a context, which has some, to dst: SimdnetPackedSize() bytes at any address. Returns SimdTrue;
- * on error SimdFalse, and nothing is written.
+ * Writes the packed parameters of a context, which has some, to dst: SimdnetPackedSize() bytes at any address. Returns
+ * SimdTrue; on error SimdFalse, and nothing is written.
  */
 SimdBool SimdnetGetPacked(const void * context, void * dst);
 
 /*
- * Lets a context use packed parameters in place of SetParams(), without a copy: src, at a multiple of 64, must stay as it is for
- * as long as the context exists, or one that shares its parameters (SimdnetShareParams()), or until SetParams().
+ * Lets a context use packed parameters in place of SetParams(), without a copy: src, at a multiple of 64, must stay as it is
+ * for as long as the context exists, or one that shares its parameters (SimdnetShareParams()), or until SetParams().
  * The results have the bits of SetParams(). InternalBufferSize does not count them.
  *
  *   size    the bytes of src, as SimdnetPackedSize() has returned
  *
- * Returns SimdTrue if it uses them. SimdFalse, and the context is unchanged, if they were packed for a context of other sizes,
- * another algorithm or instruction set; their numbers are not checked.
+ * Returns SimdTrue if it uses them. SimdFalse, and the context is unchanged, if they were packed for a context of other
+ * sizes, another algorithm or instruction set; their numbers are not checked.
  */
 SimdBool SimdnetSetPacked(void * context, const void * src, size_t size);
 

@@ -229,8 +229,8 @@ bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution
 /* The bytes of the parameters as SetParams packs them; 0 if these are not all: then some are in c->familyData. */
 size_t sn_convolution_packed_size(const struct sn_convolution * c);
 
-/* Lets `count` plans use parameters that plans which are alike have packed, one block of that size for each, aligned to SN_ALIGN,
- * which must exist as long as plans use it, with c->param of these; false if there is no memory. */
+/* Lets `count` plans use parameters that plans which are alike have packed, one block of that size for each, aligned to
+ * SN_ALIGN, which must exist as long as plans use it, with c->param of these; false if there is no memory. */
 bool sn_convolution_borrow(struct sn_convolution * c, void * const * packed, const float (*param)[2], size_t count);
 
 /* The bytes that the plan holds: its parameters, unless it shares those of another, and the tables; 0 before SetParams. */
