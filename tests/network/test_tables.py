@@ -224,6 +224,17 @@ def test_a_concat_with_floats() -> None:
     assert checked(floats, given) == {"Concat": 1, "Quantize": 1}
 
 
+def test_many_parts() -> None:
+    """A Concat of itself, again and again, and a square of it: time does not grow with the number of ways through them."""
+    nodes, t = [begin()], np.random.default_rng(4).normal(0, 1, (1, 1, 1, 1)).astype(F)
+    nodes += [node("Concat", f"{f} {f}", f"c{i}", axis=1) for i, f in enumerate(["f", *(f"c{i}" for i in range(10))])]
+    assert "Dequantize" in checked([*nodes, end("c10")], every(shape=(1, 1, 1, 1)))
+    nodes = [begin(), node("Concat", "f t", "c0", axis=1), node("Mul", "c0 one", "m0")]
+    nodes += [node("Mul", f"m{i} m{i}", f"m{i + 1}") for i in range(40)]
+    found = checked([*nodes, end("m40")], {"x": every(shape=(1, 1, 1, 1)), "t": t})
+    assert (found["Table8"], found["Quantize"], found["Binary"]) == (1, 1, 41)
+
+
 def test_bytes_that_were_moved_are_read_again() -> None:
     """A Concat that others need is not made twice."""
     nodes = [begin(), begin("t", "u", "sz zz"), node("Concat", "f u", "c", axis=1), end("c", "d"), begin("d", "e", "sy zy"),

@@ -40,6 +40,8 @@ _ELEMENTWISE = {
 _MOVES = {"Expand", "Gather", "GatherElements", "Pad", "Reshape", "Resize", "Slice", "Transpose"}
 _KNOWN = {*_ELEMENTWISE, *_MOVES, "Concat"}
 
+_MOST_PARTS = 256  # of a form: it grows with each Concat
+
 _Form = tuple[Any, ...]
 
 
@@ -219,7 +221,7 @@ class _Tables:
         if not any(parts) or any(map(self._is_known, node.inputs)):
             return None
         floats = self._graph.types[node.output].dtype == "float32"
-        if not floats and not all(parts):
+        if (not floats and not all(parts)) or sum(len(each.parts) for each in parts if each) > _MOST_PARTS:
             return None
         return self._in_form(node, (), [each or self._floats(name) for each, name in zip(parts, node.inputs)])
 
@@ -271,13 +273,17 @@ class _Tables:
         """A node of the graph that moves as a form says."""
         return self._attributes[form]
 
-    def steps(self, name: str) -> Iterator[tuple[str, Node]]:
+    def steps(self, name: str) -> dict[str, Node]:
         """The nodes from floats to a function of them, in their order."""
-        maker = self._makers.get(name)
-        if maker is not None:
-            for each in maker.inputs:
-                yield from self.steps(each)
-            yield name, maker
+        found: dict[str, Node] = {}
+        waiting = [name]
+        while waiting:
+            maker = self._makers.get(waiting[-1])
+            missing = [each for each in maker.inputs if each in self._makers and each not in found] if maker else []
+            if maker and not missing:
+                found.setdefault(waiting[-1], maker)
+            waiting = [*waiting, *missing] if missing else waiting[:-1]
+        return found
 
     def number(self, name: str) -> Array | None:
         """A constant among the functions."""
@@ -382,7 +388,7 @@ class _Made:
     def _replayed(self, name: str, function: str) -> str:
         """A function of floats."""
         made: dict[str, str] = {}
-        for result, node in self._tables.steps(function):
+        for result, node in self._tables.steps(function).items():
             inputs = []
             for each in node.inputs:
                 inputs.append(made.get(each) or self._operand(each, name, node))
