@@ -28,9 +28,9 @@ struct sn_roi_bins {
 /* The kernels of a level. An element whose weight is 0 counts as 0, whatever it is. */
 struct sn_roi_align_slots {
     /* line(x) of n elements: the taps are rows of src, `step` elements from one to the next. Without taps it is 0. */
-    void (*line)(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_32f * src, size_t step, size_t n, float * line);
+    void (*line)(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_32f * src, size_t step, size_t n, sn_32f * line);
     /* At least 1 tap. */
-    void (*bins)(const struct sn_roi_bins * b, bool max, const float * lines, sn_32f * dst);
+    void (*bins)(const struct sn_roi_bins * b, bool max, const sn_32f * lines, sn_32f * dst);
 };
 
 #endif

@@ -37,7 +37,7 @@ SN_INLINE v32f of_rows(const struct sn_roi_tap * tap, size_t taps, bool max, con
 }
 
 SN_INLINE void line_by(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_32f * src, size_t step, size_t n,
-                       float * line)
+                       sn_32f * line)
 {
     size_t x = 0;
     for (; x + V32F_N <= n; x += V32F_N)
@@ -46,7 +46,7 @@ SN_INLINE void line_by(const struct sn_roi_tap * tap, size_t taps, bool max, con
         v_store_tail_32f(line + x, of_rows(tap, taps, max, src + x, step, n - x), n - x);
 }
 
-static void line(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_32f * src, size_t step, size_t n, float * line)
+static void line(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_32f * src, size_t step, size_t n, sn_32f * line)
 {
     if (max)
         line_by(tap, taps, true, src, step, n, line);
@@ -54,13 +54,13 @@ static void line(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_
         line_by(tap, taps, false, src, step, n, line);
 }
 
-SN_INLINE v32f of_bins(const struct sn_roi_bins * b, bool max, const float * lines, size_t t, size_t n)
+SN_INLINE v32f of_bins(const struct sn_roi_bins * b, bool max, const sn_32f * lines, size_t t, size_t n)
 {
     const v32f high = v_load_32f(&b->high[t][n]), low = max ? v_load_32f(&b->low[t][n]) : high;
     return weighted(collected(&b->at[t][n], lines), high, low, max);
 }
 
-SN_INLINE void bins_by(const struct sn_roi_bins * b, bool max, const float * lines, sn_32f * dst)
+SN_INLINE void bins_by(const struct sn_roi_bins * b, bool max, const sn_32f * lines, sn_32f * dst)
 {
     for (size_t n = 0; n < b->bins; n += V32F_N) {
         v32f sum = of_bins(b, max, lines, 0, n);
@@ -73,7 +73,7 @@ SN_INLINE void bins_by(const struct sn_roi_bins * b, bool max, const float * lin
     }
 }
 
-static void bins(const struct sn_roi_bins * b, bool max, const float * lines, sn_32f * dst)
+static void bins(const struct sn_roi_bins * b, bool max, const sn_32f * lines, sn_32f * dst)
 {
     if (max)
         bins_by(b, true, lines, dst);

@@ -23,7 +23,8 @@ struct axis {
 struct workspace {
     struct sn_roi_tap * rows, * columns; /* of SN_ROI_LANES bins */
     int32_t (*at)[SN_ROI_LANES];
-    float (*high)[SN_ROI_LANES], (*low)[SN_ROI_LANES], * lines;
+    float (*high)[SN_ROI_LANES], (*low)[SN_ROI_LANES];
+    sn_32f * lines;
 };
 
 struct job {
@@ -192,7 +193,7 @@ static void regions(const void * argument, void * work, size_t begin, size_t end
     w.at = (void *)(w.columns + SN_ROI_LANES * job->mostColumns);
     w.high = (void *)(w.at + job->mostColumns);
     w.low = w.high + job->mostColumns;
-    w.lines = (float *)(w.low + job->mostColumns);
+    w.lines = (sn_32f *)(w.low + job->mostColumns);
     for (size_t n = begin; n < end; ++n)
         take_region(job, n, &w);
 }

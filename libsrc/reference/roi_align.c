@@ -10,7 +10,7 @@ static float weighted(float v, float high, float low, bool max)
 
 static float with(float sum, float v, bool max) { return !max ? sum + v : v > sum ? v : sum; }
 
-static void line(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_32f * src, size_t step, size_t n, float * line)
+static void line(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_32f * src, size_t step, size_t n, sn_32f * line)
 {
     for (size_t x = 0; x < n; ++x) {
         float sum = 0;
@@ -22,7 +22,7 @@ static void line(const struct sn_roi_tap * tap, size_t taps, bool max, const sn_
     }
 }
 
-static void bins(const struct sn_roi_bins * b, bool max, const float * lines, sn_32f * dst)
+static void bins(const struct sn_roi_bins * b, bool max, const sn_32f * lines, sn_32f * dst)
 {
     for (size_t n = 0; n < b->bins; ++n) {
         float sum = 0;
