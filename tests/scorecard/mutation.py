@@ -116,7 +116,7 @@ NEAREST = {
     "ops/statistics": "convolution_8i affine",
     "kernels/pointwise": "activation unary vectors",
     "kernels/aligned": "activation eltwise channelwise",
-    "kernels/collect": "resize grid_sample",
+    "kernels/collect": "resize grid_sample roi_align",
     "kernels/sums": "inner_product reduce",
     "kernels/activate": "convolution_32f",
     "kernels/layout": "layout copy",
