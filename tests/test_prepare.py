@@ -54,7 +54,7 @@ def test_functions(name: str) -> None:
     function, args, kwargs = samples.calls(np.random.default_rng(SEED))[name]
     prepared = pysimd.prepare(function, *args, **kwargs)
     for array in arrays_of(prepared.result):
-        array.view(np.uint8)[...] = 77
+        np.atleast_1d(array).view(np.uint8)[...] = 77
     before = bits(prepared.result)
     gc.collect()
     assert bits(prepared.result) == before
