@@ -194,7 +194,9 @@ class Binding:
 
     def _set(self, set_in: _Set, target: Any, key: Any, value: Any, kind: Any) -> None:
         """Sets a number; a pointer if `kind`, the type of the parameter, is that of pointers."""
-        if type(value) is OpenArray or (isinstance(value, View) and not isinstance(value.offset, int)):
+        if kind is None and type(value) is int:  # as nearly all are
+            set_in(target, key, value)
+        elif type(value) is OpenArray or (isinstance(value, View) and not isinstance(value.offset, int)):
             self._set_later(set_in, target, key, value, kind)
         elif kind is None:
             if type(value) is Size:

@@ -82,13 +82,18 @@ class Steps(NamedTuple):
     scratch: int = 0
 
 
+_SINGLE = {bool, float, int, str, type(None)}  # most of what calls have
+
+
 def parts_of(value: Any) -> list[Any]:
     """Everything in calls, structs and lists: numbers, arrays and the numbers of views."""
     found: list[Any] = []
     left = [value]  # what is to be divided, the last one first
     while left:
         each = left.pop()
-        if isinstance(each, PythonCall):  # which needs arrays, not pointers
+        if type(each) in _SINGLE:
+            found.append(each)
+        elif isinstance(each, PythonCall):  # which needs arrays, not pointers
             for view in (*each.inputs, *each.outputs):
                 found += () if view is None else (*view.shape, *view.strides, view.offset)
         elif isinstance(each, (tuple, list)):
