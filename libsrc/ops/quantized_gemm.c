@@ -141,15 +141,16 @@ static void set_ones(struct matrix * m, uint8_t * ones)
     m->ones = ones;
 }
 
-/* Of a transposed B, columns are rows of bytes. */
-static void pack_transposed(const struct matrix * m, size_t first, size_t columns, size_t width, uint8_t * panel)
+/* Numbers `begin` .. `end` - 1 of columns that are rows of bytes; groups begin at `begin`. */
+static void pack_some(const struct matrix * m, size_t begin, size_t end, size_t first, size_t columns, size_t width,
+                      uint8_t * panel)
 {
     const uint32_t flip = m->with_sign ? 0 : 0x80808080;
     const size_t group = m->tile->group;
     for (size_t j = 0; j < columns; ++j) {
         const uint8_t * from = m->b + (first + j) * m->K;
-        uint8_t * to = panel + j * 4;
-        for (size_t k = 0; k < m->K; k += group, to += width * 4) {
+        uint8_t * to = panel + (begin / group * width + j) * 4;
+        for (size_t k = begin; k < end; k += group, to += width * 4) {
             uint32_t some = 0;
             memcpy(&some, from + k, sn_min(group, m->K - k));
             some ^= flip;
@@ -158,6 +159,17 @@ static void pack_transposed(const struct matrix * m, size_t first, size_t column
             memcpy(to, &some, sizeof(some));
         }
     }
+}
+
+/* Of a transposed B: groups of 4 bytes are transposed like floats; others a line of the cache at a time. */
+static void pack_transposed(const struct matrix * m, size_t first, size_t columns, size_t width, uint8_t * panel)
+{
+    const size_t whole = m->tile->group == 4 && m->K % 4 == 0 ? m->K / 4 : 0;
+    m->table->layout.transpose_32f(m->b + first * m->K, m->K, columns, whole, panel, width * 4);
+    for (size_t i = 0; !m->with_sign && i < whole * width; ++i)
+        ((uint32_t *)(void *)panel)[i] ^= 0x80808080;
+    for (size_t k = whole * 4; k < m->K; k += SN_LINE)
+        pack_some(m, k, sn_min(k + SN_LINE, m->K), first, columns, width, panel);
 }
 
 /* The sum of each column, as a product with the row of ones. */
