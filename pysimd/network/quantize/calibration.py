@@ -59,10 +59,12 @@ def _sample(model: Model, given: Any) -> Sample:
 
 def runs(file: File, names: Sequence[str], samples: Sequence[Sample], step: Step) -> Iterator[dict[str, Array]]:
     """The values of tensors for each sample."""
-    model = load(file.encoded(names))
+    model: Any = load(file.encoded(names))
+    shapes = [{name: array.shape for name, array in sample.items()} for sample in samples]
+    run = model.prepare(shapes[0]) if all(each == shapes[0] for each in shapes) else model
     model.most_shapes = 1
     for sample in samples:
-        yield model(sample)
+        yield run(sample)
         step()
 
 

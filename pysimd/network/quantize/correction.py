@@ -11,7 +11,7 @@ from pysimd.network.quantize.calibration import Sample, Step, runs
 from pysimd.network.quantize.onnx_file import File, Node
 from pysimd.network.quantize.products import Product
 
-_MOST_SAMPLES = 8
+_MOST_SAMPLES, _LEAST_SAMPLES = 8, 3
 
 
 def correctable(products: Sequence[Product]) -> list[Product]:
@@ -32,28 +32,33 @@ def corrected(
     are computed, as each changes what those behind it read.
     """
     samples, products = samples[:_MOST_SAMPLES], correctable(products)
-    names = {p.node: p.node.outputs[0] for p in products}
-    right = _means(file, products, list(names.values()), samples, step)
+    right = _means(file, products, samples, step)
     found: dict[Node, Array] = {}
     for p in products:
         model = quantized(found)
         model.outputs = []  # what is behind it is not computed
-        name = names[p.node]
-        wrong = _means(model, [p], [name], samples, lambda: None)[name]
+        apart = right[p.node] - _means(model, [p], samples, lambda: None)[p.node]
         bias = np.zeros(p.outputs) if p.bias is None else p.bias.astype(np.float64)
-        found[p.node] = (bias + right[name] - wrong).astype(np.float32)
+        found[p.node] = (bias + _certain(apart)).astype(np.float32)
         step()
     return found
 
 
-def _means(
-    file: File, products: Sequence[Product], names: Sequence[str], samples: Sequence[Sample], step: Step
-) -> dict[str, Array]:
-    """Of each channel, or of each column."""
-    axes = {p.node.outputs[0]: 1 if p.node.op == "Conv" else -1 for p in products}
-    sums: dict[str, Array] = {name: np.zeros(()) for name in names}
-    for values in runs(file, names, samples, step):
-        for name in names:
-            x = np.moveaxis(values[name], axes[name], -1)
-            sums[name] = sums[name] + x.reshape(-1, x.shape[-1]).mean(0, dtype=np.float64)
-    return {name: each / len(samples) for name, each in sums.items()}
+def _certain(apart: Array) -> Array:
+    """The mean over samples, 0 where it is less than twice its standard error: what differs by chance stays."""
+    mean, count = apart.mean(0), len(apart)
+    if count < _LEAST_SAMPLES:
+        return np.asarray(mean)
+    error = apart.std(0, ddof=1) / count**0.5
+    return np.where(np.abs(mean) > 2 * error, mean, 0.0)
+
+
+def _means(file: File, products: Sequence[Product], samples: Sequence[Sample], step: Step) -> dict[Node, Array]:
+    """Of each sample and each channel, or each column."""
+    names = {p.node: p.node.outputs[0] for p in products}
+    found: dict[Node, list[Array]] = {node: [] for node in names}
+    for values in runs(file, list(names.values()), samples, step):
+        for node, name in names.items():
+            x = np.moveaxis(values[name], 1 if node.op == "Conv" else -1, -1)
+            found[node].append(x.reshape(-1, x.shape[-1]).mean(0, dtype=np.float64))
+    return {node: np.stack(each) for node, each in found.items()}
