@@ -201,3 +201,18 @@ def test_several_inputs() -> None:
     assert len(made.products) == 2
     with pytest.raises(ValueError, match="sample 0: the input 'n' is missing"):
         pysimd.quantize_model(model, [{"x": samples[0]["x"]}])
+
+
+def test_terms_of_columns_are_biases() -> None:
+    """Of products of two dimensions: others have no Gemm."""
+    for shape in ([3, 20], [2, 3, 20]):
+        net = Net()
+        a = net.add("Relu", net.add("Add", net.add("MatMul", "x", net.weight(20, 9)), net.weight(9)))
+        net.add("Add", net.weight(5), net.add("MatMul", a, net.weight(9, 5)), y="y")
+        data, x = net.bytes({"x": shape}, {"y": [*shape[:-1], 5]}), images(1, 6, *shape)
+        made = pysimd.quantize_model(data, x)
+        operators = Counter(node.op_type for node in loaded(made.data).graph.node)
+        assert (operators["Gemm"], operators["Add"]) == ((2, 0) if len(shape) == 2 else (0, 2))
+        assert made.products == ("node_t0", "node_t3") and error_of(made, data, x) < 2
+        kept = pysimd.quantize_model(data, x, keep_float=["node_t0", "node_t1"])
+        assert kept.products == ("node_t3",)

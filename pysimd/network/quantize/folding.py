@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from pysimd.annotations import Array
@@ -11,18 +13,20 @@ from pysimd.network.quantize.onnx_file import File, Node
 _Affine = tuple[Array, Array]
 
 
-def folded(file: File) -> File:
-    """The same model, in which products have as much in their weights as possible."""
+def folded(file: File, keep: Collection[str] = ()) -> File:
+    """The same model, in which products have as much in their weights as possible. keep : names of nodes, or of their
+    results, that stay as they are."""
     made = file.copy()
     users, uses = {name: node for node in made.nodes for name in node.inputs}, made.uses()
     place = {node: i for i, node in enumerate(made.nodes)}
     gone: set[Node] = set()
     for node in file.nodes:
-        product, last = _with_floats(made, node), node
+        stays = not {node.name, *node.outputs}.isdisjoint(keep)
+        product, last = None if stays else _with_floats(made, node), node
         while product is not None and uses[last.outputs[0]] == 1 and last.outputs[0] in users:
             reader = users[last.outputs[0]]
             affine = _affine(made, reader, last.outputs[0], product)
-            if affine is None:
+            if affine is None or reader.name in keep:
                 break
             product = _changed(made, product, affine)
             product.outputs, last = list(reader.outputs[:1]), reader

@@ -15,6 +15,7 @@ from pysimd.network.quantize import calibration, modes, report
 from pysimd.network.quantize.calibration import Sample
 from pysimd.network.quantize.correction import correctable, corrected
 from pysimd.network.quantize.folding import folded
+from pysimd.network.quantize.gemms import joined
 from pysimd.network.quantize.onnx_file import File, Node
 from pysimd.network.quantize.opsets import upgraded
 from pysimd.network.quantize.places import Places
@@ -102,11 +103,12 @@ def _refuse(name: str, value: Any, known: Sequence[Any]) -> None:
 def quantize(model: Any, samples: Any, options: Options, progress: Progress | None) -> QuantizedModel:
     """See :func:`pysimd.quantize_model`."""
     check(options, samples is not None)
-    file = folded(upgraded(File(model)))
-    products = products_of(file, options.keep_float)
-    if not products:
+    file = folded(upgraded(File(model)), options.keep_float)
+    if not products_of(file, options.keep_float):
         raise ValueError("the model has no Conv, Gemm or MatMul with weights that are known floats: nothing to quantise")
     given = [] if samples is None else calibration.checked(load(model), samples)
+    file = joined(file, given, options.keep_float)
+    products = products_of(file, options.keep_float)
     made, names, done = file, {}, []  # type: File, dict[str, str], list[Product]
     left = products
     if options.weight_bits == 4:
