@@ -130,6 +130,7 @@ STEP ?=
 accuracy: $(B)/tests/accuracy
 	$(RUN) $< $(STEP) $(if $(STEP),,> $(B)/accuracy.md && cp $(B)/accuracy.md docs/accuracy.md)
 
+ifeq ($(TARGET),linux)
 check: all check-programs
 	@echo "== tests/sh/check_library.sh"; tests/sh/check_library.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/sh/check_install.sh"; tests/sh/check_install.sh $(B) "$(CC)" $(RUN)
@@ -138,6 +139,10 @@ check: all check-programs
 	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
+else
+check: check-windows
+include tests/windows.mk
+endif
 
 .PHONY: operators
 operators: $(VENV)/test.stamp

@@ -20,7 +20,7 @@ $(LIMITS): $(LIMITS_OBJ) $(B)/commands/limits_link
 
 # ---- C tests: each tests/c/test_*.c is a program; check_*.c and check.c together are the checker. They are linked with internal.a
 # because the libraries hide internal functions. test_vec*.c are compiled once per instruction set, like kernels.
-TEST_CFLAGS := $(SN_CFLAGS) -Itests -Itests/c
+TEST_CFLAGS := $(SN_CFLAGS) -Itests -Itests/c -Itests/c/$(TARGET)
 VEC_SRC     := $(wildcard tests/c/test_vec*.c)
 TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out $(VEC_SRC),$(wildcard tests/c/test_*.c)))
 VOCABULARIES := $(foreach level,$(LEVELS),$(if $(KERNELS_$(level)),,$(level)))
@@ -53,7 +53,7 @@ $(B)/tests/check.o: $(B)/tests/families.h
 define vec_test_rules
 $(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/internal.a $(B)/commands/test $(B)/commands/$(2) $(B)/commands/program
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(2)) -Itests -Itests/c -MF $$@.d -MT $$@ $$< $$(B)/internal.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
+	$$(COMMAND_$(2)) -Itests -Itests/c -Itests/c/$(TARGET) -MF $$@.d -MT $$@ $$< $$(B)/internal.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
 endef
 $(foreach source,$(VEC_SRC),$(foreach isa,$(VOCABULARIES),$(eval $(call vec_test_rules,$(source),$(isa)))))
 

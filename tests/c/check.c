@@ -2,14 +2,10 @@
 #define _GNU_SOURCE
 #include "check_frame.h"
 #include "dispatch/dispatch.h"
-#include "stack.h"
+#include "runtime/os.h"
+#include "system.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #undef CHECK_FAMILY
 #define CHECK_FAMILY(name) void check_##name(void);
@@ -144,12 +140,7 @@ static void read_options(int argc, char ** argv)
 
 /* ---- families and processes */
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+static double seconds(void) { return (double)sn_os_now() * 1e-9; }
 
 static bool family_selected(size_t i) { return !frame_option.test || strcmp(frame_option.test, families[i].name) == 0; }
 
@@ -161,7 +152,7 @@ static void run_family(const struct family * family)
     frame_count.family_failed = 0;
     frame_refusals_clear();
     frame_level_in_use = frame_level[0];
-    alarm(frame_option.bench ? 0 : TIME_LIMIT);
+    system_alarm(frame_option.bench ? 0 : TIME_LIMIT);
     frame_run_rounds(family->run);
     if (!frame_option.bench)
         printf("%-15s %zu passed, %zu failed (%.1f s)\n", family->name, frame_count.passed - passed_before,
@@ -192,34 +183,16 @@ static void run_process(void)
 {
     if (!frame_option.stack) {
         run_families(NULL);
-    } else if (!run_on_stack(frame_option.stack << 10, run_families, NULL)) {
+    } else if (!system_run_on_stack(frame_option.stack << 10, run_families, NULL)) {
         fprintf(stderr, "check: no thread with a stack of %zu KB\n", frame_option.stack);
         exit(2);
     }
 }
 
-/* A process that does not finish counts as a failure: its results are unknown. */
-static void run_processes(void)
+static void run_one_process(size_t number)
 {
-    for (size_t i = 0; i < frame_option.jobs; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            frame_choose_process(i);
-            run_process();
-            exit(0);
-        }
-        if (child < 0) {
-            fprintf(stderr, "check: no process: %s\n", strerror(errno));
-            ++shared->failed;
-            break;
-        }
-    }
-    for (int status; wait(&status) > 0;) {
-        if (status != 0) {
-            fprintf(stderr, "check: a process ended by signal %d, with status %d\n", WTERMSIG(status), WEXITSTATUS(status));
-            __atomic_fetch_add(&shared->failed, 1, __ATOMIC_RELAXED);
-        }
-    }
+    frame_choose_process(number);
+    run_process();
 }
 
 static void require_family(void)
@@ -238,14 +211,14 @@ int main(int argc, char ** argv)
     require_family();
     choose_levels();
     fflush(stdout); /* otherwise every process would print the buffered text again */
-    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) {
+    shared = system_shared(sizeof(*shared));
+    if (!shared) {
         fprintf(stderr, "check: no memory for what processes share\n");
         return 2;
     }
     frame_share(sn_max(frame_option.jobs, 1));
     if (frame_option.jobs > 1 && !frame_option.bench)
-        run_processes();
+        shared->failed += system_processes(frame_option.jobs, run_one_process); /* results that are unknown */
     else
         run_process();
     if (frame_option.counts)

@@ -2,18 +2,18 @@
  * memory that all of them share. */
 #define _GNU_SOURCE
 #include "check_frame.h"
+#include "system.h"
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 static struct frame_process * processes;
 struct frame_process * frame_process;
 
 void frame_share(size_t number)
 {
-    processes = mmap(NULL, number * sizeof(*processes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (processes == MAP_FAILED) {
+    processes = system_shared(number * sizeof(*processes));
+    if (!processes) {
         fprintf(stderr, "check: no memory for what processes share\n");
         exit(2);
     }

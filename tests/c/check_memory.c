@@ -1,10 +1,9 @@
 /* Arrays between inaccessible pages, with canaries in the remainder of the first and last page. */
 #define _GNU_SOURCE
 #include "check_frame.h"
+#include "system.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { SLOTS = FRAME_ARRAYS + 4, SLACK = 256 };
 
@@ -38,14 +37,14 @@ void * frame_grow(void * block, size_t * capacity, size_t bytes)
 
 static void map(struct slot * slot, size_t bytes)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = system_page();
     if (slot->begin && slot->room >= bytes)
         return;
     if (slot->begin)
-        munmap(slot->begin - page, slot->room + 2 * page);
+        system_drop(slot->begin - page, slot->room + 2 * page);
     slot->room = (bytes + page - 1) / page * page;
-    unsigned char * all = mmap(NULL, slot->room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (all == MAP_FAILED || mprotect(all + page, slot->room, PROT_READ | PROT_WRITE) != 0)
+    unsigned char * all = system_pages(slot->room + 2 * page);
+    if (!all || !system_guard(all, page) || !system_guard(all + page + slot->room, page))
         frame_out_of_memory();
     slot->begin = all + page;
 }

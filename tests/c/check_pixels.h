@@ -4,10 +4,9 @@
 #define SN_CHECK_PIXELS_H
 
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "check_frame.h"
+#include "system.h"
 
 /* `size` bytes of 0xFF before a page that cannot be accessed; with --no-guards before one whose bytes are 0. */
 struct memory {
@@ -18,15 +17,15 @@ struct memory {
 
 static inline struct memory memory(size_t size)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = (size + page - 1) / page * page;
-    unsigned char * begin = mmap(NULL, inside + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (begin == MAP_FAILED || (!frame_option.no_guards && mprotect(begin + inside, page, PROT_NONE)))
+    const size_t page = system_page(), inside = (size + page - 1) / page * page;
+    unsigned char * begin = system_pages(inside + page);
+    if (!begin || (!frame_option.no_guards && !system_guard(begin + inside, page)))
         abort();
     memset(begin, 0xFF, inside);
     return (struct memory){begin + inside - size, size, inside + page, begin};
 }
 
-static inline void drop(struct memory m) { munmap(m.begin, m.whole); }
+static inline void drop(struct memory m) { system_drop(m.begin, m.whole); }
 
 static inline size_t element_of(SimdTensorDataType type)
 {

@@ -1,12 +1,9 @@
 /* Failures of a case: wrong results and crashes. Each is printed with the command that repeats it. */
 #define _GNU_SOURCE
 #include "check_frame.h"
+#include "system.h"
 
-#include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <unistd.h>
 
 enum { REPORTS = 20 }; /* failures of a family that are reported in full */
 
@@ -47,60 +44,37 @@ void frame_fail(const char * format, ...)
     fflush(stdout);
 }
 
-static sigjmp_buf crash;
-static volatile sig_atomic_t in_call;
-static pthread_t main_thread;
-static void * volatile crash_address;
-
 /* A crash of the function under test is a failure of its case; anywhere else it ends the program. */
-static void on_crash(int number, siginfo_t * info, void * machine)
+static void report_end(int number)
 {
-    (void)machine;
-    if (in_call && pthread_equal(pthread_self(), main_thread)) {
-        crash_address = info->si_addr;
-        siglongjmp(crash, number);
-    }
-    dprintf(STDERR_FILENO, "check: signal %d in %s [%s] on %s, --seed %llu\n", number, frame_case.function,
-            frame_case.geometry, frame_level_in_use, (unsigned long long)frame_option.seed);
-    _exit(1);
+    system_line("check: signal %d in %s [%s] on %s, --seed %llu\n", number, frame_case.function, frame_case.geometry,
+                frame_level_in_use, (unsigned long long)frame_option.seed);
 }
 
-void frame_catch_crashes(void)
-{
-    static char stack[1 << 16];
-    const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof(stack)};
-    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigaltstack(&alternative, NULL);
-    const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); ++i)
-        sigaction(signals[i], &action, NULL);
-    main_thread = pthread_self();
-}
+void frame_catch_crashes(void) { system_catch_crashes(report_end); }
 
-static void report_crash(int number, void * const * a)
+static void report_crash(int number, const char * address, void * const * a)
 {
-    const char * address = crash_address;
     for (size_t i = 0; i < frame_case.arrays; ++i) {
         const char * begin = a[i];
         const char * end = begin + frame_case.array[i].bytes;
         if (begin && address >= begin - 8192 && address < end + 4096) {
-            frame_fail("signal %d (%s) at %s %+lld bytes, which has %zu bytes", number, strsignal(number),
+            frame_fail("signal %d (%s) at %s %+lld bytes, which has %zu bytes", number, system_signal(number),
                        frame_case.array[i].name, (long long)(address - begin), frame_case.array[i].bytes);
             return;
         }
     }
-    frame_fail("signal %d (%s) at address %p", number, strsignal(number), (const void *)address);
+    frame_fail("signal %d (%s) at address %p", number, system_signal(number), (const void *)address);
 }
 
 bool frame_guarded(bool (*run)(const void * argument, void ** a), const void * argument)
 {
     static void * a[FRAME_ARRAYS];
-    const int number = sigsetjmp(crash, 1);
-    in_call = number == 0;
-    const bool good = number == 0 && run(argument, a);
-    in_call = 0;
+    bool good;
+    const char * address;
+    const int number = system_call(run, argument, a, &good, &address);
     if (number)
-        report_crash(number, a);
+        report_crash(number, address, a);
     return good;
 }
 

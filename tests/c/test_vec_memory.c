@@ -13,8 +13,7 @@
 
 #include <signal.h>
 #include <stddef.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "system.h"
 
 /* Arguments of the word being tested, for fault(). */
 static volatile size_t n_now, shift_now;
@@ -81,9 +80,9 @@ enum { WINDOW = 256, MISALIGNMENTS = 64 };
 
 static bool make_guarded(void)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint8_t *p = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED || mprotect(p, page, PROT_NONE) || mprotect(p + 2 * page, page, PROT_NONE))
+    size_t page = system_page();
+    uint8_t *p = system_pages(3 * page);
+    if (!p || !system_guard(p, page) || !system_guard(p + 2 * page, page))
         return false;
     guarded_begin = p + page;
     guarded_end = p + 2 * page;
