@@ -1,21 +1,22 @@
-/* For programs that are compiled once per instruction set: whether this machine can run them. */
+/* For programs that are compiled once per instruction set: whether this machine can run them. They are linked with the library's own
+ * detection, which test_cpu checks: __builtin_cpu_supports() of ziglang finds nothing on Windows. */
 #ifndef SN_TESTS_MACHINE_HAS_ISA_H
 #define SN_TESTS_MACHINE_HAS_ISA_H
 
-#include "runtime/common.h"
+#include "runtime/cpu.h"
 
 static inline bool machine_has_isa(void)
 {
 #if defined(__AVX512F__)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
+    const uint32_t needed = SN_CPU_AVX512F | SN_CPU_AVX512BW | SN_CPU_AVX512DQ | SN_CPU_AVX512VL | SN_CPU_FMA;
 #elif defined(__AVX2__)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const uint32_t needed = SN_CPU_AVX2 | SN_CPU_FMA;
 #elif defined(__SSE4_1__)
-    return __builtin_cpu_supports("sse4.1");
+    const uint32_t needed = SN_CPU_SSE41;
 #else
-    return true;
+    const uint32_t needed = 0;
 #endif
+    return (sn_cpu()->features & needed) == needed;
 }
 
 #endif
