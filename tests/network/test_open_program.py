@@ -344,7 +344,11 @@ def test_pooling_of_bytes(tmp_path: Path) -> None:
         node("QLinearGlobalAveragePool", ["p", "t", "z", "s", "z"], ["g"], domain="com.microsoft"),
         node("DequantizeLinear", ["g", "s", "z"], ["y"]),
     ]
-    weights = {"s": np.array(0.01, np.float32), "t": np.array(0.02, np.float32), "z": np.array(101, np.uint8)}
+    weights: dict[str, Array] = {
+        "s": np.array(0.01, np.float32),
+        "t": np.array(0.02, np.float32),
+        "z": np.array(101, np.uint8),
+    }
     model = _model(nodes, weights, {"x": (2, 70, "H", 9)})
     assert compare(model, {"x": (2, 70, "H", 9)}, [(16,), (9,), (33,)], tmp_path) == ""
     assert "SimdnetQuantizedPooling" in (tmp_path / "net.c").read_text()

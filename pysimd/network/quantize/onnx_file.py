@@ -11,7 +11,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network import onnx_reader
-from pysimd.network.convert.fold import DTYPES
+from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.onnx_messages import BYTES, Attribute, Message, Opset, Tensor, ValueInfo
 from pysimd.network.onnx_messages import Node as NodeMessage
 from pysimd.network.onnx_wire import Malformed, Wire
