@@ -104,6 +104,11 @@ class QuantizedGemm(SharingContext):
         super().__init__(create(lib.SimdnetQuantizedGemmInit, n, k, self._element.tensor), arguments)
 
     @property
+    def shape(self) -> Shape:
+        """The shape of `b`, (K, N)."""
+        return self._shape
+
+    @property
     def internal_buffer_size(self) -> int:
         """The number of bytes that the context holds now."""
         return int(lib.SimdnetQuantizedGemmInternalBufferSize(self._open()))

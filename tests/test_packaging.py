@@ -206,7 +206,7 @@ def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, p
 
 def test_libraries_in_documents_are_those_of_the_build() -> None:
     """The libraries that a program needs besides the static library, wherever they are documented."""
-    (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "libsrc" / "library.mk").read_text(), re.MULTILINE)
+    (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "libsrc" / "linux.mk").read_text(), re.MULTILINE)
     page = (ROOT / "docs/installing.md").read_text()
     (told,) = re.findall(r"the static library; link with `(.*)`", page)
     assert told == needed

@@ -19,6 +19,8 @@ WITH_PARAMS = [name for name, (context, _) in CONTEXTS.items() if context._weigh
 def another(context: Any, batch: int = 5) -> Any:
     """A context without parameters, for another number of images."""
     options = dict(context._arguments)
+    if "src_shape" not in options:  # any number of rows
+        return type(context)(**options)
     return type(context)((batch, *options.pop("src_shape")[1:]), **options)
 
 
@@ -33,7 +35,7 @@ def test_all_classes(name: str, isa: str, rng: np.random.Generator) -> None:
     assert second.internal_buffer_size < first.internal_buffer_size or name in COPIED
     many = np.concatenate([x, x, x[:1]])
     first.close()
-    assert np.array_equal(second(many)[:2], y)
+    assert np.array_equal(second(many)[: len(y)], y)
     again = pickle.loads(pickle.dumps(second))
     assert again.internal_buffer_size > second.internal_buffer_size or name in COPIED
     assert np.array_equal(again(many), second(many))

@@ -210,6 +210,19 @@ def _grid_sample(node: Node, x: Array, grid: Array) -> Array:
     return pysimd.grid_sample(x, grid, mode, node.get("padding_mode", "zeros"), bool(node.get("align_corners", 0)))
 
 
+def _roi_align(node: Node, x: Array, regions: Array, images: Array) -> Array:
+    return pysimd.roi_align(
+        x,
+        regions,
+        images,
+        (node.get("output_height", 1), node.get("output_width", 1)),
+        spatial_scale=node.get("spatial_scale", 1.0),
+        sampling_ratio=node.get("sampling_ratio", 0),
+        mode=node.get("mode", "avg"),
+        half_pixel=node.get("coordinate_transformation_mode", "half_pixel") == "half_pixel",
+    )
+
+
 # ---- products and recurrent layers
 
 
@@ -625,6 +638,7 @@ OPERATORS = {
     "Resize": Operator(_resize, ("float32", "uint8"), images=True),
     "Upsample": Operator(_upsample, ("float32", "uint8"), images=True),
     "GridSample": Operator(_grid_sample),
+    "RoiAlign": Operator(_roi_align, data=2),
     "Gather": _moves(lambda node, x, indices: pysimd.gather(x, indices, axis=node.get("axis", 0))),
     "GatherElements": Operator(_gather_elements, ("float32", "uint8")),
     "TopK": Operator(_top_k, _REDUCED),

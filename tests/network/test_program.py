@@ -176,10 +176,19 @@ def test_the_example_prints_numbers_of_every_type(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
 def test_every_operator_of_a_batch_is_written(layout: str, tmp_path: Path) -> None:
-    """With the same bits."""
+    """With the same bits; `elsewhere` are those of test_run_time.py."""
     model = Batch().model()
     runner = model.prepare(layout=layout)
-    elsewhere = {"CumulativeSum", "Elementwise", "GatherNd", "ScatterElements", "ScatterNd", "Select"}  # test_run_time.py
+    elsewhere = {
+        "CumulativeSum",
+        "Elementwise",
+        "ExactBinary",
+        "GatherNd",
+        "RoiAlign",
+        "ScatterElements",
+        "ScatterNd",
+        "Select",
+    }
     assert {*operators._RULES} - {step.node.operator for step in runner.steps} <= {"Host", *elsewhere}
     model.compile(tmp_path, layout=layout, name="net")
     given = inputs_of(runner)

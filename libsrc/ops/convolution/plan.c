@@ -376,7 +376,7 @@ bool sn_convolution_alike(const struct sn_convolution * c, const struct sn_convo
 }
 
 /* Parameters that this plan has not packed. */
-static void use_packed(struct sn_convolution * c, void * packed, const float * param)
+static void use_packed(struct sn_convolution * c, void * packed, const sn_32f * param)
 {
     c->packed = packed;
     c->packedSize = 0;

@@ -38,6 +38,8 @@ _ELEMENTWISE = {
 }  # fmt: skip
 #: Of these the first input moves.
 _MOVES = {"Expand", "Gather", "GatherElements", "Pad", "Reshape", "Resize", "Slice", "Transpose"}
+#: The attributes of a QuantizedPool that are not those of MaxPool.
+_LARGEST = {"kind": "max", "count_include_pad": False, "scales": (1.0, 1.0), "zeros": (0, 0)}
 _KNOWN = {*_ELEMENTWISE, *_MOVES, "Concat"}
 
 _MOST_PARTS = 256  # of a form: it grows with each Concat
@@ -334,12 +336,8 @@ class _Made:
 
     def end(self, node: Node, found: _Function) -> None:
         """Tables and moves in place of a node."""
-        self._origin, dtype = node.origin, self._graph.types[node.output].dtype
-        largest = any(form[0] == "move" and form[1] == "MaxPool" for form, _ in _with_parts(found.form, found.parts))
-        flip, before = 128 if largest and dtype == "int8" else 0, len(self._nodes)
-        name = self._of(found.form, found.parts, "uint8" if flip else dtype, flip)
-        if flip:
-            name = self._looked_up(name, np.arange(256, dtype=np.uint8) ^ np.uint8(flip), dtype)
+        self._origin, before = node.origin, len(self._nodes)
+        name = self._of(found.form, found.parts, self._graph.types[node.output].dtype)
         if not self._graph.is_output(node.output):
             self._names[node.output] = name
         elif len(self._nodes) > before and self._nodes[-1].output == name:
@@ -357,23 +355,24 @@ class _Made:
         """The tensor that now has the values of another one."""
         return self._names.get(name, name)
 
-    def _of(self, form: _Form, parts: Sequence[str], dtype: str, flip: int) -> str:
+    def _of(self, form: _Form, parts: Sequence[str], dtype: str) -> str:
         """The tensor of a form."""
         if form[0] == "bytes":
-            return self._looked_up(self._named(form[1]), self._tables.table(parts[0]) ^ np.uint8(flip), dtype)
+            return self._looked_up(self._named(form[1]), self._tables.table(parts[0]), dtype)
         if form[0] == "floats":
-            name = self._replayed(self._named(form[1]), parts[0])
-            return self._looked_up(name, np.arange(256, dtype=np.uint8) ^ np.uint8(flip), dtype)
+            return self._replayed(self._named(form[1]), parts[0])
         node, inputs, begin = self._tables.moving(form), [], 0
         attributes = dict(node.attributes)
         for each in form[4]:
             own = parts[begin : begin + _count(each)]
             begin += len(own)
             if each[0] == "number":
-                attributes["value"] = (self._tables.table(own[0]) ^ np.uint8(flip)).view(dtype)[0].item()
+                attributes["value"] = self._tables.table(own[0]).view(dtype)[0].item()
             else:
-                inputs.append(self._of(each, own, dtype, flip))
+                inputs.append(self._of(each, own, dtype))
         others = [self._named(name) for name in form[3]]
+        if node.operator == "MaxPool" and dtype == "int8":
+            return self._add("QuantizedPool", inputs, {**attributes, **_LARGEST})
         return self._add(node.operator, (*inputs, *others), attributes)
 
     def _looked_up(self, name: str, table: Array, dtype: str) -> str:
