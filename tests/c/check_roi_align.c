@@ -54,7 +54,7 @@ static double value(const SimdnetRoiAlignParameters * q, const sn_32f * plane, c
         for (float i = 0; i < d[1].samples; ++i) {
             size_t y[2], x[2];
             double v[2], h[2];
-            const bool all = sides(&d[0], by, j, y, v) & sides(&d[1], bx, i, x, h);
+            const bool inside = sides(&d[0], by, j, y, v), all = sides(&d[1], bx, i, x, h) && inside;
             for (int k = 0; k < 4; ++k) {
                 const double product = all ? v[k / 2] * h[k % 2] * (double)plane[y[k / 2] * q->srcW + x[k % 2]] : 0;
                 sum += product;
