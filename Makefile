@@ -71,8 +71,10 @@ endif
 # The number of parallel jobs for programs in a recipe. It is known only there.
 JOBS = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 
-# The system that the library is for: linux or windows.
-TARGET ?= linux
+# The system that the library is for: linux or windows. Other projects have a variable of this name in the environment.
+ifneq ($(origin TARGET),command line)
+TARGET := linux
+endif
 TOOLS  := $(if $(filter file,$(origin BUILD)),,$(BUILD)/).venv-tools
 space  := $(subst ,, )
 SOME   := $(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))

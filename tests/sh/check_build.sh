@@ -45,10 +45,12 @@ expect 'files compiled by another compiler' "$(compiled CC="env $cc")" "$objects
 expect "files compiled with other flags of $name" "$(compiled "FLAGS_$name=$flags -DOTHER")" "$level"
 expect 'files compiled with other LDFLAGS' "$(compiled LDFLAGS="${LDFLAGS:-} -s")" 0
 expect 'libraries linked with other LDFLAGS' "$(linked)" 1
-sed "s|libsrc/library.mk|$work/library.mk|" Makefile > "$work/Makefile"
+sed "s|libsrc/library.mk|$work/library.mk|; s|libsrc/\$(TARGET).mk|$work/linux.mk|" Makefile > "$work/Makefile"
+cp libsrc/linux.mk "$work/linux.mk"
 sed 's/^WARNINGS *:=/& -Wextra/' libsrc/library.mk > "$work/library.mk"
 expect 'files compiled after a change to the Makefile' "$(compiled -f "$work/Makefile")" "$objects"
-sed 's/-z,relro/-z,norelro/' libsrc/library.mk > "$work/library.mk"
+cp libsrc/library.mk "$work/library.mk"
+sed 's/-z,relro/-z,norelro/' libsrc/linux.mk > "$work/linux.mk"
 expect 'files compiled after a change to how is linked' "$(compiled -f "$work/Makefile")" 0
 expect 'libraries linked after it' "$(linked)" 1
 make_it -q all
