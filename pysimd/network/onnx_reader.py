@@ -18,7 +18,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
-from pysimd.network.convert.fold_node import DTYPES
+from pysimd.network.convert.fold_node import DTYPES, OF_BITS
 from pysimd.network.graph import name_of
 from pysimd.network.mapped import refuse_devices
 from pysimd.network.onnx_messages import (
@@ -51,8 +51,14 @@ _BFLOAT16 = 16
 _OVERRIDABLE = 4  # the version of the format since which an input that is a weight too can be given in its place
 _ONNX_DOMAINS = ("", "ai.onnx")
 _EXTERNAL = 1  # the place of data
+_TYPES_OF_VALUES = {**DTYPES, 16: "bfloat16", **{number: name for number, (name, _) in OF_BITS.items()}}
+#: Operators whose first input has the type of the result.
+_MOVES = {
+    "Concat", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose",
+    "Unsqueeze",
+}  # fmt: skip
 
-_TENSOR, _GRAPH = 4, 5  # types of attributes
+_INT, _TENSOR, _GRAPH = 2, 4, 5  # types of attributes
 _ATTRIBUTES: Mapping[int, Callable[[Attribute], Any]] = {
     1: lambda a: a.f,
     2: lambda a: a.i,
@@ -139,6 +145,7 @@ class _Reader:
         self._folders = folders
         self._functions: dict[tuple[str, str, str], Function] = {}
         self._files: dict[Path, Array] = {}  # mapped once, as each map holds a descriptor
+        self._of_bits: dict[str, int] = {}  # the types of tensors of a few bits
         self._opset, self._inlined_bytes, self._calls = 0, 0, count()
         self._nodes, self._values, self._names = 0, 0, 0
 
@@ -170,7 +177,9 @@ class _Reader:
         outputs = [_value(value) for value in graph.output]
         if not all(value.name for value in (*inputs, *outputs)):
             raise ValueError("an input or an output of the graph has no name")
-        nodes = [self._node(node, depth) for node in self._expanded(graph.node, 0)]
+        messages = self._expanded(graph.node, 0)
+        self._find_bits(graph, messages)
+        nodes = [self._node(node, depth) for node in messages]
         return Source(graph.name, self._opset, inputs, outputs, nodes, weights, given)
 
     def _with_numbers(self, source: Source) -> Source:
@@ -193,12 +202,32 @@ class _Reader:
         if self._names > _MOST_NAMES:
             raise ValueError(f"the nodes of the model have more than {_MOST_NAMES} inputs and outputs")
 
+    def _find_bits(self, graph: Graph, nodes: Iterable[Node]) -> None:
+        """The tensors of a few bits for each element: the source has bytes in their place."""
+        found = self._of_bits
+        found.update((tensor.name, tensor.data_type) for tensor in graph.initializer if tensor.data_type in OF_BITS)
+        for value in graph.input:
+            tensor = value.type.tensor_type
+            if tensor is not None and tensor.elem_type in OF_BITS:
+                found[value.name] = tensor.elem_type
+        for node in nodes:
+            number = found.get(node.input[0], 0) if node.op_type in _MOVES and node.input else 0
+            if node.op_type == "Constant":
+                number = next((a.t.data_type for a in node.attribute if a.name == "value" and a.t), 0)
+            if number in OF_BITS:
+                found.update(dict.fromkeys(node.output, number))
+
     def _node(self, node: Node, depth: int) -> SourceNode:
         attributes: dict[str, Any] = {a.name: a for a in node.attribute}
+        op, inputs = node.op_type, tuple(node.input)
+        if self._of_bits and op in ("QuantizeLinear", "CastLike") and inputs[-1] in self._of_bits:
+            op, inputs, name = ("Cast", inputs[:1], "to") if op == "CastLike" else (op, inputs, "output_dtype")
+            attributes[name] = chosen = Attribute()  # the type of the result, which is that of the last input
+            chosen.name, chosen.type, chosen.i = name, _INT, self._of_bits[node.input[-1]]
         for name, a in attributes.items():
             if a.type == _GRAPH:
                 attributes[name] = self._graph(a.g or Graph(), depth + 1)
-        return SourceNode(node.op_type, tuple(node.input), tuple(node.output), attributes, node.name, node.domain)
+        return SourceNode(op, inputs, tuple(node.output), attributes, node.name, node.domain)
 
     def _attributes(self, node: SourceNode) -> dict[str, Any]:
         try:
@@ -258,18 +287,31 @@ class _Reader:
         what = f"the weight {tensor.name!r}" if tensor.name else "a constant"
         if any(n < 0 for n in shape):
             raise ValueError(f"{what} has the shape {shape}")
+        if tensor.data_type in OF_BITS:
+            return self._unpacked(tensor, what, shape)
         if tensor.data_type not in DTYPES and tensor.data_type != _BFLOAT16:
             raise ValueError(f"{what} has type {tensor.data_type} of ONNX, which is not supported")
-        dtype = _dtype_of(tensor.data_type)
-        if tensor.data_location == _EXTERNAL:
-            array = self._external(tensor, what, prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
-        elif tensor.raw_data is not None:
-            array = _raw(tensor.raw_data, what, shape, dtype)
-        else:
-            array = _typed(tensor, what, shape, dtype)
+        array = self._stored(tensor, what, shape, _dtype_of(tensor.data_type))
         if tensor.data_type == _BFLOAT16:  # the upper halves of floats
             array = (array.astype(np.uint32) << 16).view(np.float32)
         return array.astype(np.float32) if array.dtype == np.float16 else array
+
+    def _stored(self, tensor: Tensor, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+        """The numbers as they are in the file."""
+        if tensor.data_location == _EXTERNAL:
+            return self._external(tensor, what, prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
+        if tensor.raw_data is not None:
+            return _raw(tensor.raw_data, what, shape, dtype)
+        return _typed(tensor, what, shape, dtype)
+
+    def _unpacked(self, tensor: Tensor, what: str, shape: Sequence[int]) -> Array:
+        """Numbers of a few bits, several of them in a byte, the first in the lowest bits, as bytes."""
+        name, bits = OF_BITS[tensor.data_type]
+        packed = self._stored(tensor, what, (-(-prod(shape) * bits // 8),), np.dtype(np.uint8))
+        every = packed[:, None] >> np.arange(0, 8, bits, dtype=np.uint8) & np.uint8((1 << bits) - 1)
+        found = every.reshape(-1)[: prod(shape)].reshape(shape)
+        sign = np.uint8(1 << (bits - 1) if name == "int8" else 0)
+        return ((found ^ sign) - sign).view(name)
 
     def _external(self, tensor: Tensor, what: str, nbytes: int) -> Array:
         """Bytes of another file, mapped."""
@@ -409,7 +451,7 @@ def _value(value: ValueInfo) -> Value:
     if value.type.tensor_type is None and others:
         return Value(value.name, others[0], None)
     tensor = value.type.tensor_type or TensorType()
-    dtype = "bfloat16" if tensor.elem_type == 16 else DTYPES.get(tensor.elem_type, f"type {tensor.elem_type} of ONNX")
+    dtype = _TYPES_OF_VALUES.get(tensor.elem_type, f"type {tensor.elem_type} of ONNX")
     dims = None if tensor.shape is None else tuple(map(_dimension, tensor.shape.dim))
     return Value(value.name, dtype, dims)
 

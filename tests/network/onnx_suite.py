@@ -61,13 +61,20 @@ def _stored(folder: Path) -> list[tuple[list[Any], list[Any]]]:
     return [(tensors(data, "input"), tensors(data, "output")) for data in sorted(folder.glob("test_data_set*"))]
 
 
+#: Models have bytes in place of integers of a few bits.
+_OF_BITS = {"int4": "int8", "int2": "int8", "uint4": "uint8", "uint2": "uint8"}
+
+
 def array_of(value: Any) -> Any:
-    """Tensors of types that NumPy does not have as arrays of ml_dtypes; a contiguous array; a sequence as it is."""
+    """Tensors of types that NumPy does not have as arrays of ml_dtypes, of a few bits as bytes; a sequence as it is."""
     if isinstance(value, onnx.TensorProto):
         value = onnx.numpy_helper.to_array(value)
     if isinstance(value, list):
         return list(map(array_of, value))
-    return value if value is None else np.asarray(value, order="C")
+    if value is None:
+        return None
+    array = np.asarray(value, order="C")
+    return array.astype(_OF_BITS.get(array.dtype.name, array.dtype))
 
 
 # ---- messages, as we read them and as the package does

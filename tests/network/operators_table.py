@@ -49,7 +49,7 @@ PART = """\
 - The library computes in float32; weights of float16, bfloat16 and float64 are converted when they are loaded. Integers are
   int32, int64, uint64, int8, uint8 and bool; NumPy computes those of 16 bits, uint32, float64 and the operators of its
   rows, and a model with such a step cannot be compiled to C. Nodes that depend only on constants and shapes are computed
-  by `prepare()`.
+  by `prepare()`. Integers of 4 and 2 bits are int8 or uint8 in inputs, outputs and memory.
 - *Limits* are the cases in which an operator is not supported.
 
 | Operator | Versions | Computed by | Cases | Limits |

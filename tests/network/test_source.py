@@ -19,6 +19,7 @@ import pysimd  # noqa: E402
 from network import fuzz as network_fuzz  # noqa: E402
 from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.source import Value  # noqa: E402
+from support import Array  # noqa: E402
 
 FLOAT = TensorProto.FLOAT
 ONE = numpy_helper.from_array(np.ones(1, np.float32), "w")
@@ -92,6 +93,82 @@ def test_half_precision_is_widened(kind: int, raw: bool) -> None:
         tensor = helper.make_tensor("w", kind, (3,), data, True)
     found = onnx_reader.read(with_weight(tensor)).weights["w"]
     np.testing.assert_array_equal(found, np.array([1, -2.5, 0.125], np.float32), strict=True)
+
+
+BITS = {"uint4": (21, "uint8", 4), "int4": (22, "int8", 4), "uint2": (25, "uint8", 2), "int2": (26, "int8", 2)}
+
+
+def of_bits(name: str, *shape: int, seed: int = 0) -> tuple[Array, bytes]:
+    """Random integers of a few bits, and the bytes in which a file has them: the first ones in the lowest bits."""
+    _, dtype, bits = BITS[name]
+    least = -(1 << (bits - 1)) if dtype == "int8" else 0
+    array = np.random.default_rng(seed).integers(least, least + (1 << bits), shape).astype(dtype)
+    every = np.zeros(-(-array.size * bits // 8) * (8 // bits), np.uint8)
+    every[: array.size] = array.reshape(-1).view(np.uint8) & ((1 << bits) - 1)
+    parts = every.reshape(-1, 8 // bits) << np.arange(0, 8, bits, dtype=np.uint8)
+    return array, np.bitwise_or.reduce(parts, axis=1).astype(np.uint8).tobytes()
+
+
+def tensor_of_bits(name: str, shape: tuple[int, ...], data: bytes, raw: bool = True) -> Any:
+    tensor = TensorProto(name="w", data_type=BITS[name][0], dims=shape)
+    if raw:
+        tensor.raw_data = data
+    else:
+        tensor.int32_data.extend(data)
+    return tensor
+
+
+@pytest.mark.parametrize("name", BITS)
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("shape", [(), (1,), (3, 5), (2, 8), (0, 4), (4, 3, 7)])
+def test_integers_of_a_few_bits(name: str, raw: bool, shape: tuple[int, ...]) -> None:
+    array, data = of_bits(name, *shape)
+    found = onnx_reader.read(with_weight(tensor_of_bits(name, shape, data, raw))).weights["w"]
+    np.testing.assert_array_equal(found, array, strict=True)
+    with pytest.raises(ValueError, match=r"'w' (has|cannot be read)"):
+        onnx_reader.read(with_weight(tensor_of_bits(name, shape, data + b"1", raw)))
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_quantized_to_a_few_bits(name: str) -> None:
+    """The type of the zero point, known, moved or given, is that of the result; so is that which CastLike is like."""
+    number, dtype, bits = BITS[name]
+    zero, data = of_bits(name, 1, seed=3)
+    least = -(1 << (bits - 1)) if dtype == "int8" else 0
+    x = np.linspace(-20, 20, 81, dtype=np.float32)
+    expected = np.clip(np.rint(x) + zero[0], least, least + (1 << bits) - 1)
+    scale = numpy_helper.from_array(np.ones((), np.float32), "s")
+    for moved, given in ((False, False), (True, False), (False, True)):
+        nodes = [helper.make_node("Identity", ["w"], ["z"])] if moved else []
+        nodes.append(helper.make_node("QuantizeLinear", ["x", "s", "z" if moved else "w"], ["q"]))
+        nodes.append(helper.make_node("DequantizeLinear", ["q", "s"], ["y"]))
+        inputs = [value("x", [81]), *([helper.make_tensor_value_info("w", number, [1])] if given else [])]
+        weights = [scale, *([] if given else [tensor_of_bits(name, (1,), data)])]
+        message = model(nodes, weights, inputs=inputs)
+        message.opset_import[0].version, message.ir_version = 25, 13
+        run = pysimd.load(message).prepare()
+        assert np.array_equal(run({"x": x, **({"w": zero} if given else {})})["y"], expected)
+    nodes = [helper.make_node("CastLike", ["x", "w"], ["c"]), helper.make_node("Cast", ["c"], ["y"], to=1)]
+    message = model(nodes, [tensor_of_bits(name, (1,), data)], inputs=[value("x", [81])])
+    message.opset_import[0].version, message.ir_version = 25, 13
+    wrapped = ((np.trunc(x).astype(int) - least) & ((1 << bits) - 1)) + least
+    assert np.array_equal(pysimd.load(message).prepare()(x)["y"], wrapped)
+
+
+def test_weights_of_4_bits_in_blocks() -> None:
+    """As exporters write a product: DequantizeLinear of blocks along the inputs."""
+    weight, data = of_bits("int4", 64, 10)
+    scale = np.random.default_rng(1).uniform(0.01, 0.1, (4, 10)).astype(np.float32)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s"], ["f"], axis=0, block_size=16),
+        helper.make_node("MatMul", ["x", "f"], ["y"]),
+    ]
+    weights = [tensor_of_bits("int4", weight.shape, data), numpy_helper.from_array(scale, "s")]
+    message = model(nodes, weights, inputs=[value("x", [3, 64])])
+    message.opset_import[0].version, message.ir_version = 21, 10
+    x = np.random.default_rng(2).standard_normal((3, 64)).astype(np.float32)
+    found = pysimd.load(message).prepare()(x)["y"]
+    np.testing.assert_allclose(found, x @ (weight * scale.repeat(16, axis=0)), 1e-4, 1e-5)
 
 
 @pytest.mark.parametrize("length", [0, 1, 100, 1023, 1024, 1025, 5000])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pysimd.annotations import Array
-from pysimd.network.convert.fold_node import Node, bounded, dtype_of
+from pysimd.network.convert.fold_node import OF_BITS, Node, bounded, dtype_of, limits_of
 from pysimd.network.convert.windows import affine_grid, max_pool, max_unpool
 from pysimd.network.sizes import array_of, broadcast_shapes, is_open, whole
 
@@ -46,6 +46,15 @@ def _cast_to(x: Array, dtype: Any) -> Array:
     most = 2.0**63 if dtype.itemsize == 8 or dtype == np.uint32 else 2.0**31
     kept: Array = np.where((number >= -most) & (number < most), number, -most)
     return kept.astype(np.int64).astype(dtype)
+
+
+def _cast(node: Node, x: Array) -> Any:
+    """Integers of a few bits wrap around."""
+    number = int(node.get("to"))
+    if number not in OF_BITS:
+        return _cast_to(x, dtype_of(number))
+    name, least, most = limits_of(number)
+    return (((_cast_to(x, np.dtype(np.int64)) - least) & (most - least)) + least).astype(name)
 
 
 def _shape(node: Node, x: Array) -> Any:
@@ -266,7 +275,7 @@ def _trilu(node: Node, x: Array, k: Any = None) -> Any:
 
 MOVES: dict[str, Callable[..., Any]] = {
     "AffineGrid": _affine_grid,
-    "Cast": lambda node, x: _cast_to(x, dtype_of(node.get("to"))),
+    "Cast": _cast,
     "CastLike": lambda node, x, like: _cast_to(x, like.dtype),
     "Concat": lambda node, *arrays: np.concatenate(arrays, int(node.get("axis", 1))),
     "Constant": _constant,

@@ -21,6 +21,20 @@ DTYPES = {
 }  # fmt: skip
 
 
+#: Types of a few bits, by their numbers: the type of NumPy whose elements have their values, and the bits.
+OF_BITS = {21: ("uint8", 4), 22: ("int8", 4), 25: ("uint8", 2), 26: ("int8", 2)}
+
+
+def limits_of(number: int) -> tuple[str, int, int]:
+    """A type of integers with a number of ONNX: the type of its elements here, its least and its largest number."""
+    name, bits = OF_BITS.get(number, ("", 0))
+    name = name or dtype_of(number).name
+    if not bits:
+        return name, int(np.iinfo(name).min), int(np.iinfo(name).max)
+    least = -(1 << (bits - 1)) if name == "int8" else 0
+    return name, least, least + (1 << bits) - 1
+
+
 class Node:
     """A node whose inputs are known."""
 

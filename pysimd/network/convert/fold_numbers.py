@@ -11,7 +11,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
-from pysimd.network.convert.fold_node import MOST_BYTES, Node, bounded, bounded_broadcast, dtype_of
+from pysimd.network.convert.fold_node import MOST_BYTES, OF_BITS, Node, bounded, bounded_broadcast, limits_of
 from pysimd.network.sizes import broadcast_shapes
 
 # ---- arithmetic
@@ -296,10 +296,13 @@ def _dequantize(node: Node, x: Array, scale: Array, zero: Any = None) -> Any:
 
 
 def _quantize(node: Node, x: Array, scale: Array, zero: Any = None) -> Any:
-    dtype = zero.dtype if zero is not None else dtype_of(node.get("output_dtype", 0) or 2)
+    chosen = int(node.get("output_dtype", 0))
+    if chosen not in OF_BITS and zero is not None:
+        dtype, least, most = zero.dtype.name, np.iinfo(zero.dtype).min, np.iinfo(zero.dtype).max
+    else:
+        dtype, least, most = limits_of(chosen or 2)
     factor, offset = _scales(node, x, scale, zero)
-    limits = np.iinfo(dtype)
-    return np.clip(np.rint(x / factor) + offset.astype(np.int64), limits.min, limits.max).astype(dtype)
+    return np.clip(np.rint(x / factor) + offset.astype(np.int64), least, most).astype(dtype)
 
 
 NUMBERS: dict[str, Callable[..., Any]] = {

@@ -11,7 +11,7 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, converts
 from pysimd.network.convert.fold_moves import Part, parts
-from pysimd.network.convert.fold_node import DTYPES
+from pysimd.network.convert.fold_node import DTYPES, OF_BITS, limits_of
 from pysimd.network.open_arrays import full, is_array, later
 from pysimd.network.operators import axis_within
 from pysimd.network.ranks import MOST
@@ -83,7 +83,9 @@ def _dropout(c: Conversion, node: SourceNode) -> None:
 @converts("Cast", "CastLike", any_type=True)
 def _cast(c: Conversion, node: SourceNode) -> None:
     """Floats of 16 bits are float32 here."""
-    source = c.dtype(0)
+    source, number = c.dtype(0), int(c.attribute("to", 0))
+    if number in OF_BITS:
+        return c.give(_lowest_bits(c, number)) if source in CAST_TYPES else c.by_numpy()
     if node.op == "Cast":
         target = {**DTYPES, 16: "bfloat16"}.get(int(c.attribute("to")), "")
     else:
@@ -96,6 +98,16 @@ def _cast(c: Conversion, node: SourceNode) -> None:
     if source == target or (source in CAST_TYPES and target in CAST_TYPES):
         return c.give(c.cast(c.tensor(0), target))
     return c.by_numpy()
+
+
+def _lowest_bits(c: Conversion, number: int) -> str:
+    """Input 0 as integers of a few bits, which wrap around."""
+    dtype, least, most = limits_of(number)
+    x = c.elementwise("and", c.cast(c.tensor(0), "int32"), np.array(most - least, np.int32))
+    if least:
+        sign = np.array(-least, np.int32)
+        x = c.elementwise("subtract", c.elementwise("xor", x, sign), sign)
+    return c.cast(x, dtype)
 
 
 @converts("Shape", any_type=True)

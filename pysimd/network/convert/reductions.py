@@ -9,6 +9,7 @@ import numpy as np
 
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, Value, converts, converts_others, float32_of
+from pysimd.network.convert.fold_node import OF_BITS, limits_of
 from pysimd.network.convert.fold_numbers import of_blocks
 from pysimd.network.convert.quantized import exact, integers
 from pysimd.network.open_arrays import spread
@@ -131,6 +132,7 @@ def _flat(c: Conversion, i: int) -> str:
 
 
 _TYPES = {2: "uint8", 3: "int8", 4: "uint16", 5: "int16"}
+_NUMBERS = {name: number for number, name in _TYPES.items()}
 
 
 @converts("QuantizeLinear", "com.microsoft.QuantizeLinear", any_type=True)
@@ -138,21 +140,24 @@ def _quantize(c: Conversion, node: SourceNode) -> None:
     if c.dtype(0) not in ("float32", "int32"):
         raise Unsupported(f"its input is {c.dtype(0)}, supported are float32 and int32")
     chosen = int(c.attribute("output_dtype", 0)) or 2
-    dtype = c.dtype(2) if c.has(2) else _TYPES.get(chosen, "")
+    of_bits = chosen in OF_BITS
+    dtype = OF_BITS[chosen][0] if of_bits else c.dtype(2) if c.has(2) else _TYPES.get(chosen, "")
+    if of_bits and c.has(2) and c.dtype(2) != dtype:
+        raise Unsupported(f"the zero point has type {c.dtype(2)}, expected {dtype} for output_dtype {chosen}")
     if dtype not in _TYPES.values():
         what = f"the zero point has type {dtype}" if dtype else f"output_dtype is {chosen}"
         raise Unsupported(f"{what}, supported are {', '.join(_TYPES.values())}")
     x = c.cast(c.tensor(0), "float32")
-    if dtype in _BYTES and not c.attribute("block_size", 0):
+    if dtype in _BYTES and not of_bits and not c.attribute("block_size", 0):
         names, axis = _parameters(c)
         return c.give(c.add("Quantize", x, *names, axis=axis, dtype=dtype))
-    limits = np.iinfo(dtype)
+    _, least, most = limits_of(chosen if of_bits else _NUMBERS[dtype])
     y = c.unary(str(exact(c, "divide", x, _spread_along(c, 1))), "rint")
     if c.has(2):
         zero = _spread_along(c, 2)
         y = str(exact(c, "add", y, c.cast(zero, "float32") if isinstance(zero, str) else zero.astype(np.float32)))
-    y = c.select(c.elementwise("not_equal", y, y), np.float32(limits.min), y)  # NaN is the least number
-    return c.give(c.cast(c.cast(c.unary(y, "restrict_range", limits.min, limits.max), "int32"), dtype))
+    y = c.select(c.elementwise("not_equal", y, y), np.float32(least), y)  # NaN is the least number
+    return c.give(c.cast(c.cast(c.unary(y, "restrict_range", least, most), "int32"), dtype))
 
 
 @converts("DequantizeLinear", "com.microsoft.DequantizeLinear", any_type=True)
