@@ -32,7 +32,7 @@ EXCEPTIONS := $(if $(filter x86_64,$(ARCH)),$(if $(IS_CLANG),-ffp-exception-beha
 sources    = $(sort $(wildcard $(1)))
 OTHER      := $(filter-out %/os_$(TARGET).c,$(wildcard libsrc/runtime/os_*.c))
 COMMON_SRC := $(filter-out $(OTHER), \
-    $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/ops/convolution/*.c libsrc/dispatch/*.c libsrc/runtime/*.c))
+    $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/ops/*/*.c libsrc/dispatch/*.c libsrc/runtime/*.c))
 KERNEL_SRC := $(call sources,libsrc/kernels/*.c libsrc/kernels/*/*.c)
 REFERENCE_SRC := $(call sources,libsrc/reference/*.c)
 SMALL      := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))

@@ -1,6 +1,6 @@
 #include "api/call.h"
 #include "api/overlap.h"
-#include "ops/pointwise.h"
+#include "ops/elementwise/pointwise.h"
 
 /* The public functions differ in the number and the names of their parameters only. */
 static bool is_good(const char * function, const sn_32f * src, size_t size, const sn_32f * const params[2],

@@ -1,4 +1,4 @@
-#include "ops/add.h"
+#include "ops/elementwise/add.h"
 
 #include <stdio.h>
 

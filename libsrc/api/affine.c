@@ -1,5 +1,5 @@
 /* Layers of bfloat16 numbers, and of floats and bytes with scales and shifts of channels. */
-#include "ops/affine.h"
+#include "ops/elementwise/affine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "api/context.h"
 #include "api/enums.h"
 #include "api/overlap.h"
-#include "ops/statistics.h"
+#include "ops/bytes/statistics.h"
 
 void SimdSynetRelu16b(const sn_16b * src, size_t size, const sn_32f * slope, sn_16b * dst)
 {

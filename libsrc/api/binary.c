@@ -1,5 +1,5 @@
 /* SimdnetBinary() */
-#include "ops/binary.h"
+#include "ops/elementwise/binary.h"
 
 #include "api/call.h"
 #include "api/enums.h"

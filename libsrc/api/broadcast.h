@@ -4,7 +4,7 @@
 
 #include "api/arrays.h"
 #include "api/overlap.h"
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 
 struct sn_broadcast {
     const char * function;

@@ -1,5 +1,5 @@
 /* SimdnetCast(). */
-#include "ops/cast.h"
+#include "ops/elementwise/cast.h"
 
 #include "api/call.h"
 #include "api/enums.h"

@@ -1,4 +1,4 @@
-#include "ops/channelwise.h"
+#include "ops/elementwise/channelwise.h"
 
 #include "api/call.h"
 #include "api/enums.h"

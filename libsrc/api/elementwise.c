@@ -1,5 +1,5 @@
 /* SimdnetElementwise() and SimdnetSelect(). */
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 
 #include "api/broadcast.h"
 #include "api/call.h"

@@ -1,4 +1,4 @@
-#include "ops/eltwise.h"
+#include "ops/elementwise/eltwise.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 #include "api/call.h"
 #include "api/inner_product.h"
-#include "ops/quantized_gemm.h"
+#include "ops/bytes/quantized_gemm.h"
 
 void SimdSynetInnerProduct8i(size_t M, size_t N, size_t K, const uint8_t * src, const int8_t * weight, sn_32i * dst,
                              SimdSynetCompatibilityType compatibility)

@@ -1,5 +1,5 @@
 /* SimdnetPixelwise(): functions of the families activation, unary, channelwise and eltwise, on pixels with gaps. */
-#include "ops/pixelwise.h"
+#include "ops/elementwise/pixelwise.h"
 
 #include "api/call.h"
 #include "api/overlap.h"

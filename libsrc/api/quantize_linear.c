@@ -1,5 +1,5 @@
 /* Floats to bytes and back. */
-#include "ops/quantize_linear.h"
+#include "ops/bytes/quantize_linear.h"
 
 #include "api/call.h"
 #include "api/enums.h"

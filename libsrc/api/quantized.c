@@ -1,5 +1,5 @@
 /* Layers of quantised bytes: every tensor has one scale and one zero. */
-#include "ops/quantized.h"
+#include "ops/bytes/quantized.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "api/enums.h"
 #include "api/overlap.h"
 #include "api/quantized.h"
-#include "ops/add.h"
+#include "ops/elementwise/add.h"
 
 struct add {
     struct sn_context head;

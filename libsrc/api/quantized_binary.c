@@ -1,5 +1,5 @@
 /* Sums and products of two tensors of bytes with broadcasting. */
-#include "ops/quantized_binary.h"
+#include "ops/bytes/quantized_binary.h"
 
 #include <math.h>
 

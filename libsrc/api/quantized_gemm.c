@@ -1,4 +1,4 @@
-#include "ops/quantized_gemm.h"
+#include "ops/bytes/quantized_gemm.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "api/call.h"
 #include "api/enums.h"
 #include "api/merged.h"
-#include "ops/add.h"
 #include "ops/convolution/8i.h"
+#include "ops/elementwise/add.h"
 
 /* The numbers of an addition, which are among the parameters, depend on the order of its terms. */
 static bool alike(const char * function, const void * context, const void * from)

@@ -1,4 +1,4 @@
-#include "ops/quantized_pooling.h"
+#include "ops/bytes/quantized_pooling.h"
 
 #include <float.h>
 

@@ -1,4 +1,4 @@
-#include "ops/table8.h"
+#include "ops/bytes/table8.h"
 
 #include "api/call.h"
 #include "api/overlap.h"

@@ -1,4 +1,4 @@
-#include "ops/tiled_scale.h"
+#include "ops/elementwise/tiled_scale.h"
 
 #include "api/call.h"
 #include "api/enums.h"

@@ -1,6 +1,6 @@
 #include "api/call.h"
 #include "api/overlap.h"
-#include "ops/pointwise.h"
+#include "ops/elementwise/pointwise.h"
 
 #define OPERATION(NAME, Name, ...) [SimdSynetUnaryOperation32f##Name] = {SN_##NAME, #Name},
 static const struct operation {

@@ -2,9 +2,9 @@
 #include "api/call.h"
 #include "api/overlap.h"
 #include "dispatch/dispatch.h"
-#include "ops/channelwise.h"
+#include "ops/elementwise/channelwise.h"
+#include "ops/elementwise/pointwise.h"
 #include "ops/inner_product.h"
-#include "ops/pointwise.h"
 
 #define CHECK_SIZE(size)                                                                                                    \
     SN_CHECK(sn_product(&(size_t){0}, size), SN_VOID, "size is %zu, more than memory can hold", size)

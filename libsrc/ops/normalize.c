@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "dispatch/dispatch.h"
-#include "ops/channelwise.h"
+#include "ops/elementwise/channelwise.h"
 #include "ops/units.h"
 #include "ops/widened.h"
 #include "runtime/memory.h"

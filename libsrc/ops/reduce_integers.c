@@ -1,7 +1,7 @@
 /* Reductions of integers and booleans: each result by itself, in integers of 64 bits, whose low bits it keeps. */
 #include <math.h>
 
-#include "ops/cast.h"
+#include "ops/elementwise/cast.h"
 #include "ops/reduce.h"
 #include "ops/units.h"
 #include "runtime/threads.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "dispatch/dispatch.h"
-#include "ops/cast.h"
+#include "ops/elementwise/cast.h"
 #include "ops/units.h"
 #include "runtime/threads.h"
 

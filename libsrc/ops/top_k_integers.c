@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "ops/cast.h"
+#include "ops/elementwise/cast.h"
 #include "ops/top_k.h"
 #include "ops/units.h"
 #include "runtime/memory.h"

@@ -12,7 +12,7 @@
 #define _DEFAULT_SOURCE
 #endif
 
-#include "ops/pointwise.h"
+#include "ops/elementwise/pointwise.h"
 #include "runtime/numeric.h"
 #include "simdnet.h"
 #include "ulps.h"

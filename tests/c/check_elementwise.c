@@ -3,7 +3,7 @@
  * integers of 128 bits. Elements of integers are arrays of bytes of the checker.
  */
 #include "check.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 
 #define ELEMENTWISE "SimdnetElementwise"
 #define SELECT "SimdnetSelect"

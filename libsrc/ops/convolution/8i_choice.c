@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/statistics.h"
+#include "ops/bytes/statistics.h"
 #include "runtime/numeric.h"
 
 struct quantised {

@@ -5,7 +5,7 @@
  */
 #include "ops/convolution/conversion_8i.h"
 
-#include "ops/statistics.h"
+#include "ops/bytes/statistics.h"
 
 enum { LIST = 256 }; /* elements, from which on a longer list gains nothing */
 

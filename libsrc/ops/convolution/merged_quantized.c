@@ -6,7 +6,7 @@
 #include "ops/convolution/8i.h"
 #include "ops/convolution/merged.h"
 
-#include "ops/add.h"
+#include "ops/elementwise/add.h"
 
 static bool plan(struct sn_merged * m)
 {

@@ -1,0 +1,420 @@
+/*
+ * By the tile of quantised convolutions, which multiplies bytes without a sign by bytes with one: others have 128 added to or
+ * subtracted from them and their zeros, by XOR 0x80. A is copied in groups of numbers as the tile reads them, unless it has
+ * this form, and each panel of B is packed, once for each product or once for a context, with the sums of its columns, which
+ * are a product with a row of ones. Then, with sums over k that wrap,
+ *
+ *     sum of (a - za) * (b - zb) = sum of a * b - za * (sum of b) - zb * (sum of a) + K * za * zb
+ *
+ * A zero of A that all rows share is in what sums begin with, and the tile converts sums to results. Zeros of B, which are 0
+ * or 128 in most models and then 0 here, and values of each row are applied to the sums afterwards.
+ */
+#include "ops/bytes/quantized_gemm.h"
+
+#include <string.h>
+
+#include "dispatch/dispatch.h"
+#include "ops/units.h"
+#include "runtime/arena.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
+
+/* Rows whose sums are kept until they are converted. */
+enum { ROWS = 128 };
+
+/* Values of a panel's columns: more than any tile has, in whole vectors of bytes. */
+enum { COLUMNS = 128 };
+
+/* A matrix B and its panels, each followed by the sums of its columns. */
+struct matrix {
+    const struct sn_table * table;
+    const struct sn_dot_tile * tile;
+    const uint8_t * b;
+    size_t N, K;
+    bool with_sign, transposed;
+    const uint8_t * ones; /* a row of ones for the tile */
+    size_t groups;        /* of numbers in a column */
+    size_t panel;         /* bytes without the sums */
+};
+
+struct job {
+    struct matrix m;
+    struct sn_quantized_gemm g;
+    const uint8_t * a; /* rows of `pitch` bytes */
+    size_t pitch;
+    int32_t * sumA;    /* of each row, or NULL if they are not needed */
+    bool quick;        /* the tile converts sums to results */
+    const uint8_t * packed; /* all panels; NULL: each is packed when it is used */
+};
+
+/* What depends on the columns of a panel. */
+struct columns {
+    int32_t start[COLUMNS], zero[COLUMNS], more[COLUMNS]; /* the bias */
+    float norm[COLUMNS], bias[COLUMNS];
+    uint8_t low[COLUMNS], high[COLUMNS];
+};
+
+static const int32_t none[COLUMNS];
+
+/* The zeros of the numbers that the tile multiplies. */
+static int32_t zero_a(const struct sn_quantized_gemm * g, size_t i)
+{
+    return sn_quantized_zero(g->zeroA, g->perRow, g->signedA, i) + (g->signedA ? 128 : 0);
+}
+
+static int32_t zero_b(const struct sn_quantized_gemm * g, size_t j)
+{
+    return sn_quantized_zero(g->zeroB, g->perColumn, g->signedB, j) - (g->signedB ? 0 : 128);
+}
+
+/* The number that a biased tile, which subtracts 128, multiplies as 0. */
+static uint8_t none_of(const struct sn_dot_tile * tile) { return tile->biased ? 128 : 0; }
+
+/* ---- A */
+
+/* Writes `count` numbers; the last group may be longer, and contains numbers that count as 0. */
+static void put_row(const struct job * job, const uint8_t * from, uint8_t flip, size_t count, uint8_t * to)
+{
+    const struct sn_dot_tile * tile = job->m.tile;
+    memset(to + job->pitch - 4, none_of(tile), 4);
+    if (tile->number == 1 && flip == 0)
+        memcpy(to, from, count);
+    else if (tile->number == 1)
+        for (size_t k = 0; k < count; ++k)
+            to[k] = from[k] ^ flip;
+    else
+        for (size_t k = 0; k < count; ++k)
+            ((sn_16b *)(void *)to)[k] = from[k] ^ flip;
+}
+
+/* Whether the tile can read A itself. */
+static bool is_ready(const struct job * job)
+{
+    return job->m.tile->number == 1 && !job->g.signedA && job->g.K % 4 == 0;
+}
+
+static void copy_a(struct job * job, uint8_t * to)
+{
+    const struct sn_quantized_gemm * g = &job->g;
+    const uint8_t flip = g->signedA ? 0x80 : 0;
+    const bool ready = is_ready(job);
+    for (size_t i = 0; i < g->M; ++i) {
+        const uint8_t * from = g->A + i * g->K;
+        if (!ready)
+            put_row(job, from, flip, g->K, to + i * job->pitch);
+        int32_t sum = 0;
+        for (size_t k = job->sumA ? 0 : g->K; k < g->K; ++k)
+            sum += from[k] ^ flip;
+        if (job->sumA)
+            job->sumA[i] = sum;
+    }
+    job->a = ready ? g->A : to;
+}
+
+/* ---- B */
+
+static struct matrix matrix_of(const struct sn_table * table, const uint8_t * b, size_t N, size_t K, bool with_sign,
+                               bool transposed)
+{
+    const struct sn_dot_tile * tile = &table->convolution_8i.tile;
+    struct matrix m = {.table = table, .tile = tile, .b = b, .N = N, .K = K, .with_sign = with_sign, .transposed = transposed};
+    m.groups = tile->run ? sn_ceil_div(K, tile->group) : 0;
+    m.panel = tile->run ? sn_align(m.groups * tile->columns * 4, SN_ALIGN) : 0;
+    return m;
+}
+
+/* Bytes from a panel to the next, and those of all. */
+static size_t step_of(const struct matrix * m) { return m->panel + COLUMNS * sizeof(int32_t); }
+static size_t size_of(const struct matrix * m) { return sn_ceil_div(m->N, m->tile->columns) * step_of(m); }
+
+/* Bytes of a row of A, of which one of ones is needed to pack. */
+static size_t pitch_of(const struct matrix * m) { return sn_align(m->groups * 4, SN_ALIGN); }
+
+static void set_ones(struct matrix * m, uint8_t * ones)
+{
+    memset(ones, none_of(m->tile), pitch_of(m));
+    for (size_t k = 0; k < m->K; ++k)
+        if (m->tile->number == 1)
+            ones[k] = none_of(m->tile) + 1;
+        else
+            ((sn_16b *)(void *)ones)[k] = 1;
+    m->ones = ones;
+}
+
+/* Numbers `begin` .. `end` - 1 of columns that are rows of bytes; groups begin at `begin`. */
+static void pack_some(const struct matrix * m, size_t begin, size_t end, size_t first, size_t columns, size_t width,
+                      uint8_t * panel)
+{
+    const uint32_t flip = m->with_sign ? 0 : 0x80808080;
+    const size_t group = m->tile->group;
+    for (size_t j = 0; j < columns; ++j) {
+        const uint8_t * from = m->b + (first + j) * m->K;
+        uint8_t * to = panel + (begin / group * width + j) * 4;
+        for (size_t k = begin; k < end; k += group, to += width * 4) {
+            uint32_t some = 0;
+            memcpy(&some, from + k, sn_min(group, m->K - k));
+            some ^= flip;
+            if (group == 2)
+                some = (uint16_t)(int8_t)some | (uint32_t)(int8_t)(some >> 8) << 16;
+            memcpy(to, &some, sizeof(some));
+        }
+    }
+}
+
+/* Of a transposed B: groups of 4 bytes are transposed like floats; others a line of the cache at a time. */
+static void pack_transposed(const struct matrix * m, size_t first, size_t columns, size_t width, uint8_t * panel)
+{
+    const size_t whole = m->tile->group == 4 && m->K % 4 == 0 ? m->K / 4 : 0;
+    m->table->layout.transpose_32f(m->b + first * m->K, m->K, columns, whole, panel, width * 4);
+    for (size_t i = 0; !m->with_sign && i < whole * width; ++i)
+        ((uint32_t *)(void *)panel)[i] ^= 0x80808080;
+    for (size_t k = whole * 4; k < m->K; k += SN_LINE)
+        pack_some(m, k, sn_min(k + SN_LINE, m->K), first, columns, width, panel);
+}
+
+/* The sum of each column, as a product with the row of ones. */
+static void add_columns(const struct matrix * m, size_t columns, const uint8_t * panel, int32_t * sum)
+{
+    static const size_t start = 0;
+    static const struct sn_result_8i sums = {.sums = true};
+    m->tile->run(&(struct sn_dot){.a = m->ones, .height = 1, .width = 1, .segment = &start, .segments = 1,
+        .length = m->groups, .b = panel, .columns = columns, .start = none, .c = (void *)sum, .result = &sums});
+}
+
+/* Packs columns from `first` on, and their sums. */
+static void pack_panel(const struct matrix * m, size_t first, uint8_t * panel)
+{
+    const size_t columns = sn_min(m->tile->columns, m->N - first);
+    const size_t width = sn_align(columns, m->tile->granule);
+    if (m->transposed)
+        pack_transposed(m, first, columns, width, panel);
+    else
+        m->table->quantized_gemm.pack(&(struct sn_quantized_pack){.b = m->b + first, .step = m->N, .rows = m->K,
+            .columns = columns, .group = m->tile->group, .width = width, .with_sign = m->with_sign, .panel = panel});
+    add_columns(m, columns, panel, (void *)(panel + m->panel));
+}
+
+static bool pack_all(struct matrix * m, uint8_t * packed)
+{
+    uint8_t * ones = sn_scratch(pitch_of(m));
+    if (!ones)
+        return false;
+    set_ones(m, ones);
+    for (size_t first = 0; first < m->N; first += m->tile->columns, packed += step_of(m))
+        pack_panel(m, first, packed);
+    return true;
+}
+
+bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, bool transposed)
+{
+    struct matrix m = matrix_of(q->table, b, q->N, q->K, q->with_sign, transposed);
+    const bool packs = m.tile->run && q->N * q->K != 0;
+    const size_t size = packs ? size_of(&m) : sn_max(q->N * q->K, 1);
+    uint8_t * packed = sn_arena_allocate(size);
+    if (!packed || (packs && !pack_all(&m, packed))) {
+        sn_arena_free(packed);
+        return false;
+    }
+    if (!packs && q->N * q->K != 0)
+        memcpy(packed, b, q->N * q->K);
+    sn_arena_free(q->packed);
+    q->packed = packed;
+    q->size = size;
+    q->transposed = transposed;
+    return true;
+}
+
+void sn_quantized_matrix_share(struct sn_quantized_matrix * q, const struct sn_quantized_matrix * from)
+{
+    void * before = q->packed;
+    q->packed = sn_arena_share(from->packed);
+    q->size = 0;
+    q->transposed = from->transposed;
+    sn_arena_free(before);
+}
+
+void sn_quantized_matrix_free(struct sn_quantized_matrix * q) { sn_arena_free(q->packed); }
+
+/* ---- results */
+
+/* Sets the values of columns, of which the tile reads whole vectors; `sum` has those of B. */
+static void set_columns(const struct job * job, size_t first, size_t columns, const int32_t * sum, struct columns * c)
+{
+    const struct sn_quantized_gemm * g = &job->g;
+    const uint32_t factor = (job->m.tile->biased ? 128 : 0) - (job->quick ? (uint32_t)zero_a(g, 0) : 0);
+    const size_t rest = sn_align(columns, job->m.tile->granule) - columns;
+    for (size_t j = 0; j < columns; ++j) {
+        c->more[j] = sn_quantized_bias(g, first + j);
+        c->start[j] = (int32_t)(factor * (uint32_t)sum[j] + (job->quick ? (uint32_t)c->more[j] : 0));
+        c->bias[j] = sn_quantized_bias_32f(g, first + j);
+    }
+    for (size_t j = job->quick ? columns : 0; j < columns; ++j)
+        c->zero[j] = zero_b(g, first + j);
+    const float norm = sn_quantized_norm(g, 0, first);
+    for (size_t j = 0; j < columns; ++j)
+        c->norm[j] = g->perColumn ? sn_quantized_norm(g, 0, first + j) : norm;
+    memset(c->start + columns, 0, rest * sizeof(c->start[0]));
+    memset(c->norm + columns, 0, rest * sizeof(c->norm[0]));
+    memset(c->bias + columns, 0, rest * sizeof(c->bias[0]));
+    memset(c->low, 0, sizeof(c->low));
+    memset(c->high, 255, sizeof(c->high));
+}
+
+static struct sn_result_8i result_of(const struct job * job, const struct columns * c)
+{
+    const struct sn_quantized_gemm * g = &job->g;
+    const bool bytes = sn_quantized_element(g->type) == 1;
+    return (struct sn_result_8i){.sums = !job->quick || g->type == SN_DATA_32I, .bytes = bytes, .requantised = bytes,
+        .first = none, .offset = g->zeroC + (g->type == SN_DATA_8I ? 128 : 0), .norm = c->norm, .bias = c->bias,
+        .low = c->low, .high = c->high, .activation = SN_ACTIVATION_IDENTITY};
+}
+
+/* Stores the result of a complete sum. */
+static void store(const struct sn_quantized_gemm * g, size_t i, size_t j, int32_t sum, float norm)
+{
+    const size_t at = i * g->N + j;
+    const float v = (float)sum * norm;
+    if (g->type == SN_DATA_32I) {
+        ((sn_32i *)(void *)g->C)[at] = sum;
+    } else if (g->type == SN_DATA_32F) {
+        ((sn_32f *)(void *)g->C)[at] = v + sn_quantized_bias_32f(g, j);
+    } else {
+        const int32_t least = g->type == SN_DATA_8I ? -128 : 0;
+        const float low = (float)(least - g->zeroC), high = low + 255;
+        const float limited = v > low ? v < high ? v : high : low; /* low for NaN */
+        const float rounded = limited + 0x1.8p23f;                 /* to an integer, ties to even */
+        g->C[at] = (uint8_t)((int32_t)(rounded - 0x1.8p23f) + g->zeroC);
+    }
+}
+
+/* Results of `rows` rows from `row` on, from their sums. */
+static void finish(const struct job * job, const struct columns * c, size_t row, size_t rows, size_t first, size_t columns,
+                   const int32_t * sum, int32_t * sums)
+{
+    const struct sn_quantized_gemm * g = &job->g;
+    for (size_t i = row; i < row + rows; ++i, sums += columns) {
+        const uint32_t za = (uint32_t)zero_a(g, i), rest = (uint32_t)job->sumA[i] - (uint32_t)g->K * za;
+        for (size_t j = 0; j < columns; ++j)
+            sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)c->more[j] - za * (uint32_t)sum[j] -
+                                (uint32_t)c->zero[j] * rest);
+        for (size_t j = 0; j < columns; ++j)
+            store(g, i, first + j, sums[j], g->perRow ? sn_quantized_norm(g, i, first + j) : c->norm[j]);
+    }
+}
+
+static void flip_c(const struct sn_quantized_gemm * g, size_t first, size_t columns)
+{
+    for (size_t i = 0; i < g->M; ++i)
+        for (size_t j = first; j < first + columns; ++j)
+            g->C[i * g->N + j] ^= 0x80;
+}
+
+/* ---- */
+
+/* `work` has space for a panel that is not packed yet, for columns and sums. */
+static void multiply_panel(const struct job * job, size_t index, uint8_t * work)
+{
+    static const size_t start = 0;
+    const struct sn_quantized_gemm * g = &job->g;
+    const struct sn_dot_tile * tile = job->m.tile;
+    const size_t first = index * tile->columns;
+    const size_t columns = sn_min(tile->columns, g->N - first), element = sn_quantized_element(g->type);
+    const uint8_t * panel = job->packed ? job->packed + index * step_of(&job->m) : work;
+    struct columns * c = (void *)(work + (job->packed ? 0 : step_of(&job->m)));
+    int32_t * sums = (void *)(c + 1);
+    const int32_t * sum = (const void *)(panel + job->m.panel);
+    if (!job->packed)
+        pack_panel(&job->m, first, work);
+    set_columns(job, first, columns, sum, c);
+    const struct sn_result_8i result = result_of(job, c);
+    struct sn_dot run = {.a = job->a, .height = 1, .width = g->M, .aStepX = job->pitch, .segment = &start, .segments = 1,
+        .length = job->m.groups, .b = panel, .columns = columns, .start = c->start, .c = g->C + first * element,
+        .cStepX = g->N * element, .result = &result};
+    if (job->quick) {
+        tile->run(&run);
+        if (g->type == SN_DATA_8I)
+            flip_c(g, first, columns);
+        return;
+    }
+    run.c = (void *)sums;
+    run.cStepX = columns * sizeof(*sums);
+    for (size_t i = 0; i < g->M; i += run.width, run.a += run.width * run.aStepX) {
+        run.width = sn_min(ROWS, g->M - i);
+        tile->run(&run);
+        finish(job, c, i, run.width, first, columns, sum, sums);
+    }
+}
+
+static void run(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    for (size_t i = begin; i < end; ++i)
+        multiply_panel(job, i, work);
+}
+
+/* Whether the tile can convert sums. */
+static bool is_quick(const struct sn_quantized_gemm * g)
+{
+    bool zeros = false;
+    for (size_t j = 0; j < (g->perColumn ? g->N : 1); ++j)
+        zeros = zeros || zero_b(g, j) != 0;
+    return !zeros && !g->perRow;
+}
+
+static bool multiply(struct job * job)
+{
+    const struct sn_quantized_gemm * g = &job->g;
+    const struct sn_dot_tile * tile = job->m.tile;
+    job->quick = is_quick(g);
+    job->pitch = job->m.groups * 4;
+    const size_t rows = job->quick ? 0 : sn_min(ROWS, g->M);
+    const size_t part = (job->packed ? 0 : step_of(&job->m)) + sizeof(struct columns) + rows * tile->columns * sizeof(int32_t);
+    const size_t bytes = sn_align(part, SN_ALIGN), a = is_ready(job) ? 0 : sn_align(g->M * job->pitch, SN_ALIGN);
+    const size_t ones = job->packed ? 0 : pitch_of(&job->m);
+    uint8_t * work = sn_scratch(bytes + ones + a + (job->quick ? 0 : g->M * sizeof(int32_t)));
+    if (!work)
+        return false;
+    job->sumA = job->quick ? NULL : (void *)(work + bytes + ones + a);
+    copy_a(job, work + bytes + ones);
+    if (!job->packed)
+        set_ones(&job->m, work + bytes);
+    const double sums = (double)g->N * (double)g->K;
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = job, .units = sn_ceil_div(g->N, tile->columns),
+        .cost = sn_cost_of_sums((double)g->M * sums / 4, job->m.table->alignment) +
+                sn_cost_of_bytes((job->packed ? 1 : 8) * sums), .work = work, .workBytes = bytes});
+    return true;
+}
+
+/* Products with the same B are one, with the rows of all, if these are dense. */
+static void join(struct sn_quantized_gemm * g, size_t * batch, size_t strideA, size_t strideB)
+{
+    if (strideB != 0 || strideA != g->M * g->K)
+        return;
+    g->M *= *batch;
+    *batch = 1;
+}
+
+bool sn_quantized_gemm(const struct sn_quantized_gemm * given, const struct sn_quantized_matrix * matrix, size_t batch,
+                       size_t strideA, size_t strideB)
+{
+    struct job job = {.g = *given};
+    struct sn_quantized_gemm * g = &job.g;
+    const struct sn_table * table = matrix ? matrix->table : sn_table();
+    join(g, &batch, strideA, strideB);
+    const bool plain = !table->convolution_8i.tile.run || g->K == 0;
+    if (matrix)
+        job.packed = matrix->packed, g->B = matrix->packed, g->transposed = matrix->transposed;
+    for (size_t i = 0; i < batch; ++i) {
+        job.m = matrix_of(table, g->B, g->N, g->K, g->signedB, g->transposed);
+        if (plain)
+            table->quantized_gemm.plain(g);
+        else if (!multiply(&job))
+            return false; /* only the first one, since memory is kept */
+        g->A += strideA;
+        g->B += strideB;
+        g->C += g->M * g->N * sn_quantized_element(g->type);
+        g->zeroA += g->perRow && g->zeroA ? g->M : 0;
+        g->scaleA += g->perRow && g->scaleA ? g->M : 0;
+    }
+    return true;
+}

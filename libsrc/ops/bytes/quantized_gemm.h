@@ -1,0 +1,28 @@
+/* Batches of products of two matrices of bytes. */
+#ifndef SN_OPS_BYTES_QUANTIZED_GEMM_H
+#define SN_OPS_BYTES_QUANTIZED_GEMM_H
+
+#include "contract/table.h"
+
+/* A matrix B that is packed once. */
+struct sn_quantized_matrix {
+    const struct sn_table * table;
+    size_t N, K;
+    bool with_sign;
+    bool transposed; /* the bytes in `packed`, if they are those of B, as in `base` */
+    void * packed;   /* NULL before it is set */
+    size_t size;     /* bytes of it that are not shared */
+};
+
+/* False, with *q unchanged, if there is no memory. */
+bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, bool transposed);
+void sn_quantized_matrix_share(struct sn_quantized_matrix * q, const struct sn_quantized_matrix * from);
+void sn_quantized_matrix_free(struct sn_quantized_matrix * q);
+
+/* `batch` products; bytes from the matrices of one to those of the next, except C and the values of rows, which are dense. M
+ * and N are at least 1. With `matrix`, that is B, and strideB is 0. False, with C unchanged, if there is no memory for a
+ * buffer. */
+bool sn_quantized_gemm(const struct sn_quantized_gemm * g, const struct sn_quantized_matrix * matrix, size_t batch,
+                       size_t strideA, size_t strideB);
+
+#endif
