@@ -215,10 +215,7 @@ docs: all $(TOOLS)/docs.stamp | $(PROJECT)/setup.py
 # Each file is a line; V=1 prints the commands.
 install: all
 	$(Q)install -d $(TO_LIB)/pkgconfig $(TO_LIB)/$(CMAKE_FILES) $(TO_INCLUDE)
-	$(Q)install -m 755 $(B)/libsimdnet.so $(TO_LIB)/libsimdnet.so.$(VERSION)
-	$(Q)$(STRIP) --strip-unneeded $(TO_LIB)/libsimdnet.so.$(VERSION)
-	$(Q)ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/$(SONAME)
-	$(Q)ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.so
+	$(INSTALL_LIBRARY)
 	$(Q)install -m 644 $(B)/libsimdnet.a $(TO_LIB)/
 	$(Q)$(STRIP) --strip-debug -D $(TO_LIB)/libsimdnet.a
 	$(Q)install -m 644 include/simdnet.h include/simdnet_simd.h $(TO_INCLUDE)/

@@ -111,7 +111,8 @@ class ReproducibleWheel(bdist_wheel):
             (info,) = folder.glob("*.dist-info")
             sbom = info / "sboms" / "pysimd.cdx.json"  # where PEP 770 has it
             sbom.parent.mkdir()
-            text = bill_of_materials(folder / "pysimd" / "libsimdnet.so", self.distribution.get_version())
+            (library,) = (path for path in (folder / "pysimd").iterdir() if path.suffix in (".so", ".dll"))
+            text = bill_of_materials(library, self.distribution.get_version())
             sbom.write_text(text, encoding="utf-8")
         for path in folder.rglob("*"):
             if path.is_file():

@@ -181,7 +181,7 @@ $(B)/internal.a: $(OBJECTS) $(B)/commands/archive
 # ---- installing. PREFIX, LIBDIR and DESTDIR may contain blanks and characters that are special to a shell or to sed.
 TO_LIB     = $(call quote,$(DESTDIR)$(LIBDIR))
 TO_INCLUDE = $(call quote,$(DESTDIR)$(PREFIX)/include)
-INSTALLED  = $(addprefix $(TO_LIB)/,libsimdnet.so.$(VERSION) $(SONAME) libsimdnet.so libsimdnet.a pkgconfig/simdnet.pc \
+INSTALLED  = $(INSTALLED_LIBRARY) $(addprefix $(TO_LIB)/,libsimdnet.a pkgconfig/simdnet.pc \
                  $(CMAKE_FILES)/simdnetConfig.cmake $(CMAKE_FILES)/simdnetConfigVersion.cmake) \
              $(addprefix $(TO_INCLUDE)/,simdnet.h simdnet_simd.h)
 Q          = $(if $(V),,@)
@@ -190,7 +190,7 @@ in_sed     = $(call quote,s|$(1)|$(subst |,\|,$(subst &,\&,$(subst \,\\,$(2))))|
 # The files for pkg-config and CMake are templates. Those for CMake have the path from their own folder to the header's, so that
 # an installed tree can be moved.
 CMAKE_FILES := cmake/simdnet
-TO_HEADER    = $(shell realpath -ms --relative-to=$(call quote,$(LIBDIR)/$(CMAKE_FILES)) $(call quote,$(PREFIX)/include))
+from_cmake   = $(shell realpath -ms --relative-to=$(call quote,$(LIBDIR)/$(CMAKE_FILES)) $(call quote,$(1)))
 FILL_IN      = sed -e $(call in_sed,@PREFIX@,$(PREFIX)) -e $(call in_sed,@LIBDIR@,$(LIBDIR)) -e $(call in_sed,@LIBS@,$(SN_LIBS)) \
                -e $(call in_sed,@VERSION@,$(VERSION)) -e $(call in_sed,@SONAME@,$(SONAME)) \
-               -e $(call in_sed,@INCLUDE@,$(TO_HEADER))
+               -e $(call in_sed,@INCLUDE@,$(call from_cmake,$(PREFIX)/include)) -e $(call in_sed,@BIN@,$(call from_cmake,$(PREFIX)/bin))

@@ -10,3 +10,12 @@ SO_FLAGS     = -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet
                -Wl,-z,now -Wl,-z,noexecstack $(if $(SANITIZED),,-Wl,--no-undefined)
 # With these of the compiler, local names get a level in kernels, and internal names become local in the static library.
 BINARY_TOOLS := nm objcopy ld
+
+# How the shared library is installed.
+INSTALLED_LIBRARY = $(addprefix $(TO_LIB)/,libsimdnet.so.$(VERSION) $(SONAME) libsimdnet.so)
+define INSTALL_LIBRARY
+$(Q)install -m 755 $(B)/libsimdnet.so $(TO_LIB)/libsimdnet.so.$(VERSION)
+$(Q)$(STRIP) --strip-unneeded $(TO_LIB)/libsimdnet.so.$(VERSION)
+$(Q)ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/$(SONAME)
+$(Q)ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.so
+endef

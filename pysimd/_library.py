@@ -1,4 +1,4 @@
-"""Finds libsimdnet.so, opens it with the declarations of its header, and exports ``ffi`` and ``lib``.
+"""Finds libsimdnet.so, on Windows simdnet.dll, opens it with the declarations of its header, and exports ``ffi``, ``lib``.
 
 The header is the only list of declarations: cffi parses the file that C programs include, here or when the package was built
 (setup.py). The header is part of the package; a library is accepted if it has the same version and all functions.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 from os.path import dirname, exists, expanduser, isabs, isfile, join, realpath
 from typing import Any
 
-LIBRARY = "libsimdnet.so"
+LIBRARY = "simdnet.dll" if sys.platform == "win32" else "libsimdnet.so"
 HEADER = "simdnet.h"
 
 
@@ -30,7 +31,12 @@ def _header() -> str:
 
 
 def _has_raised_privileges() -> bool:
-    """Whether the program runs with other rights than its user has (setuid, setgid), as secure_getenv() in C tests it."""
+    """Whether the program runs with other rights than its user has (setuid, setgid), as secure_getenv() in C tests it.
+
+    Windows has no such programs.
+    """
+    if not hasattr(os, "geteuid"):
+        return False
     return os.geteuid() != os.getuid() or os.getegid() != os.getgid()
 
 

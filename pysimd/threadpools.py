@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -40,7 +41,7 @@ def _controller(base: Any) -> Any:
 
         user_api = "simdnet"
         internal_api = "simdnet"
-        filename_prefixes = ("libsimdnet",)
+        filename_prefixes = ("libsimdnet", "simdnet")
         check_symbols = ("SimdGetThreadNumber", "SimdSetThreadNumber", "SimdnetActiveIsa")
 
         def get_num_threads(self) -> int:
@@ -54,7 +55,7 @@ def _controller(base: Any) -> Any:
             return self._text("SimdVersion")
 
         def set_additional_attributes(self) -> None:
-            self.threading_layer = "pthreads"
+            self.threading_layer = "windows" if sys.platform == "win32" else "pthreads"
             self.architecture = self._text("SimdnetActiveIsa")
 
         def _text(self, name: str) -> str:

@@ -18,7 +18,9 @@ from collections import defaultdict
 from pathlib import Path
 
 LIBRARY = "pysimd/libsimdnet.so"
+DLL = "pysimd/simdnet.dll"
 E_MACHINE = {"x86_64": 62, "aarch64": 183}
+AMD64 = 0x8664
 
 
 def wrong_record(archive: zipfile.ZipFile, info: str) -> list[str]:
@@ -33,11 +35,21 @@ def wrong_record(archive: zipfile.ZipFile, info: str) -> list[str]:
     return [f"RECORD: {name}" for name in sorted(expected.keys() | record) if expected.get(name) != record.get(name)]
 
 
-def wrong_machine(archive: zipfile.ZipFile, machine: str) -> list[str]:
+def machine_of(data: bytes) -> int | None:
+    """The number of the machine that a file has code for, as ELF files and those of Windows have it; None for others."""
+    if data[:4] == b"\x7fELF":
+        return int.from_bytes(data[18:20], "little")
+    if data[:2] == b"MZ":
+        (start,) = struct.unpack_from("<I", data, 0x3C)
+        return int.from_bytes(data[start + 4 : start + 6], "little")
+    return None
+
+
+def wrong_machine(archive: zipfile.ZipFile, library: str, machine: int) -> list[str]:
     """Files of machine code that are not the library, and a library for another machine."""
-    codes = {name: archive.read(name) for name in archive.namelist()}
-    found = {name: int.from_bytes(data[18:20], "little") for name, data in codes.items() if data[:4] == b"\x7fELF"}
-    return [] if found == {LIBRARY: E_MACHINE[machine]} else [f"e_machine of the files with code: {found}"]
+    codes = {name: machine_of(archive.read(name)) for name in archive.namelist()}
+    found = {name: code for name, code in codes.items() if code is not None}
+    return [] if found == {library: machine} else [f"machines of the files with code: {found}"]
 
 
 # Some of what the library takes from the C library. ziglang has functions of the same names, with other results or slower.
@@ -87,20 +99,20 @@ def wrong_linkage(data: bytes, libc: str, newest: tuple[int, ...]) -> list[str]:
     return found + [f"the library has its own {name}()" for name in sorted(FROM_LIBC - names)]
 
 
-def wrong_sbom(archive: zipfile.ZipFile, info: str, version: str) -> list[str]:
+def wrong_sbom(archive: zipfile.ZipFile, info: str, version: str, path: str) -> list[str]:
     """The bill of materials (PEP 770) is of this version, and of this library."""
     if f"{info}/sboms/pysimd.cdx.json" not in archive.namelist():
         return ["no SBOM"]
     bom = json.loads(archive.read(f"{info}/sboms/pysimd.cdx.json"))
     (library,) = bom["components"]
-    hashes = [{"alg": "SHA-256", "content": hashlib.sha256(archive.read(LIBRARY)).hexdigest()}]
+    hashes = [{"alg": "SHA-256", "content": hashlib.sha256(archive.read(path)).hexdigest()}]
     stated = bom["bomFormat"], bom["metadata"]["component"]["purl"], library["name"], library["hashes"]
     return [] if stated == ("CycloneDX", f"pkg:pypi/pysimd@{version}", "libsimdnet", hashes) else [f"SBOM: {stated}"]
 
 
 def audited(wheel: Path, platform: str) -> list[str]:
-    """What auditwheel says about the tag, where it is installed."""
-    if importlib.util.find_spec("auditwheel") is None:
+    """What auditwheel, which knows Linux alone, says about the tag, where it is installed."""
+    if importlib.util.find_spec("auditwheel") is None or platform == "win_amd64":
         return []
     # In the usual folders it may find a script of the linker in place of a library.
     paths = ["--ldpaths", "/lib"] if platform.startswith("musl") else []
@@ -114,7 +126,7 @@ def audited(wheel: Path, platform: str) -> list[str]:
 def faults(wheel: Path) -> list[str]:
     project, version, *tag = wheel.stem.split("-")
     info = f"{project}-{version}.dist-info"
-    platform = re.fullmatch(r"(manylinux2014|musllinux_1_2)_(x86_64|aarch64)", tag[-1])
+    platform = re.fullmatch(r"(manylinux2014|musllinux_1_2)_(x86_64|aarch64)|win_amd64", tag[-1])
     if project != "pysimd" or tag[:-1] != ["py3", "none"] or not platform:
         return ["its name"]
     with zipfile.ZipFile(wheel) as archive:
@@ -124,9 +136,12 @@ def faults(wheel: Path) -> list[str]:
             for line in (f"Tag: {'-'.join(tag)}", "Root-Is-Purelib: false")
             if line not in described
         ]
-        found += wrong_record(archive, info) + wrong_machine(archive, platform[2])
-        found += wrong_linkage(archive.read(LIBRARY), platform[1][:9], (2, 17)) + wrong_sbom(archive, info, version)
-        size = archive.getinfo(LIBRARY).file_size
+        library = LIBRARY if platform[1] else DLL
+        found += wrong_record(archive, info) + wrong_sbom(archive, info, version, library)
+        found += wrong_machine(archive, library, E_MACHINE[platform[2]] if platform[1] else AMD64)
+        if platform[1]:  # of the DLL, check_windows.sh has seen what it needs
+            found += wrong_linkage(archive.read(LIBRARY), platform[1][:9], (2, 17))
+        size = archive.getinfo(library).file_size
     if size > 12e6:
         found.append(f"the library has {size} bytes: is it not stripped?")
     return found + audited(wheel, tag[-1])

@@ -18,6 +18,9 @@ $(WINDOWS_EXAMPLES): $(B)/examples/%.exe: examples/%.c $(B)/$(LIBRARY)
 .PHONY: check-windows
 check-windows: all $(B)/tests/check.exe $(WINDOWS_VEC) $(WINDOWS_EXAMPLES)
 	@echo "== tests/sh/check_windows.sh"; tests/sh/check_windows.sh $(B) "$(CC)"
+	@echo "== tests/sh/check_windows_install.sh"; WINEDEBUG=-all WINEPREFIX="$$PWD/$(B)/wine" \
+	    tests/sh/check_windows_install.sh $(B) "$(CC)" $(WINE)
 	@set -e; if [ -z "$(WINE)" ]; then echo "skipped: no wine: the programs were built, but not run"; else \
 	    for t in $(WINDOWS_VEC) $(WINDOWS_EXAMPLES); do echo "== $$t"; $(ON_WINE) $$t; done; \
-	    echo "== $(B)/tests/check.exe"; $(ON_WINE) $(B)/tests/check.exe --quick $(CHECK_FLAGS); fi
+	    echo "== $(B)/tests/check.exe"; $(ON_WINE) $(B)/tests/check.exe --quick $(CHECK_FLAGS); \
+	    $(ON_WINE) $(B)/tests/check.exe --quick --every 16 --threads 3 $(CHECK_FLAGS); fi
