@@ -17,107 +17,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pysimd import annotations, lowlevel
 from pysimd._library import VERSION as __version__
-from pysimd.add import Add16b, add, add_8i
-from pysimd.binary import binary, divide, maximum, minimum, multiply, power, subtract
-from pysimd.calls import Prepared, prepare
-from pysimd.cast import cast
-from pysimd.channel_sum import channel_sum
-from pysimd.convolution import Convolution32f, convolution
-from pysimd.copy import Permute, concatenate, copy, pad, permute, transpose
-from pysimd.deconvolution import Deconvolution16b, Deconvolution32f, deconvolution
-from pysimd.elementwise import elementwise, select
-from pysimd.eltwise import eltwise
-from pysimd.enums import (
-    Activation,
-    BinaryOperation,
-    Compatibility,
-    CpuInfoType,
-    ElementwiseOperation,
-    EltwiseOperation,
-    PixelFormat,
-    PreferenceType,
-    TensorData,
-    TensorFormat,
-    UnaryOperation,
-)
-from pysimd.errors import StateError
-from pysimd.gather import GatherElements, gather, gather_elements
-from pysimd.gemm import gemm, matmul
-from pysimd.gemm_nbits import gemm_nbits
-from pysimd.grid_sample import GridSample2d, grid_sample
-from pysimd.infrastructure import (
-    active_isa,
-    alignment,
-    cpu_info,
-    get_num_threads,
-    get_preference,
-    isa_levels,
-    max_isa,
-    num_threads,
-    performance_statistic,
-    preference,
-    set_max_isa,
-    set_num_threads,
-    set_preference,
-    set_verbose,
-    version,
-    version_number,
-)
-from pysimd.inner_product import (
-    InnerProduct16b,
-    InnerProduct32f,
-    QuantizedInnerProduct,
-    inner_product,
-    inner_product_8i,
-    linear,
-)
-from pysimd.lrn import lrn
-from pysimd.models import load
-from pysimd.non_max_suppression import non_max_suppression
-from pysimd.quantize_linear import dequantize_linear, dynamic_quantize, quantize_linear
-from pysimd.quantize_model import quantize_model
-from pysimd.quantized_binary import quantized_binary
-from pysimd.quantized_gemm import QuantizedGemm, quantized_gemm
-from pysimd.quantized_pooling import quantized_pooling
-from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
-from pysimd.resize import Resize, Resizer, resize
-from pysimd.roi_align import roi_align
-from pysimd.set_input import set_input
-from pysimd.shuffle import shuffle
-from pysimd.softmax import softmax, softmax_16b
-from pysimd.table8 import table8
-from pysimd.tiled_scale import tiled_scale
-from pysimd.top_k import top_k
-from pysimd.unary import (
-    absolute,
-    arccos,
-    arccosh,
-    arcsin,
-    arcsinh,
-    arctan,
-    arctanh,
-    ceil,
-    cos,
-    cosh,
-    erf,
-    exp,
-    floor,
-    log,
-    negative,
-    reciprocal,
-    rint,
-    rsqrt,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    unary,
-)
 
 if TYPE_CHECKING:
+    from pysimd import annotations, lowlevel
     from pysimd.activation import (
         elu,
         gelu,
@@ -136,12 +39,67 @@ if TYPE_CHECKING:
         swish,
         tanh,
     )
+    from pysimd.add import Add16b, add, add_8i
     from pysimd.affine import Scale8i, Scale16b, relu_16b
+    from pysimd.binary import binary, divide, maximum, minimum, multiply, power, subtract
+    from pysimd.calls import Prepared, prepare
+    from pysimd.cast import cast
+    from pysimd.channel_sum import channel_sum
     from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
     from pysimd.context import Context
+    from pysimd.convolution import Convolution32f, convolution
     from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantize, statistics
     from pysimd.convolution_16b import Convolution16b, from_bfloat16, to_bfloat16
+    from pysimd.copy import Permute, concatenate, copy, pad, permute, transpose
+    from pysimd.deconvolution import Deconvolution16b, Deconvolution32f, deconvolution
+    from pysimd.elementwise import elementwise, select
+    from pysimd.eltwise import eltwise
+    from pysimd.enums import (
+        Activation,
+        BinaryOperation,
+        Compatibility,
+        CpuInfoType,
+        ElementwiseOperation,
+        EltwiseOperation,
+        PixelFormat,
+        PreferenceType,
+        TensorData,
+        TensorFormat,
+        UnaryOperation,
+    )
+    from pysimd.errors import StateError
+    from pysimd.gather import GatherElements, gather, gather_elements
+    from pysimd.gemm import gemm, matmul
+    from pysimd.gemm_nbits import gemm_nbits
+    from pysimd.grid_sample import GridSample2d, grid_sample
+    from pysimd.infrastructure import (
+        active_isa,
+        alignment,
+        cpu_info,
+        get_num_threads,
+        get_preference,
+        isa_levels,
+        max_isa,
+        num_threads,
+        performance_statistic,
+        preference,
+        set_max_isa,
+        set_num_threads,
+        set_preference,
+        set_verbose,
+        version,
+        version_number,
+    )
+    from pysimd.inner_product import (
+        InnerProduct16b,
+        InnerProduct32f,
+        QuantizedInnerProduct,
+        inner_product,
+        inner_product_8i,
+        linear,
+    )
     from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
+    from pysimd.lrn import lrn
     from pysimd.merged_convolution import (
         ConvolutionStage,
         MergedConvolution8i,
@@ -149,44 +107,125 @@ if TYPE_CHECKING:
         MergedConvolution32f,
         QuantizedMergedConvolution,
     )
+    from pysimd.models import load
+    from pysimd.non_max_suppression import non_max_suppression
     from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm, layer_norm_16b
     from pysimd.pooling import pooling_average, pooling_max
-    from pysimd.quantized import (
-        QuantizedAdd,
-        quantized_concatenate,
-        quantized_prelu,
-        quantized_scale,
-        quantized_shuffle,
-    )
+    from pysimd.quantize_linear import dequantize_linear, dynamic_quantize, quantize_linear
+    from pysimd.quantize_model import quantize_model
+    from pysimd.quantized import QuantizedAdd, quantized_concatenate, quantized_prelu, quantized_scale, quantized_shuffle
+    from pysimd.quantized_binary import quantized_binary
     from pysimd.quantized_convolution import QuantizedConvolution
+    from pysimd.quantized_gemm import QuantizedGemm, quantized_gemm
+    from pysimd.quantized_pooling import quantized_pooling
     from pysimd.recurrent import GRU, LSTM, RNN, gru, lstm, rnn
+    from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
+    from pysimd.resize import Resize, Resizer, resize
+    from pysimd.roi_align import roi_align
     from pysimd.scatter import cumulative_sum, gather_nd, scatter_elements, scatter_nd
+    from pysimd.set_input import set_input
+    from pysimd.shuffle import shuffle
+    from pysimd.softmax import softmax, softmax_16b
+    from pysimd.table8 import table8
     from pysimd.threadpools import register_threadpoolctl
+    from pysimd.tiled_scale import tiled_scale
+    from pysimd.top_k import top_k
+    from pysimd.unary import (
+        absolute,
+        arccos,
+        arccosh,
+        arcsin,
+        arcsinh,
+        arctan,
+        arctanh,
+        ceil,
+        cos,
+        cosh,
+        erf,
+        exp,
+        floor,
+        log,
+        negative,
+        reciprocal,
+        rint,
+        rsqrt,
+        sign,
+        sin,
+        sinh,
+        sqrt,
+        tan,
+        unary,
+    )
     from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
-#: What is imported when it is used first, by module: loading a model and running it needs none of these. A module that has
-#: the name of one of its functions cannot be among them: importing it from anywhere would put it in the place of this one.
+#: What is imported when it is used first, by module. Loading a model and running it needs few of these.
 _LATER = {
     "activation": (
-        "elu gelu hard_sigmoid hardsigmoid hardswish hswish leaky_relu mish relu relu6 restrict_range sigmoid silu softplus "
-        "swish tanh"
+        "elu gelu hard_sigmoid hardsigmoid hardswish hswish leaky_relu mish relu relu6 restrict_range sigmoid silu "
+        "softplus swish tanh"
     ),
+    "add": "Add16b add add_8i",
     "affine": "Scale8i Scale16b relu_16b",
+    "binary": "binary divide maximum minimum multiply power subtract",
+    "calls": "Prepared prepare",
+    "cast": "cast",
+    "channel_sum": "channel_sum",
     "channelwise": "add_bias fused0 fused1 fused2 fused3 fused4 fused8 fused9 prelu scale",
     "context": "Context",
-    "convolution_8i": "Convolution8i Statistics dequantize quantize statistics",
+    "convolution": "Convolution32f convolution",
     "convolution_16b": "Convolution16b from_bfloat16 to_bfloat16",
+    "convolution_8i": "Convolution8i Statistics dequantize quantize statistics",
+    "copy": "Permute concatenate copy pad permute transpose",
+    "deconvolution": "Deconvolution16b Deconvolution32f deconvolution",
+    "elementwise": "elementwise select",
+    "eltwise": "eltwise",
+    "enums": (
+        "Activation BinaryOperation Compatibility CpuInfoType ElementwiseOperation EltwiseOperation PixelFormat "
+        "PreferenceType TensorData TensorFormat UnaryOperation"
+    ),
+    "errors": "StateError",
+    "gather": "GatherElements gather gather_elements",
+    "gemm": "gemm matmul",
+    "gemm_nbits": "gemm_nbits",
+    "grid_sample": "GridSample2d grid_sample",
+    "infrastructure": (
+        "active_isa alignment cpu_info get_num_threads get_preference isa_levels max_isa num_threads "
+        "performance_statistic preference set_max_isa set_num_threads set_preference set_verbose version "
+        "version_number"
+    ),
+    "inner_product": "InnerProduct16b InnerProduct32f QuantizedInnerProduct inner_product inner_product_8i linear",
     "layout": "convert_filter convert_image specify_tensor_format tensor_alignment",
+    "lrn": "lrn",
     "merged_convolution": (
         "ConvolutionStage MergedConvolution8i MergedConvolution16b MergedConvolution32f QuantizedMergedConvolution"
     ),
+    "models": "load",
+    "non_max_suppression": "non_max_suppression",
     "normalize": "global_response_norm group_norm instance_norm l2_normalize layer_norm layer_norm_16b",
     "pooling": "pooling_average pooling_max",
+    "quantize_linear": "dequantize_linear dynamic_quantize quantize_linear",
+    "quantize_model": "quantize_model",
     "quantized": "QuantizedAdd quantized_concatenate quantized_prelu quantized_scale quantized_shuffle",
+    "quantized_binary": "quantized_binary",
     "quantized_convolution": "QuantizedConvolution",
+    "quantized_gemm": "QuantizedGemm quantized_gemm",
+    "quantized_pooling": "quantized_pooling",
     "recurrent": "GRU LSTM RNN gru lstm rnn",
+    "reduce": "amax amin argmax argmin logsumexp mean prod reduce sum",
+    "resize": "Resize Resizer resize",
+    "roi_align": "roi_align",
     "scatter": "cumulative_sum gather_nd scatter_elements scatter_nd",
+    "set_input": "set_input",
+    "shuffle": "shuffle",
+    "softmax": "softmax softmax_16b",
+    "table8": "table8",
     "threadpools": "register_threadpoolctl",
+    "tiled_scale": "tiled_scale",
+    "top_k": "top_k",
+    "unary": (
+        "absolute arccos arccosh arcsin arcsinh arctan arctanh ceil cos cosh erf exp floor log negative reciprocal "
+        "rint rsqrt sign sin sinh sqrt tan unary"
+    ),
     "winograd": "winograd_filter winograd_input winograd_output",
 }
 _MODULES = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -406,13 +445,22 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # for type checkers, every name would exist
 
     def __getattr__(name: str) -> Any:
-        """A public name, or one of the modules, that is imported only now."""
-        if name in _LATER:
+        """A public name, or one of the modules, that is imported only now. Functions come before modules of their name."""
+        if name in _MODULES:
+            found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+            return found
+        if name in _LATER or name in ("annotations", "lowlevel"):
             return import_module(f"{__name__}.{name}")
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    class _Package(type(sys)):
+        """This module, in which no module takes the place of the function of its name when it is imported."""
+
+        def __setattr__(self, name, value):
+            if name not in _MODULES or value is not sys.modules.get(f"{__name__}.{name}"):
+                super().__setattr__(name, value)
+
+    sys.modules[__name__].__class__ = _Package
 
 
 if "threadpoolctl" in sys.modules:

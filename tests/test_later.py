@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def test_type_checkers_see_the_same_names() -> None:
     seen = {
         alias.name: f"pysimd.{MODULES.get(alias.name)}" == each.module
         for each in block.body
-        if isinstance(each, ast.ImportFrom)
+        if isinstance(each, ast.ImportFrom) and each.module != "pysimd"  # whose annotations and lowlevel are modules
         for alias in each.names
     }
     assert set(seen) == set(MODULES)
@@ -35,14 +36,13 @@ def test_type_checkers_see_the_same_names() -> None:
     assert set(MODULES) <= set(pysimd.__all__)
 
 
-def test_no_module_has_the_name_of_a_function() -> None:
-    """It would take the place of the function as soon as another module imports it."""
-    assert not set(pysimd._LATER) & set(pysimd.__all__)
+def test_the_table_has_every_public_name() -> None:
+    assert {*MODULES, "__version__", "annotations", "lowlevel"} == set(pysimd.__all__)
 
 
 def test_a_name_is_that_of_its_module() -> None:
     for name, module in MODULES.items():
-        assert getattr(pysimd, name) is getattr(getattr(pysimd, module), name)
+        assert getattr(pysimd, name) is getattr(import_module(f"pysimd.{module}"), name)
     for name in set(pysimd.__all__) - {"annotations", "lowlevel"}:
         assert not isinstance(getattr(pysimd, name), type(sys)), name
 
@@ -55,8 +55,7 @@ def test_unknown_names() -> None:
 
 
 def test_importing_the_package_imports_few_modules() -> None:
-    found = _run("import sys, pysimd", f"print([name for name in {LATER!r} if name in sys.modules])")
-    assert {*ast.literal_eval(found)} <= {"pysimd.context", "pysimd.quantized"}  # on which functions are built
+    assert _run("import sys, pysimd", f"print([name for name in {LATER!r} if name in sys.modules])") == "[]\n"
 
 
 ALL = "globals().update({name: getattr(pysimd, name) for name in dir(pysimd)})"
@@ -72,9 +71,15 @@ def test_all_names_in_a_new_process(use: str) -> None:
     assert _run(use, "print(callable(relu), callable(gemm), callable(add), Context.__name__)") == "True True True Context\n"
 
 
-def test_a_function_whose_module_was_imported_by_its_name() -> None:
-    lines = [f"import pysimd.{name}" for name in ("gemm", "pooling", "reduce", "activation", "table8")]
-    assert (
-        _run(*lines, "print(callable(pysimd.gemm), callable(pysimd.pooling_max), callable(pysimd.relu))")
-        == "True True True\n"
-    )
+SHARED = [name for name in pysimd._LATER if name in MODULES]  # of a module and of a function in it
+
+
+@pytest.mark.parametrize("before", ["", "import pysimd.network.planner", *(f"import pysimd.{name}" for name in SHARED[:3])])
+def test_functions_whose_modules_have_their_names(before: str) -> None:
+    """Whether a module is imported by its name, by another module, or for its function: the name is that of the function."""
+    names = f"print([name for name in {SHARED!r} if not callable(getattr(pysimd, name))])"
+    modules = [f"import pysimd.{name}" for name in SHARED]
+    assert _run(before, "import pysimd", *modules, names) == "[]\n"
+    assert _run(before, "import pysimd", names, *modules, names) == "[]\n[]\n"
+    imported = "from pysimd.gemm import joined; from pysimd import gemm; print(gemm.__name__, joined.__module__)"
+    assert _run(before, imported) == "gemm pysimd.gemm\n"

@@ -79,11 +79,9 @@ An activation is a pair: its name in :mod:`pysimd` and its parameters, ``("ident
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from inspect import signature
 from math import prod
 from typing import Any, Callable
 
-import pysimd
 from pysimd._geometry import output_size
 from pysimd.annotations import Shape
 from pysimd.network.graph import Graph, Type
@@ -96,22 +94,27 @@ _Rule = Callable[[Sequence[Type], Attributes], Sequence[Type]]
 IDENTITY: Activation = ("identity", ())
 
 
-def _of_each_element() -> dict[str, tuple[str, ...]]:
-    """The functions of the modules activation and unary, without their other names, and the names of their parameters."""
-    functions = ((name, getattr(pysimd, name)) for name in pysimd.__all__)
-    return {
-        name: tuple(parameter for parameter in signature(function).parameters if parameter not in ("x", "out"))
-        for name, function in functions
-        if getattr(function, "__module__", "") in ("pysimd.activation", "pysimd.unary") and function.__name__ == name
-    }
-
-
 #: Functions of every element: the names of functions of pysimd, with the names of their parameters. As in ONNX, it is
-#: leaky_relu that has a slope, and a range in place of relu6.
+#: leaky_relu that has a slope, and a range in place of relu6. A table, since signatures take imports of all modules.
 UNARY: dict[str, tuple[str, ...]] = {
-    **{name: names for name, names in _of_each_element().items() if name not in ("relu6", "unary")},
-    "relu": (),
-}
+    "elu": ("alpha",),
+    "hard_sigmoid": ("scale", "shift"),
+    "hswish": ("shift", "scale"),
+    "leaky_relu": ("slope",),
+    "mish": ("threshold",),
+    "restrict_range": ("lower", "upper"),
+    "sigmoid": ("slope",),
+    "softplus": ("beta", "threshold"),
+    "swish": ("slope",),
+    "tanh": ("slope",),
+    **dict.fromkeys(
+        (
+            "absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "cos", "cosh", "erf", "exp",
+            "floor", "gelu", "log", "negative", "reciprocal", "relu", "rint", "rsqrt", "sign", "sin", "sinh", "sqrt", "tan",
+        ),
+        (),
+    ),
+}  # fmt: skip
 BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "replace")
 #: Those of pysimd.elementwise; the last ones return booleans.
 COMPARISONS = ("equal", "not_equal", "less", "less_or_equal")
