@@ -9,16 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pysimd._arrays import FLOAT32, NULL, coefficients, element_of, is_array, numbers, plain, tensor
+from pysimd._library import lib
 from pysimd.annotations import Params
-from pysimd.enums import Activation
 from pysimd.errors import shown
+
+PRELU: int = lib.SimdConvolutionActivationPrelu
+_OTHER_NAMES = ("relu6", "hardswish", "hardsigmoid", "silu")  # of activations that have a name
 
 
 class Kind(NamedTuple):
     """An activation as the functions of this package name it."""
 
     name: str
-    activation: Activation  # of the library
+    activation: int  # of the library
     names: tuple[str, ...] = ()  # of its parameters, as those of the function of this name
     defaults: tuple[float, ...] = ()
 
@@ -27,25 +30,26 @@ class Kind(NamedTuple):
 _KINDS: dict[Any, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("identity", Activation.IDENTITY),
-        Kind("relu", Activation.RELU),
-        Kind("relu6", Activation.RESTRICT_RANGE, (), (0, 6)),
-        Kind("leaky_relu", Activation.LEAKY_RELU, ("slope",), (0.01,)),
-        Kind("restrict_range", Activation.RESTRICT_RANGE, ("lower", "upper"), (-inf, inf)),
-        Kind("prelu", Activation.PRELU, ("slope",)),
-        Kind("elu", Activation.ELU, ("alpha",), (1,)),
-        Kind("hswish", Activation.HSWISH, ("shift", "scale"), (3, 1 / 6)),
-        Kind("hardswish", Activation.HSWISH, ("shift", "scale"), (3, 1 / 6)),
-        Kind("mish", Activation.MISH, ("threshold",), (20,)),
-        Kind("hard_sigmoid", Activation.HARD_SIGMOID, ("scale", "shift"), (1 / 6, 0.5)),
-        Kind("hardsigmoid", Activation.HARD_SIGMOID, ("scale", "shift"), (1 / 6, 0.5)),
-        Kind("swish", Activation.SWISH, ("slope",), (1,)),
-        Kind("silu", Activation.SWISH, ("slope",), (1,)),
-        Kind("gelu", Activation.GELU),
-        Kind("sigmoid", Activation.SIGMOID),
+        Kind("identity", lib.SimdConvolutionActivationIdentity),
+        Kind("relu", lib.SimdConvolutionActivationRelu),
+        Kind("relu6", lib.SimdConvolutionActivationRestrictRange, (), (0, 6)),
+        Kind("leaky_relu", lib.SimdConvolutionActivationLeakyRelu, ("slope",), (0.01,)),
+        Kind("restrict_range", lib.SimdConvolutionActivationRestrictRange, ("lower", "upper"), (-inf, inf)),
+        Kind("prelu", PRELU, ("slope",)),
+        Kind("elu", lib.SimdConvolutionActivationElu, ("alpha",), (1,)),
+        Kind("hswish", lib.SimdConvolutionActivationHswish, ("shift", "scale"), (3, 1 / 6)),
+        Kind("hardswish", lib.SimdConvolutionActivationHswish, ("shift", "scale"), (3, 1 / 6)),
+        Kind("mish", lib.SimdConvolutionActivationMish, ("threshold",), (20,)),
+        Kind("hard_sigmoid", lib.SimdConvolutionActivationHardSigmoid, ("scale", "shift"), (1 / 6, 0.5)),
+        Kind("hardsigmoid", lib.SimdConvolutionActivationHardSigmoid, ("scale", "shift"), (1 / 6, 0.5)),
+        Kind("swish", lib.SimdConvolutionActivationSwish, ("slope",), (1,)),
+        Kind("silu", lib.SimdConvolutionActivationSwish, ("slope",), (1,)),
+        Kind("gelu", lib.SimdConvolutionActivationGelu),
+        Kind("sigmoid", lib.SimdnetConvolutionActivationSigmoid),
     )
 }
-_KINDS.update({activation: _KINDS[activation.name.lower()] for activation in Activation})
+#: Enumerators are found as the numbers that they are: pysimd.enums takes 2 ms to import, which models do not need.
+_KINDS.update({kind.activation: kind for kind in tuple(_KINDS.values()) if kind.name not in _OTHER_NAMES})
 
 
 def kind_of(activation: Any) -> Kind:
@@ -63,12 +67,12 @@ def params_of(given: Params | None, kind: Kind, dst_c: int, name: str = "params"
     if params is not None and isinstance(params, Mapping):
         params = _by_name(params, kind, name)
     if params is None:
-        if kind.activation is Activation.PRELU:
+        if kind.activation == PRELU:
             raise ValueError(f"{name} is None, expected {dst_c} numbers for prelu, or one for all channels")
         return tensor(np.array(kind.defaults, np.float32), name, (len(kind.defaults),)) if kind.defaults else NULL
     if not kind.names:
         raise ValueError(f"{name} is {shown(params)}, expected None: the activation {kind.name} has no parameters")
-    if kind.activation is Activation.PRELU:
+    if kind.activation == PRELU:
         slopes: Any = params if is_array(params) else numbers(params, name).reshape(-1)
         return coefficients(slopes, name, dst_c, shared=True)
     if not is_array(params):
@@ -87,7 +91,7 @@ def _by_name(params: Mapping[str, Any], kind: Kind, name: str) -> Any:
         if key not in kind.names:
             expected = " and ".join(kind.names) or "no parameters"
             raise ValueError(f"{name} has {key!r}, expected {expected} for the activation {kind.name}")
-    if kind.activation is Activation.PRELU:
+    if kind.activation == PRELU:
         return params.get("slope")
     return [params.get(key) for key in kind.names] or None
 

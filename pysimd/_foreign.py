@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Device types of DLPack whose memory the CPU can read: CPU, pinned memory of CUDA and of ROCm, managed memory of CUDA.
 _HOST = {1, 3, 11, 13}

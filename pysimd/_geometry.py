@@ -6,8 +6,8 @@ from math import prod
 from operator import index
 from typing import Any, Callable, NamedTuple
 
+from pysimd._library import lib
 from pysimd.annotations import Shape
-from pysimd.enums import TensorFormat
 from pysimd.errors import shown
 
 _LARGEST = 2**64 - 1
@@ -21,26 +21,28 @@ class Signal(int):
     __slots__ = ()
 
 
-NCHW = int(TensorFormat.NCHW)
-NHWC = int(TensorFormat.NHWC)
+# The enumerators of TensorFormat, which is equal to them: pysimd.enums takes 2 ms to import, which models do not need.
+NCHW: int = lib.SimdTensorFormatNchw
+NHWC: int = lib.SimdTensorFormatNhwc
 _SIGNALS: dict[Any, int] = {"nwc": Signal(NHWC), "ncw": Signal(NCHW)}
-_BLOCKS = {int(TensorFormat.NCHW4C): 4, int(TensorFormat.NCHW8C): 8, int(TensorFormat.NCHW16C): 16}
-_OIYX = int(TensorFormat.OIYX)
-_FILTER_BLOCKS = {int(TensorFormat.OYXI4O): 4, int(TensorFormat.OYXI8O): 8, int(TensorFormat.OYXI16O): 16}
+_BLOCKS: dict[int, int] = {lib.SimdTensorFormatNchw4c: 4, lib.SimdTensorFormatNchw8c: 8, lib.SimdTensorFormatNchw16c: 16}
+_OIYX: int = lib.SimdTensorFormatOiyx
+_FILTER_BLOCKS: dict[int, int] = {
+    lib.SimdTensorFormatOyxi4o: 4, lib.SimdTensorFormatOyxi8o: 8, lib.SimdTensorFormatOyxi16o: 16,
+}  # fmt: skip
 
 
-def _named(*formats: TensorFormat) -> dict[Any, int]:
-    names: dict[Any, int] = {f.name.lower(): int(f) for f in formats}
-    names.update({f: int(f) for f in formats})
-    return names
+def _named(*names: str) -> dict[Any, int]:
+    found: dict[Any, int] = {name: getattr(lib, f"SimdTensorFormat{name.capitalize()}") for name in names}
+    return {**found, **{layout: layout for layout in found.values()}}
 
 
-IMAGE_LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC)
+IMAGE_LAYOUTS = _named("nchw", "nhwc")
 PLAIN_LAYOUTS = {**IMAGE_LAYOUTS, **_SIGNALS}
-BLOCK_LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC, TensorFormat.NCHW4C, TensorFormat.NCHW8C, TensorFormat.NCHW16C)
+BLOCK_LAYOUTS = _named("nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c")
 LAYOUTS = {**BLOCK_LAYOUTS, **_SIGNALS}
 
-FILTER_LAYOUTS = _named(TensorFormat.OIYX, TensorFormat.YXIO, TensorFormat.OYXI4O, TensorFormat.OYXI8O, TensorFormat.OYXI16O)
+FILTER_LAYOUTS = _named("oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o")
 
 
 def layout_of(layout: Any, name: str = "layout", known: dict[Any, int] = PLAIN_LAYOUTS) -> int:
@@ -61,7 +63,7 @@ def name_of(layout: int) -> str:
     """The name of a layout."""
     if is_signal(layout):
         return "ncw" if layout == NCHW else "nwc"
-    return "nchw" if layout == NCHW else "nhwc" if layout == NHWC else TensorFormat(layout).name.lower()
+    return next(str(name) for name, known in (*BLOCK_LAYOUTS.items(), *FILTER_LAYOUTS.items()) if known == layout)
 
 
 def _axes_of(layout: int) -> str:

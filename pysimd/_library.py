@@ -7,7 +7,6 @@ The header is the only list of declarations: cffi parses the file that C program
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -89,7 +88,7 @@ def _absent(interface: Any, opened: Any, names: Iterable[str]) -> list[str]:
 def _open(library: str, header: str) -> tuple[Any, Any, str]:
     with open(header, encoding="utf-8") as file:
         text = file.read()
-    version = re.findall(r'^#define SIMDNET_VERSION "(.*)"$', text, flags=re.MULTILINE)[0]
+    version = text.partition('\n#define SIMDNET_VERSION "')[2].partition('"')[0]
     interface = _interface(header, text)
     try:
         opened = interface.dlopen(library)

@@ -32,12 +32,16 @@ checker.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, Union
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pysimd.enums import Activation, TensorFormat
+if TYPE_CHECKING:  # as it takes 2 ms, which models do not need
+    from numpy.typing import NDArray
+
+    from pysimd.enums import Activation, TensorFormat
+else:
+    NDArray = np.ndarray[Any, np.dtype[TypeVar("Element")]]  # as numpy.typing has it
 
 
 class SupportsDLPack(Protocol):
@@ -71,11 +75,11 @@ Shape = tuple[int, ...]
 Pair = Union[int, tuple[int, int]]
 Padding = Union[int, tuple[int, int], tuple[int, int, int, int], Literal["same", "valid"]]
 
-ImageLayout = Union[Literal["nhwc", "nchw"], TensorFormat]
-Layout = Union[Literal["nhwc", "nchw", "nwc", "ncw"], TensorFormat]
-BlockLayout = Union[Literal["nhwc", "nchw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
-ChannelLayout = Union[Literal["nhwc", "nchw", "nwc", "ncw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
-FilterLayout = Union[Literal["oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"], TensorFormat]
+ImageLayout = Union[Literal["nhwc", "nchw"], "TensorFormat"]
+Layout = Union[Literal["nhwc", "nchw", "nwc", "ncw"], "TensorFormat"]
+BlockLayout = Union[Literal["nhwc", "nchw", "nchw4c", "nchw8c", "nchw16c"], "TensorFormat"]
+ChannelLayout = Union[Literal["nhwc", "nchw", "nwc", "ncw", "nchw4c", "nchw8c", "nchw16c"], "TensorFormat"]
+FilterLayout = Union[Literal["oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"], "TensorFormat"]
 
 Direction = Literal["forward", "reverse", "bidirectional"]
 RecurrentActivationName = Literal[
@@ -117,5 +121,5 @@ ActivationName = Literal[
     "gelu",
     "sigmoid",
 ]
-ActivationLike = Union[ActivationName, Activation]
+ActivationLike = Union[ActivationName, "Activation"]
 Params = Union[float, Sequence[float], Mapping[str, Any], Floats]

@@ -12,12 +12,12 @@ from typing import Any, Literal, Union
 
 import numpy as np
 
-from pysimd._activation_params import kind_of, params_of
+from pysimd._activation_params import PRELU, kind_of, params_of
 from pysimd._arrays import FLOAT32, as_float, element_of, is_number, output, plain, pointer
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Array, Coefficients, FloatArray, Params, Shape
 from pysimd.calls import call_struct
-from pysimd.enums import Activation, BinaryOperation
+from pysimd.enums import BinaryOperation
 from pysimd.errors import shown
 
 _OPERATIONS: dict[Any, int] = {key: int(op) for op in BinaryOperation for key in (op, op.name.lower())}
@@ -88,7 +88,7 @@ def binary(
     first, second = _operand(a, "a"), _operand(b, "b")
     shape = _shape_of(first, second)
     kind = kind_of(activation)
-    if kind.activation is Activation.PRELU:
+    if kind.activation == PRELU:
         raise ValueError("activation is 'prelu', expected one without per-channel parameters: use pysimd.prelu()")
     numbers = params_of(params, kind, 1)
     operands = sorted(((a, first, "a"), (b, second, "b")), key=lambda each: each[1].shape != shape)

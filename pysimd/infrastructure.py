@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from pysimd._geometry import integer
 from pysimd._library import ffi, lib
-from pysimd.enums import CpuInfoType, PreferenceType
 from pysimd.errors import check, shown
+
+if TYPE_CHECKING:  # as it takes 2 ms, which models do not need
+    from pysimd.enums import CpuInfoType, PreferenceType
+
+_PREFERENCES: dict[str, int] = {
+    "speed": lib.SimdnetPreferSpeed, "memory": lib.SimdnetPreferMemory, "exact": lib.SimdnetPreferExact,
+}  # fmt: skip
 
 
 def _text(pointer: object) -> str:
@@ -49,6 +55,8 @@ def cpu_info(what: CpuInfoType | str | None = None) -> int | dict[str, int]:
     >>> pysimd.cpu_info("cores") >= 1
     True
     """
+    from pysimd.enums import CpuInfoType
+
     if what is None:
         return {kind.name.lower(): int(lib.SimdCpuInfo(kind)) for kind in CpuInfoType}
     if isinstance(what, str):
@@ -147,7 +155,8 @@ def get_preference() -> str:
     >>> pysimd.get_preference()
     'speed'
     """
-    return PreferenceType(lib.SimdnetGetPreference()).name.lower()
+    found = lib.SimdnetGetPreference()
+    return next(name for name, number in _PREFERENCES.items() if number == found)
 
 
 def set_preference(preference: PreferenceType | str) -> None:
@@ -163,11 +172,15 @@ def set_preference(preference: PreferenceType | str) -> None:
     >>> pysimd.set_preference("speed")
     """
     if isinstance(preference, str):
-        if preference.upper() not in PreferenceType.__members__:
-            names = ", ".join(repr(kind.name.lower()) for kind in PreferenceType)
+        if preference.lower() not in _PREFERENCES:
+            names = ", ".join(map(repr, _PREFERENCES))
             raise ValueError(f"preference is {shown(preference)}, expected one of {names}")
-        preference = PreferenceType[preference.upper()]
-    lib.SimdnetSetPreference(PreferenceType(preference))
+        number = _PREFERENCES[preference.lower()]
+    else:
+        from pysimd.enums import PreferenceType
+
+        number = PreferenceType(preference)
+    lib.SimdnetSetPreference(number)
 
 
 @contextmanager

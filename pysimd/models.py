@@ -43,13 +43,16 @@ def load(model: ModelLike, *, fallback: Mapping[str, Callable[..., Any]] | None 
     >>> run = model.prepare((1, 3, 224, 224))  # doctest: +SKIP
     >>> y = run(image)["y"]  # doctest: +SKIP
     """
-    from pysimd.network import saved
-    from pysimd.network.model import Model
     from pysimd.network.planning import uncollected
 
     file = os.path.basename(model) if isinstance(model, (str, os.PathLike)) else ""
     with uncollected():
-        if isinstance(model, (str, os.PathLike)) and saved.is_saved(model):
+        from pysimd.network.files import is_saved
+        from pysimd.network.model import Model
+
+        if isinstance(model, (str, os.PathLike)) and is_saved(model):
+            from pysimd.network import saved
+
             if prepared and not fallback:
                 found = saved.outline(model)
                 return Model(found.source, None, file, found.plans, found.whole)

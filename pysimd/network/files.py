@@ -1,4 +1,4 @@
-"""Files that are complete or as before."""
+"""Files that are complete or as before, and what files of models begin with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
+
+from pysimd.network.mapped import refuse_devices
+
+MAGIC = b"simdnet model "  # of the files that ``saved`` reads
+
+
+def is_saved(path: Any) -> bool:
+    """Whether a file has our own format. Raises OSError if it cannot be read, ValueError if it is not a file."""
+    refuse_devices(path)
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 @contextmanager

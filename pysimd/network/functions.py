@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._activation_params import Kind, kind_of
+from pysimd._activation_params import PRELU, Kind, kind_of
 from pysimd._arrays import ELEMENTS, element_of_dtype
 from pysimd._geometry import NCHW, NHWC
 from pysimd._library import lib
 from pysimd._pixels import FUNCTIONS
 from pysimd.annotations import Array, Shape
 from pysimd.copy import TYPES
-from pysimd.enums import Activation, BinaryOperation, ElementwiseOperation
 from pysimd.network.calls import Call, Struct
 from pysimd.network.open_arrays import full, is_array
 from pysimd.network.ranks import MOST, packed
@@ -126,7 +125,7 @@ def kind(activation: Any) -> Kind:
 def parameters_of(activation: Any, channels: int) -> Array | None:
     """The parameters of the activation of a context, None if it has none."""
     given, of = activation[1], kind_of(activation[0])
-    if of.activation is Activation.PRELU:
+    if of.activation == PRELU:
         return per_channel(np.asarray(given, np.float32), channels)
     if not len(given):
         return np.array(of.defaults, np.float32) if of.defaults else None
@@ -198,11 +197,16 @@ def pixelwise(function: str, src: View, dst: View, params: Sequence[float] = (),
     return of_struct("SimdnetPixelwise", "SimdnetPixelwiseParameters", {**members, **more})
 
 
+def _operation(operations: str, function: str) -> int:
+    """The enumerator of a function whose words are joined by underscores."""
+    return int(getattr(lib, operations + "".join(map(str.capitalize, function.split("_")))))
+
+
 def binary(function: str, a: Operand, b: Operand, dst: View, activation: Any = ("identity", ())) -> Call:
     """Arithmetic on two arrays, each dimension of which is 1 or that of the result."""
     of, params = kind(activation), parameters_of(activation, 1)
     members = {
-        "operation": BinaryOperation[function.upper()],
+        "operation": _operation("SimdnetBinary", function),
         "count": dst.ndim,
         "shape": dst.shape,
         "aShape": (1,) * (dst.ndim - a.ndim) + a.shape,
@@ -218,7 +222,7 @@ def binary(function: str, a: Operand, b: Operand, dst: View, activation: Any = (
 
 def elementwise(function: str, a: Operand, b: Operand, dst: View) -> Call:
     """Arithmetic on two arrays of integers, or a comparison."""
-    members = {"operation": ElementwiseOperation[function.upper()], "dataType": tensor_type(a.dtype), "a": a, "b": b}
+    members = {"operation": _operation("SimdnetElementwise", function), "dataType": tensor_type(a.dtype), "a": a, "b": b}
     members |= {"count": dst.ndim, "shape": dst.shape, "aShape": a.shape, "bShape": b.shape, "dst": dst}
     return of_struct("SimdnetElementwise", "SimdnetElementwiseParameters", members)
 
@@ -227,7 +231,7 @@ def quantized_binary(
     function: str, a: Operand, b: Operand, dst: View, scales: Sequence[float], zeros: Sequence[int]
 ) -> Call:
     """The sum or the product of two arrays of bytes; scales and zeros are those of a, b and dst."""
-    members = {"operation": BinaryOperation[function.upper()], "dataType": tensor_type(dst.dtype), "a": a, "b": b}
+    members = {"operation": _operation("SimdnetBinary", function), "dataType": tensor_type(dst.dtype), "a": a, "b": b}
     members |= {"count": dst.ndim, "shape": dst.shape, "aShape": a.shape, "bShape": b.shape, "dst": dst}
     members |= dict(zip(("aScale", "bScale", "dstScale"), scales)) | dict(zip(("aZero", "bZero", "dstZero"), zeros))
     return of_struct("SimdnetQuantizedBinary", "SimdnetQuantizedBinaryParameters", members)

@@ -23,7 +23,6 @@ from pysimd.network.functions import (
 )
 from pysimd.network.operators import sides_of
 from pysimd.network.views import Constant, View
-from pysimd.recurrent import ACTIVATIONS, DIRECTIONS, activations_of
 
 Attributes = Mapping[str, Any]
 _SCALES = (("scales", np.float32), ("zeros", np.uint8))
@@ -221,6 +220,8 @@ def recurrent(kind: int, places: int, a: Attributes, x: Operands, y: Operands) -
     kind : an enumerator of SimdnetRecurrentType.
     places : the activations of a direction.
     """
+    from pysimd.recurrent import DIRECTIONS, activations_of  # here, as few models need it
+
     src, weight, hidden_weight, bias, lengths, h0, c0, peephole = given(x, 8)
     directions = 2 if a["direction"] == "bidirectional" else 1
     steps, batch, size = src.shape if not a["batch_first"] else (src.shape[1], src.shape[0], src.shape[2])
@@ -247,6 +248,8 @@ def recurrent(kind: int, places: int, a: Attributes, x: Operands, y: Operands) -
 
 def _activations(chosen: Sequence[Any] | None, places: int) -> dict[str, Any]:
     """The members for activations that are not the usual ones: three places for each direction."""
+    from pysimd.recurrent import ACTIVATIONS
+
     codes, alpha, beta = [0] * 6, [0.0] * 6, [0.0] * 6
     for i, (name, *numbers) in enumerate(chosen or ()):
         at = i // places * 3 + i % places

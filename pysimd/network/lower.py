@@ -17,9 +17,6 @@ import numpy as np
 from pysimd._geometry import NCHW, NHWC
 from pysimd._library import lib
 from pysimd.annotations import Array
-from pysimd.copy import MODES as PAD_MODES
-from pysimd.grid_sample import MODES as GRID_MODES
-from pysimd.grid_sample import PADDINGS
 from pysimd.network import layers
 from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct
 from pysimd.network.functions import (
@@ -49,8 +46,6 @@ from pysimd.network.products import byte_products, products
 from pysimd.network.ranks import MOST, groups_of
 from pysimd.network.ranks import merged as merged_shape
 from pysimd.network.views import Constant, View, Views
-from pysimd.resize import COORDINATES, ROUNDINGS
-from pysimd.resize import MODES as RESIZE_MODES
 
 
 def lowered(node: Node, views: Views) -> Steps:
@@ -170,13 +165,15 @@ def _average_pool(a: Attributes, x: Operands, y: Operands) -> Steps:
 
 
 def _resize(a: Attributes, x: Operands, y: Operands) -> Steps:
+    from pysimd.resize import COORDINATES, MODES, ROUNDINGS  # here, as few models need it
+
     (src,), (dst,), layout = x, y, a["layout"]
     if src.dtype not in (np.float32, np.uint8):
         src, dst, layout = _in_parts(src, layout), _in_parts(dst, layout), "nhwc"
     (n, c, src_h, src_w), (_, _, dst_h, dst_w) = (images_of(each.shape, layout) for each in (src, dst))
     scale = a["scale"] or (0.0, 0.0)
     members: dict[str, Any] = {"dataType": tensor_type(src.dtype), "format": format_of(layout), "batch": n, "channels": c}
-    members |= {"srcH": src_h, "srcW": src_w, "dstH": dst_h, "dstW": dst_w, "method": RESIZE_MODES[a["mode"]]}
+    members |= {"srcH": src_h, "srcW": src_w, "dstH": dst_h, "dstW": dst_w, "method": MODES[a["mode"]]}
     members |= {"coordinates": COORDINATES[a["coordinates"]], "rounding": ROUNDINGS[a["rounding"]]}
     members |= {"scaleY": scale[0], "scaleX": scale[1], "cubic": a["cubic"]}
     members |= {"antialias": bool(a["antialias"]), "excludeOutside": bool(a["exclude_outside"])}
@@ -195,7 +192,9 @@ def _in_parts(x: View, layout: str) -> View:
 
 
 def _grid_sample(a: Attributes, x: Operands, y: Operands) -> Steps:
-    modes = GRID_MODES[a["mode"]], PADDINGS[a["padding_mode"]], bool(a["align_corners"])
+    from pysimd.grid_sample import MODES, PADDINGS
+
+    modes = MODES[a["mode"]], PADDINGS[a["padding_mode"]], bool(a["align_corners"])
     sizes = (*x[0].shape, *y[0].shape[2:], lib.SimdTensorData32f)
     made = Made(Call("SimdSynetGridSample2dInit", (*sizes, *modes)))
     return Steps((Call("SimdSynetGridSample2dForward", (OWN, x[0], x[1], y[0])),), made)
@@ -399,13 +398,15 @@ def _slice(a: Attributes, x: Operands, y: Operands) -> list[Call]:
 
 
 def _pad(a: Attributes, x: Operands, y: Operands) -> Call:
+    from pysimd.copy import MODES
+
     (src,), (dst,), pads = x, y, a["pads"]
     if src.ndim > MOST:
         groups = groups_of([True if tuple(width) == (0, 0) else i for i, width in enumerate(pads, 2)])
         src, dst = (view.reshape(merged_shape(view.shape, groups)) for view in (src, dst))
         pads = [pads[group[0]] for group in groups]
     before, after = zip(*pads) if pads else ((), ())
-    members = {"mode": PAD_MODES[a["mode"]], "dataType": moved_type(src), "count": src.ndim, "shape": src.shape}
+    members = {"mode": MODES[a["mode"]], "dataType": moved_type(src), "count": src.ndim, "shape": src.shape}
     members |= {"before": before, "after": after, "src": src, "dst": dst, "value": np.full(1, a["value"], src.dtype)}
     return of_struct("SimdnetPad", "SimdnetPadParameters", members)
 

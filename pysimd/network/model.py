@@ -11,8 +11,6 @@ from pysimd._geometry import number, shape_of
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable, shown
 from pysimd.infrastructure import active_isa, get_preference, preference
-from pysimd.network import prepared as stored_plans
-from pysimd.network import saved
 from pysimd.network.contexts import Contexts
 from pysimd.network.given import Inputs, Shapes, Values, array_of, by_name, constant, explained, refuse_others, sum_of
 from pysimd.network.memory import packed
@@ -26,7 +24,8 @@ from pysimd.network.unsupported import UnsupportedModel
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pysimd.network import c_open, c_program
+    from pysimd.network import c_open, c_program, saved
+    from pysimd.network import prepared as stored_plans
     from pysimd.network.course import Course
     from pysimd.network.course_runner import CourseRunner
     from pysimd.network.graph import Graph
@@ -381,9 +380,9 @@ class Model(KeepsRunners):
     def _planned(
         self, given: Mapping[str, Shape], shapes: Shapes | None, layout: str, progress: Callable[[float], Any] | None
     ) -> Runner:
-        from pysimd.network import planner
-
         with planning(self.source.weights.values()), explained(self.inputs, given):
+            from pysimd.network import planner  # within, as importing makes much that stays, too
+
             graph = planner.graph_of(self.source, given, self._fallback)
             try:
                 program = planner.Program(planner.simplified(graph), layout, self._contexts, self.outputs)
@@ -394,6 +393,8 @@ class Model(KeepsRunners):
 
     def _purpose(self, shapes: Mapping[str, Shape], layout: str) -> stored_plans.Purpose:
         """What a plan of this process would be for."""
+        from pysimd.network import prepared as stored_plans  # here, as few files have plans
+
         return stored_plans.purpose(active_isa(), self._contexts.prefer or get_preference(), layout, shapes)
 
     def _stored(self, shapes: Mapping[str, Shape], layout: str) -> saved.StoredPlan | None:
@@ -489,11 +490,15 @@ class Model(KeepsRunners):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         several: Sequence[Any] = prepared if isinstance(prepared, list) else [] if prepared is False else [prepared]
         contexts = Contexts(_preferred(prefer))
+        from pysimd.network import saved
+
         plans = [self._plan(None if each is True else each, layout, contexts) for each in several]
         saved.write(self.source, path, plans)
 
     def _plan(self, shapes: Shapes | None, layout: str, contexts: Contexts) -> saved.Plan:
         """The plan for these shapes, for a file."""
+        from pysimd.network import prepared as stored_plans
+
         given = self.shapes(shapes)
         purpose = stored_plans.purpose(active_isa(), str(contexts.prefer), layout, given)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gc
-import threading
+from _thread import allocate_lock  # of threading, which takes as long to import as a file here
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from pysimd.annotations import Array
 from pysimd.network.mapped import released
 
-_lock = threading.Lock()
+_lock = allocate_lock()
 _depth = 0  # blocks of uncollected() that run, in all threads
 _enabled = False  # whether collections were enabled before the first of them
 

@@ -8,6 +8,7 @@ dataclasses, which is where ``frozen`` is enforced.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["EMPTY", "record", "replace"]
@@ -30,14 +31,11 @@ else:
         names = tuple(cls.__annotations__)
         given = ", ".join(f"{name}=_{name}" if hasattr(cls, name) else name for name in names)
         lines = [f"def __init__(self, {given}):", *(f" self.{name} = {name}" for name in names)]
-        if eq:
-            mine, others = (f"({''.join(f'{of}.{name}, ' for name in names)})" for of in ("self", "other"))
-            lines += ["def __eq__(self, other):", " if type(other) is not type(self): return NotImplemented"]
-            lines += [f" return {mine} == {others}"]
-            lines += ["def __hash__(self):", f" return hash({mine})"] if frozen else ["__hash__ = None"]
-        made = {}
+        made = {"__repr__": _shown}
         exec("\n".join(lines), {f"_{name}": getattr(cls, name) for name in names if hasattr(cls, name)}, made)
-        for name, of in {**made, "__repr__": _shown}.items():
+        if eq:
+            made["__eq__"], made["__hash__"] = _compared(names, frozen)
+        for name, of in made.items():
             if name not in vars(cls):
                 setattr(cls, name, of)
         cls._members = names
@@ -48,6 +46,19 @@ else:
         made, members = object.__new__(type(given)), vars(given)
         vars(made).update({name: members[name] for name in given._members}, **changes)
         return made
+
+
+def _compared(names: tuple[str, ...], frozen: bool) -> tuple[Any, Any]:
+    """Equality and the hash of these members; no hash of what can be changed."""
+    members = attrgetter(*names)
+
+    def equal(mine: Any, other: Any) -> Any:
+        return members(mine) == members(other) if type(other) is type(mine) else NotImplemented
+
+    def hashed(mine: Any) -> int:
+        return hash((members(mine),) if len(names) == 1 else members(mine))
+
+    return equal, hashed if frozen else None
 
 
 def _shown(given: Any) -> str:

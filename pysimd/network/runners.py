@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from _thread import RLock, allocate_lock  # of threading, which takes as long to import as a file here
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -34,8 +34,8 @@ class Runners:
         self.most_shapes, self.most_bytes = _MOST_SHAPES, _MOST_BYTES
         self._idle: OrderedDict[_Key, list[Runner]] = OrderedDict()
         self._bytes = 0  # of those
-        self._lock = threading.Lock()  # of both
-        self._preparing = threading.RLock()  # one at a time, so that the next shares its packed weights; a fallback may call
+        self._lock = allocate_lock()  # of both
+        self._preparing = RLock()  # one at a time, so that the next shares its packed weights; a fallback may call
 
     def taken(self, shapes: Mapping[str, Shape], prepare: Prepare) -> AbstractContextManager[Runner]:
         """A runner for these shapes, which is prepared if there is none, of one that is released for it."""

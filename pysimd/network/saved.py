@@ -17,7 +17,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network import prepared
-from pysimd.network.files import whole
+from pysimd.network.files import MAGIC, whole
 from pysimd.network.mapped import refuse_devices
 from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, Value, in_order
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from pysimd.network.contexts import Contexts
     from pysimd.network.runner import Runner
 
-_MAGIC = b"simdnet model "
 _VERSION = 1
-_FIRST = _MAGIC + b"%04d\n"
+_FIRST = MAGIC + b"%04d\n"
 _START = len(_FIRST % _VERSION) + 16
 _ALIGNMENT = 64
 _MOST_HEADER = 1 << 28
@@ -85,13 +84,6 @@ class StoredPlan(NamedTuple):
         if zlib.crc32(text) != self.checksum:
             raise ValueError("it has another checksum")
         return prepared.StoredProgram(json.loads(text), self.purpose.layout, self.parser.array, contexts)
-
-
-def is_saved(path: Any) -> bool:
-    """Whether a file has this format. Raises OSError if it cannot be read, ValueError if it is not a file."""
-    refuse_devices(path)
-    with open(path, "rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
 
 
 # ---- writing
@@ -272,10 +264,10 @@ def _header(path: Any) -> tuple[bytes, int]:
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         first = file.read(len(_FIRST % _VERSION))
-        if not first.startswith(_MAGIC):
+        if not first.startswith(MAGIC):
             raise ValueError(f"{path} is not a model file")
         if first != _FIRST % _VERSION:
-            version = first[len(_MAGIC) :].strip().decode("ascii", "replace")
+            version = first[len(MAGIC) :].strip().decode("ascii", "replace")
             raise ValueError(f"{path} has version {version} of the format, this package reads version {_VERSION}: update it")
         length, checksum = (int.from_bytes(file.read(8), "little") for _ in range(2))
         if length > min(_MOST_HEADER, size - _START):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from network import fuzz as network_fuzz
-from pysimd.network import saved
+from pysimd.network import files, saved
 from pysimd.network.mapped import owner_of
 from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, Value
@@ -168,7 +168,7 @@ def test_subgraphs_too_deep_are_refused(tmp_path: Path) -> None:
 
 def test_a_fifo_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    for read in (saved.read, saved.is_saved):
+    for read in (saved.read, files.is_saved):
         with pytest.raises(ValueError, match="is not a model: it is empty or not a file"):
             read(tmp_path / "fifo")
 

@@ -22,6 +22,7 @@ from pysimd.cast import CASTS
 from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, OF_DATA, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.constants import computed
+from pysimd.network.convert.files import import_all, import_of
 from pysimd.network.convert.fold import FOLDS, evaluate
 from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.convert.groups import grouped
@@ -97,8 +98,15 @@ def converts_others(*operators: str) -> Callable[[Converter], Converter]:
     return register
 
 
+def _entry_of(operator: str) -> _Entry | None:
+    if operator not in _REGISTRY:
+        import_of(operator)
+    return _REGISTRY.get(operator)
+
+
 def supported_operators() -> list[str]:
     """Those that have converters."""
+    import_all()
     return sorted({*_REGISTRY, *_OF_OTHERS})
 
 
@@ -433,13 +441,13 @@ class Conversion:
     def _refuse_unknown(self, node: SourceNode) -> None:
         """Operators that are not known at all are reported even if their inputs are not known."""
         name = full_name(node)
-        known = name in _REGISTRY or name in BY_NUMPY or name in REASONS or name in ("Constant", "If")
+        known = _entry_of(name) or name in BY_NUMPY or name in REASONS or name in ("Constant", "If")
         if not (known or self._function(node)):
             raise Unsupported("the operator is not known")
 
     def _convert(self, node: SourceNode) -> None:
         given = [self._lookup(name) if name else None for name in node.inputs]
-        entry = _REGISTRY.get(full_name(node))
+        entry = _entry_of(full_name(node))
         function = self._function(node)
         listed = any(isinstance(value, Listed) for value in given)
         if function is not None:
@@ -463,6 +471,7 @@ class Conversion:
 
     def _by_others(self, node: SourceNode) -> None:
         """Other types than float32: by the library, or else by NumPy."""
+        import_of(full_name(node))
         convert = _OF_OTHERS.get(full_name(node))
         try:
             if convert is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from string import ascii_letters
 
 from pysimd.annotations import Shape
 
 _DOTS = "0123456789"
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def indices_of(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str, dict[str, int]]:
@@ -17,7 +17,7 @@ def indices_of(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str, 
     does not fit the shapes.
     """
     left, arrow, target = equation.replace(" ", "").replace("...", ".").partition("->")
-    terms, allowed = left.split(","), set(ascii_letters + ".")
+    terms, allowed = left.split(","), set(_LETTERS + ".")
     wrong = any(set(term) - allowed or term.count(".") > 1 for term in (*terms, target))
     if wrong or equation.count(".") != 3 * (left + target).count(".") or len(terms) != len(shapes):
         raise ValueError(f"the equation {equation!r} does not have {len(shapes)} operands")
@@ -25,7 +25,7 @@ def indices_of(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str, 
     if any(count < 0 or (count and "." not in term) for term, count in zip(terms, counts)) or max(counts) > 10:
         raise ValueError(f"the equation {equation!r} does not fit the shapes {' and '.join(map(str, shapes))}")
     if not arrow:
-        target = "." + "".join(letter for letter in sorted(set(left) & set(ascii_letters)) if left.count(letter) == 1)
+        target = "." + "".join(letter for letter in sorted(set(left) & set(_LETTERS)) if left.count(letter) == 1)
     target = target.replace(".", _DOTS[10 - max(counts) :])
     terms = [term.replace(".", _DOTS[10 - count :]) for term, count in zip(terms, counts)]
     if len(set(target)) != len(target) or not set(target) <= set("".join(terms)):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,7 @@ from pysimd.annotations import Array
 from pysimd.network.convert.fold_moves import MOVES
 from pysimd.network.convert.fold_node import Node, bounded
 from pysimd.network.convert.fold_numbers import NUMBERS
-from pysimd.network.convert.rare import RARE
-from pysimd.network.convert.regions import REGIONS
 from pysimd.network.convert.shape_arithmetic import is_small, plain, takes_sizes
-from pysimd.network.convert.signals import SIGNALS
 from pysimd.network.sizes import fixed, is_open
 from pysimd.network.source import SourceNode
 
@@ -26,7 +24,27 @@ _OF_ANY_SIZE = (
     "Flatten", "Gather", "GatherND", "Identity", "Reshape", "Shape", "Size", "Slice", "Split", "Squeeze", "Transpose",
     "Unsqueeze",
 )  # fmt: skip
-FOLDS: dict[str, Callable[..., Any]] = {**MOVES, **NUMBERS, **RARE, **REGIONS, **SIGNALS}
+#: The operators of the files that are imported with the first of them, each with the name of its table there.
+_LATER = {
+    "rare.RARE": "BitCast Col2Im CumProd DeformConv Det NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss TensorScatter",
+    "regions.REGIONS": "Compress MaxRoiPool NonMaxSuppression RoiAlign Unique",
+    "signals.SIGNALS": "BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT",
+}
+
+
+def _later(place: str, operator: str) -> Callable[..., Any]:
+    def computed(node: Node, *inputs: Any) -> Any:
+        file, table = place.split(".")
+        return vars(import_module(f"{__package__}.{file}"))[table][operator](node, *inputs)
+
+    return computed
+
+
+FOLDS: dict[str, Callable[..., Any]] = {
+    **MOVES,
+    **NUMBERS,
+    **{operator: _later(place, operator) for place, operators in _LATER.items() for operator in operators.split()},
+}
 
 
 def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array, ...] | None:

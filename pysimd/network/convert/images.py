@@ -14,7 +14,6 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of, replaced_at
-from pysimd.network.convert.places import largest_with_places
 from pysimd.network.convert.pointwise import activated
 from pysimd.network.convert.windows import grid_positions, same_padding
 from pysimd.network.open_arrays import is_array, later
@@ -23,7 +22,6 @@ from pysimd.network.records import record
 from pysimd.network.sizes import Size, whole
 from pysimd.network.source import SourceNode
 from pysimd.network.unsupported import Unsupported
-from pysimd.resize import scaled
 
 _MOST_SLICES = 500
 
@@ -322,6 +320,8 @@ def _max_pool(c: Conversion, node: SourceNode) -> None:
         y = c.add("QuantizedPool", image(c), kind="max", kernel=window.kernel, ceil=ceil, **unused, **window.options)
         return c.give(like_input(c, y))
     if any(node.outputs[1:]) or c.dtype(0) not in (("float32",) if dilated else ("float32", "uint8")):
+        from pysimd.network.convert.places import largest_with_places  # here, as few models need it
+
         found = largest_with_places(c, image(c), window, ceil)
         return c.by_numpy() if found is None else c.give(*(like_input(c, y) for y in found))
     y = _dilated(c, image(c), window, ceil, "maximum") if dilated else _pooled(c, "MaxPool", image(c), window, ceil=ceil)
@@ -474,6 +474,8 @@ def _factors(c: Conversion, node: SourceNode, corners: bool) -> dict[int, tuple[
         policy = c.option("keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
         if policy != "stretch":
             scales = [(min if policy == "not_larger" else max)(scales)] * len(axes)
+            from pysimd.resize import scaled  # here, as few models need it
+
             sizes = [_number(later(partial(scaled, rounding=0.5), (), n, scale)) for n, scale in zip(before, scales)]
     if sizes == before:
         return {}
@@ -499,6 +501,8 @@ def _scaled(n: Any, scale: Any) -> Any:
         times, parts = float(np.float32(scale)).as_integer_ratio()
         if n * times < _MOST_EXACT:
             return n * times // parts
+    from pysimd.resize import scaled  # here, as few models need it
+
     return _number(later(scaled, (), n, scale))
 
 

@@ -11,7 +11,6 @@ from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, Value, converts, converts_others, float32_of
 from pysimd.network.convert.fold_node import OF_BITS, limits_of
 from pysimd.network.convert.fold_numbers import of_blocks
-from pysimd.network.convert.quantized import exact, integers
 from pysimd.network.open_arrays import spread
 from pysimd.network.operators import axis_within
 from pysimd.network.sizes import whole
@@ -137,6 +136,8 @@ _NUMBERS = {name: number for number, name in _TYPES.items()}
 
 @converts("QuantizeLinear", "com.microsoft.QuantizeLinear", any_type=True)
 def _quantize(c: Conversion, node: SourceNode) -> None:
+    from pysimd.network.convert.quantized import exact  # here, as few models need it
+
     if c.dtype(0) not in ("float32", "int32"):
         raise Unsupported(f"its input is {c.dtype(0)}, supported are float32 and int32")
     chosen = int(c.attribute("output_dtype", 0)) or 2
@@ -162,6 +163,8 @@ def _quantize(c: Conversion, node: SourceNode) -> None:
 
 @converts("DequantizeLinear", "com.microsoft.DequantizeLinear", any_type=True)
 def _dequantize(c: Conversion, node: SourceNode) -> None:
+    from pysimd.network.convert.quantized import exact, integers  # here, as few models need it
+
     dtype = c.dtype(0)
     if dtype not in (*_TYPES.values(), "int32"):
         raise Unsupported(f"its input is {dtype}, supported are {', '.join(_TYPES.values())} and int32")
