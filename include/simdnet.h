@@ -2925,8 +2925,7 @@ SimdBool SimdnetShareParams(void * context, const void * from);
  *         SimdSynetConvolution32fSetParams(again, weight, NULL, bias, params);
  *
  * They serve contexts of the same arguments of Init, in this version of the library, on the same instruction set, whose
- * algorithm is the same. They are those of convolutions, deconvolutions, merged convolutions and inner products whose
- * numbers are not quantised; other contexts have none in this form.
+ * algorithm is the same. Contexts of all kinds with a SetParams function have them in this form, but those of Scale8i.
  *
  * SimdnetPackedSize() returns their bytes: 0 for a context that has none in this form, or no parameters yet. It is no error.
  */

@@ -17,6 +17,15 @@ struct sn_stages {
     struct sn_convolution * plan; /* all of them, */
     size_t count;                 /* and their number */
     size_t first, given;          /* the first of the caller's, and their number */
+    size_t add;                   /* what a merged convolution adds */
+};
+
+/* The packed parameters of a context that has no convolutions: one block of memory. */
+struct sn_block {
+    void * packed;     /* NULL before SetParams */
+    size_t size;
+    size_t shape[4];   /* contexts with equal ones pack alike */
+    bool flag;         /* what SetParams stores besides */
 };
 
 struct sn_context_kind {
@@ -30,6 +39,9 @@ struct sn_context_kind {
     bool (*alike)(const char * function, const void * context, const void * from);
     /* SimdnetShareParams() for two contexts of a kind that has other parameters; NULL: it has none. */
     bool (*share)(const char * function, void * context, const void * from);
+    /* These parameters; and lets the context use others, in memory of the caller. NULL: it has none in one block. */
+    struct sn_block (*block)(const void * context);
+    void (*borrow)(void * context, void * packed, bool flag);
 };
 
 struct sn_context {

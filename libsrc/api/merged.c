@@ -149,7 +149,8 @@ struct sn_stages sn_merged_stages_of(void * context)
 {
     struct sn_merged * plan = &((struct sn_merged_context *)context)->plan;
     return (struct sn_stages){&plan->stage[plan->first], .count = sn_merged_stages(plan),
-        .first = (size_t)(plan->given - plan->first), .given = plan->count};
+        .first = (size_t)(plan->given - plan->first), .given = plan->count,
+        .add = (size_t)plan->add};
 }
 
 size_t sn_merged_external(const struct sn_context_kind * kind, const char * function, const void * context)

@@ -145,7 +145,19 @@ static bool share(const char * function, void * context, const void * from)
     return true;
 }
 
-static const struct sn_context_kind kind = {.name = "QuantizedGemm", .destroy = destroy, .share = share};
+static struct sn_block block(const void * context)
+{
+    const struct sn_quantized_matrix * q = &((const struct context *)context)->matrix;
+    return (struct sn_block){q->packed, sn_quantized_matrix_size(q), {q->N, q->K, q->with_sign, 0}, q->transposed};
+}
+
+static void borrow(void * context, void * packed, bool transposed)
+{
+    sn_quantized_matrix_borrow(&((struct context *)context)->matrix, packed, transposed);
+}
+
+static const struct sn_context_kind kind = {.name = "QuantizedGemm", .destroy = destroy, .share = share, .block = block,
+    .borrow = borrow};
 
 void * SimdnetQuantizedGemmInit(size_t N, size_t K, SimdTensorDataType typeB)
 {

@@ -53,7 +53,20 @@ static bool share(const char * function, void * context, const void * from)
     return true;
 }
 
-static const struct sn_context_kind kind = {.name = "Recurrent", .destroy = destroy, .share = share};
+static struct sn_block block(const void * context)
+{
+    const struct sn_recurrent * r = &((const struct context *)context)->plan;
+    return (struct sn_block){r->packed, sn_recurrent_packed_size(r),
+        {(size_t)r->type, r->input, r->hidden, 2 * r->directions + r->linearBeforeReset}, r->peephole};
+}
+
+static void borrow(void * context, void * packed, bool peephole)
+{
+    sn_recurrent_borrow(&((struct context *)context)->plan, packed, peephole);
+}
+
+static const struct sn_context_kind kind = {.name = "Recurrent", .destroy = destroy, .share = share, .block = block,
+    .borrow = borrow};
 
 /* ---- Init */
 

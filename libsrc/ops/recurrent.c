@@ -159,13 +159,14 @@ static void set_direction(const struct sn_recurrent * r, const struct sn_recurre
 
 bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given * given)
 {
-    const size_t size = r->directions * r->sideSize;
+    const size_t size = sn_recurrent_packed_size(r);
     void * packed = sn_arena_allocate(size);
     if (!packed)
         return false;
-    sn_arena_free(r->packed);
+    sn_recurrent_free(r);
     memset(packed, 0, size);
     r->packed = packed;
+    r->borrowed = false;
     r->packedSize = size;
     r->peephole = given->peephole != NULL;
     for (size_t d = 0; d < r->directions; ++d)
@@ -175,14 +176,30 @@ bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given *
 
 void sn_recurrent_share(struct sn_recurrent * r, const struct sn_recurrent * from)
 {
-    void * before = r->packed;
-    r->packed = sn_arena_share(from->packed);
+    const struct sn_recurrent before = *r;
+    r->packed = from->borrowed ? from->packed : sn_arena_share(from->packed);
     r->packedSize = 0;
+    r->borrowed = from->borrowed;
     r->peephole = from->peephole;
-    sn_arena_free(before);
+    sn_recurrent_free(&before);
 }
 
-void sn_recurrent_free(struct sn_recurrent * r) { sn_arena_free(r->packed); }
+size_t sn_recurrent_packed_size(const struct sn_recurrent * r) { return r->directions * r->sideSize; }
+
+void sn_recurrent_borrow(struct sn_recurrent * r, void * packed, bool peephole)
+{
+    sn_recurrent_free(r);
+    r->packed = packed;
+    r->packedSize = 0;
+    r->borrowed = true;
+    r->peephole = peephole;
+}
+
+void sn_recurrent_free(const struct sn_recurrent * r)
+{
+    if (!r->borrowed)
+        sn_arena_free(r->packed);
+}
 
 /* ---- some sequences in one direction */
 

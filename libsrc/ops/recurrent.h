@@ -22,6 +22,7 @@ struct sn_recurrent {
     size_t sideSize;          /* floats of the parameters of a direction */
     void * packed;            /* the parameters; NULL before they are set */
     size_t packedSize;        /* bytes of them that are not shared */
+    bool borrowed;            /* whether they are in memory of the caller */
     bool peephole;            /* they include those of an LSTM */
 };
 
@@ -55,7 +56,11 @@ bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given *
 /* Takes the parameters of another plan, which has W and R of the same sizes. */
 void sn_recurrent_share(struct sn_recurrent * r, const struct sn_recurrent * from);
 
-void sn_recurrent_free(struct sn_recurrent * r);
+/* The bytes of the parameters; and parameters of as many bytes, in memory of the caller, in their place. */
+size_t sn_recurrent_packed_size(const struct sn_recurrent * r);
+void sn_recurrent_borrow(struct sn_recurrent * r, void * packed, bool peephole);
+
+void sn_recurrent_free(const struct sn_recurrent * r);
 
 /* `work` has workSize bytes. */
 void sn_recurrent_compute(const struct sn_recurrent * r, const struct sn_recurrent_arrays * a, void * work);

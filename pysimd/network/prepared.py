@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pysimd.network.contexts import Context, Contexts
     from pysimd.network.program import Program
 
-_FORMAT = 1  # of the text of a plan
+_FORMAT = 2  # of the text of a plan
 _FUNCTION = re.compile(r"Simd\w+\Z", re.ASCII)
 _BYTE = np.dtype(np.uint8)
 

@@ -321,6 +321,37 @@ def test_packed_weights_are_used_in_place(made: Path) -> None:
     _assert_bits(runs[0](_image()), expected)
 
 
+def _states_and_bytes() -> Model:
+    """A recurrent layer, a convolution of bytes with an activation, and a product of bytes."""
+    random = np.random.default_rng(3)
+    weights: dict[str, Any] = {
+        name: random.uniform(-0.3, 0.3, shape).astype(np.float32)
+        for name, shape in {"W": (2, 80, 24), "R": (2, 80, 20), "B": (2, 160)}.items()
+    }
+    weights |= {"s": np.float32(0.02), "t": np.float32(0.05), "z": np.uint8(120)}
+    weights |= {"c": random.integers(-99, 99, (24, 8, 3, 3)).astype(np.int8), "o": np.int8(0)}
+    weights["m"] = random.integers(-99, 99, (70, 40)).astype(np.int8)
+    nodes = [
+        SourceNode("LSTM", ("x", "W", "R", "B"), ("y",), {"hidden_size": 20, "direction": "bidirectional"}),
+        SourceNode("QLinearConv", ("p", "s", "z", "c", "s", "o", "t", "z"), ("q",), {"pads": [1] * 4}),
+        SourceNode("MatMulInteger", ("r", "m", "z"), ("i",)),
+    ]
+    inputs = [Value("x", "float32", (5, 2, 24)), Value("p", "uint8", (1, 8, 9, 7)), Value("r", "uint8", (6, 70))]
+    outputs = [Value("y", "float32", None), Value("q", "uint8", None), Value("i", "int32", None)]
+    return Model(Source("states", 17, inputs, outputs, nodes, weights))
+
+
+def test_packed_weights_of_recurrent_and_quantised_layers(tmp_path: Path) -> None:
+    model, path = _states_and_bytes(), tmp_path / "states.simdnet"
+    random = np.random.default_rng(4)
+    given: dict[str, Any] = {"x": random.uniform(-1, 1, (5, 2, 24)).astype(np.float32)}
+    given |= {"p": random.integers(0, 255, (1, 8, 9, 7), np.uint8), "r": random.integers(0, 255, (6, 70), np.uint8)}
+    model.save(path, prepared=True)
+    expected, found = model.prepare(), pysimd.load(path, prepared=True).prepare()
+    assert 500 * found.weight_bytes < expected.weight_bytes  # those are offsets
+    _assert_bits(found(given), expected(given))
+
+
 def test_wrong_headers(path: Path) -> None:
     changed(path, lambda header: header["plans"][0].pop("level"))
     with pytest.raises(ValueError, match="is truncated or modified: its header has no 'level'"):

@@ -205,11 +205,23 @@ static bool pack_all(struct matrix * m, uint8_t * packed)
     return true;
 }
 
+/* Whether the matrix is packed; else it is copied. */
+static bool is_packed(const struct sn_quantized_matrix * q, const struct matrix * m)
+{
+    return m->tile->run && q->N * q->K != 0;
+}
+
+size_t sn_quantized_matrix_size(const struct sn_quantized_matrix * q)
+{
+    const struct matrix m = matrix_of(q->table, NULL, q->N, q->K, q->with_sign, false);
+    return is_packed(q, &m) ? size_of(&m) : sn_max(q->N * q->K, 1);
+}
+
 bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, bool transposed)
 {
     struct matrix m = matrix_of(q->table, b, q->N, q->K, q->with_sign, transposed);
-    const bool packs = m.tile->run && q->N * q->K != 0;
-    const size_t size = packs ? size_of(&m) : sn_max(q->N * q->K, 1);
+    const bool packs = is_packed(q, &m);
+    const size_t size = sn_quantized_matrix_size(q);
     uint8_t * packed = sn_arena_allocate(size);
     if (!packed || (packs && !pack_all(&m, packed))) {
         sn_arena_free(packed);
@@ -217,23 +229,38 @@ bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, 
     }
     if (!packs && q->N * q->K != 0)
         memcpy(packed, b, q->N * q->K);
-    sn_arena_free(q->packed);
+    sn_quantized_matrix_free(q);
     q->packed = packed;
     q->size = size;
+    q->borrowed = false;
     q->transposed = transposed;
     return true;
 }
 
 void sn_quantized_matrix_share(struct sn_quantized_matrix * q, const struct sn_quantized_matrix * from)
 {
-    void * before = q->packed;
-    q->packed = sn_arena_share(from->packed);
+    const struct sn_quantized_matrix before = *q;
+    q->packed = from->borrowed ? from->packed : sn_arena_share(from->packed);
     q->size = 0;
+    q->borrowed = from->borrowed;
     q->transposed = from->transposed;
-    sn_arena_free(before);
+    sn_quantized_matrix_free(&before);
 }
 
-void sn_quantized_matrix_free(struct sn_quantized_matrix * q) { sn_arena_free(q->packed); }
+void sn_quantized_matrix_borrow(struct sn_quantized_matrix * q, void * packed, bool transposed)
+{
+    sn_quantized_matrix_free(q);
+    q->packed = packed;
+    q->size = 0;
+    q->borrowed = true;
+    q->transposed = transposed;
+}
+
+void sn_quantized_matrix_free(const struct sn_quantized_matrix * q)
+{
+    if (!q->borrowed)
+        sn_arena_free(q->packed);
+}
 
 /* ---- results */
 

@@ -12,12 +12,18 @@ struct sn_quantized_matrix {
     bool transposed; /* the bytes in `packed`, if they are those of B, as in `base` */
     void * packed;   /* NULL before it is set */
     size_t size;     /* bytes of it that are not shared */
+    bool borrowed;   /* whether it is in memory of the caller */
 };
 
 /* False, with *q unchanged, if there is no memory. */
 bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, bool transposed);
 void sn_quantized_matrix_share(struct sn_quantized_matrix * q, const struct sn_quantized_matrix * from);
-void sn_quantized_matrix_free(struct sn_quantized_matrix * q);
+
+/* The bytes of `packed`; and as many, in memory of the caller, in its place. */
+size_t sn_quantized_matrix_size(const struct sn_quantized_matrix * q);
+void sn_quantized_matrix_borrow(struct sn_quantized_matrix * q, void * packed, bool transposed);
+
+void sn_quantized_matrix_free(const struct sn_quantized_matrix * q);
 
 /* `batch` products; bytes from the matrices of one to those of the next, except C and the values of rows, which are dense. M
  * and N are at least 1. With `matrix`, that is B, and strideB is 0. False, with C unchanged, if there is no memory for a

@@ -213,12 +213,17 @@ static uintptr_t layout_arrays(struct sn_convolution * c, uintptr_t at)
     return at;
 }
 
-static void share(struct sn_convolution * c, const struct sn_convolution * from)
+static void numbers_of(const struct sn_convolution * c, struct sn_family_numbers * to)
+{
+    const struct quantised * q = data_of(c);
+    *to = (struct sn_family_numbers){.value = {q->dot.srcZero, q->dstZero}, .flag = {q->bounded}};
+}
+
+static void set_numbers(struct sn_convolution * c, const struct sn_family_numbers * from)
 {
     struct quantised * q = (void *)c->familyData;
-    q->dot.srcZero = data_of(from)->dot.srcZero;
-    q->dstZero = data_of(from)->dstZero;
-    q->bounded = data_of(from)->bounded;
+    q->dot.srcZero = from->value[0], q->dstZero = from->value[1];
+    q->bounded = from->flag[0] != 0;
 }
 
 static struct sn_fault fault_of_stats(const struct sn_convolution * c, const sn_32f * const * stats)
@@ -283,4 +288,4 @@ static const struct sn_candidate candidates[] = {
 const struct sn_convolution_family sn_convolution_8i = {.candidates = candidates, .smallType = SN_DATA_8U,
     .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = sn_tile_8i,
     .simplify = sn_convolution_8i_simplify, .crops = true, .prepare = prepare, .scratch = scratch_size,
-    .set_params = set_params, .layout_arrays = layout_arrays, .share = share};
+    .set_params = set_params, .layout_arrays = layout_arrays, .numbers = numbers_of, .set_numbers = set_numbers};

@@ -394,8 +394,11 @@ bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution
         const struct sn_convolution before = c[i];
         use_packed(&c[i], from[i].borrowed ? from[i].packed : sn_arena_share(from[i].packed), from[i].param);
         c[i].borrowed = from[i].borrowed;
-        if (c[i].family->share)
-            c[i].family->share(&c[i], &from[i]);
+        if (c[i].family->numbers) {
+            struct sn_family_numbers numbers;
+            c[i].family->numbers(&from[i], &numbers);
+            c[i].family->set_numbers(&c[i], &numbers);
+        }
         free_packed(&before);
     }
     return true;
@@ -404,10 +407,10 @@ bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution
 size_t sn_convolution_packed_size(const struct sn_convolution * c)
 {
     struct sn_convolution trial = *c;
-    return c->family->share ? 0 : sn_max(layout_arrays(&trial, 0), 1);
+    return sn_max(layout_arrays(&trial, 0), 1);
 }
 
-bool sn_convolution_borrow(struct sn_convolution * c, void * const * packed, const float (*param)[2], size_t count)
+bool sn_convolution_borrow(struct sn_convolution * c, const struct sn_borrowed * from, size_t count)
 {
     if (!make_offsets(c, count)) {
         drop_offsets(c, count);
@@ -415,8 +418,10 @@ bool sn_convolution_borrow(struct sn_convolution * c, void * const * packed, con
     }
     for (size_t i = 0; i < count; ++i) {
         free_packed(&c[i]);
-        use_packed(&c[i], packed[i], param[i]);
+        use_packed(&c[i], from[i].packed, from[i].param);
         c[i].borrowed = true;
+        if (c[i].family->numbers)
+            c[i].family->set_numbers(&c[i], &from[i].numbers);
     }
     return true;
 }

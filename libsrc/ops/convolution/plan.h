@@ -108,6 +108,13 @@ struct sn_candidate {
     bool (*preferred)(const struct sn_convolution * c);
 };
 
+/* What set_params() of a family of bytes stores outside `packed`: each family has its own meaning for them. */
+struct sn_family_numbers {
+    int32_t zero[3];
+    float value[6];
+    uint32_t flag[2];
+};
+
 struct sn_convolution_family {
     /* In order of preference, ended by NULL. `base` is the first, and the only one for the shapes that it supports; the
      * last candidate supports all remaining shapes. */
@@ -143,8 +150,9 @@ struct sn_convolution_family {
     /* NULL, or sets the pointers to the family's arrays in `packed`, which begin at `at`; returns their end. */
     uintptr_t (*layout_arrays)(struct sn_convolution * c, uintptr_t at);
 
-    /* NULL, or copies what set_params() has stored in c->familyData. */
-    void (*share)(struct sn_convolution * c, const struct sn_convolution * from);
+    /* NULL, or what set_params() has stored in c->familyData; and stores it there. */
+    void (*numbers)(const struct sn_convolution * c, struct sn_family_numbers * numbers);
+    void (*set_numbers)(struct sn_convolution * c, const struct sn_family_numbers * numbers);
 
     /* NULL, or a family that computes by the algorithms of floats although p has other types: enlarges the workspace that
      * the algorithm has planned, and computes all images. */
@@ -231,7 +239,12 @@ size_t sn_convolution_packed_size(const struct sn_convolution * c);
 
 /* Lets `count` plans use parameters that plans which are alike have packed, one block of that size for each, aligned to
  * SN_ALIGN, which must exist as long as plans use it, with c->param of these; false if there is no memory. */
-bool sn_convolution_borrow(struct sn_convolution * c, void * const * packed, const float (*param)[2], size_t count);
+struct sn_borrowed {
+    void * packed;
+    float param[2];
+    struct sn_family_numbers numbers;
+};
+bool sn_convolution_borrow(struct sn_convolution * c, const struct sn_borrowed * from, size_t count);
 
 /* The bytes that the plan holds: its parameters, unless it shares those of another, and the tables; 0 before SetParams. */
 size_t sn_convolution_memory(const struct sn_convolution * c);

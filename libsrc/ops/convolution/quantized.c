@@ -227,16 +227,22 @@ static uintptr_t layout_arrays(struct sn_convolution * c, uintptr_t at)
     return at;
 }
 
-static void share(struct sn_convolution * c, const struct sn_convolution * from)
+static void numbers_of(const struct sn_convolution * c, struct sn_family_numbers * to)
+{
+    const struct requantised * q = data_of(c);
+    *to = (struct sn_family_numbers){.zero = {q->zero[0], q->zero[1], q->zero[2]},
+        .value = {q->dot.srcZero, q->scale, q->inverse, q->sum.aScale, q->sum.bScale, q->sum.shift},
+        .flag = {q->bounded, q->dot.finish != NULL}};
+}
+
+static void set_numbers(struct sn_convolution * c, const struct sn_family_numbers * from)
 {
     struct requantised * q = (void *)c->familyData;
-    const struct requantised * other = data_of(from);
-    memcpy(q->zero, other->zero, sizeof(q->zero));
-    q->dot.srcZero = other->dot.srcZero;
-    q->scale = other->scale, q->inverse = other->inverse;
-    q->bounded = other->bounded;
-    q->sum = other->sum;
-    q->dot.finish = other->dot.finish;
+    memcpy(q->zero, from->zero, sizeof(q->zero));
+    q->dot.srcZero = from->value[0], q->scale = from->value[1], q->inverse = from->value[2];
+    q->sum = (struct sn_add_quantized){.aScale = from->value[3], .bScale = from->value[4], .shift = from->value[5]};
+    q->bounded = from->flag[0] != 0;
+    q->dot.finish = from->flag[1] ? finish : NULL;
 }
 
 static const struct sn_candidate candidates[] = {
@@ -250,7 +256,8 @@ static const struct sn_candidate candidates[] = {
 #define FAMILY                                                                                                              \
     .candidates = candidates, .smallType = SN_DATA_8U, .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "",        \
     .tile = sn_tile_8i, .simplify = sn_convolution_8i_simplify, .crops = true, .prepare = prepare, .scratch = scratch_size, \
-    .set_params = set_params, .layout_arrays = layout_arrays, .share = share
+    .set_params = set_params, .layout_arrays = layout_arrays, .numbers = numbers_of,         \
+    .set_numbers = set_numbers
 
 const struct sn_convolution_family sn_convolution_quantized = {FAMILY};
 const struct sn_convolution_family sn_inner_product_quantized = {FAMILY, .inputs = "K", .outputs = "N"};
