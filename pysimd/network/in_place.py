@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import _cffi_backend
@@ -24,6 +25,8 @@ _CALL = 16  # the pointers in whose time the rest is done that a call in place n
 _BYTES, _ADDRESS = ffi.typeof("char[]"), ffi.typeof("uintptr_t")
 _cast: Any = _cffi_backend.cast  # what ffi.cast calls
 _from_buffer: Any = _cffi_backend.from_buffer
+_LARGE_RESULT = 1 << 18  # bytes, from which on the C library gives memory back to the system
+MOST_RESULTS = 2  # arrays of an output that are kept: a cache that is given back to the next call has two
 
 
 class Elsewhere(Memory):
@@ -47,6 +50,7 @@ class InPlace:
     Each has a root of its own, and no step writes those of inputs.
 
     program, binding, calls, block, inputs, outputs : of the runner.
+    kept : the arrays of each large output that are kept, to be returned again.
 
     bound_inputs, bound_outputs : the arrays that the caller has bound, by name.
     """
@@ -59,6 +63,7 @@ class InPlace:
         block: Array,
         inputs: Mapping[str, Array],
         outputs: Mapping[str, Array],
+        kept: int = 0,
     ) -> None:
         self._binding, self._calls, self._block = binding, calls, _span(block)
         self._own = self._memory = binding.memory
@@ -67,6 +72,7 @@ class InPlace:
         self._roots_of_outputs = {name: view.root for name, view in program.outputs.items()}
         self.bound_inputs: dict[str, Array] = {}
         self.bound_outputs: dict[str, Array] = {}
+        self._new = {name: _Results(own, kept) for name, own in self.outputs.items()}
         self._large_inputs = self._large(self.inputs, self._roots)
         self._large_outputs = self._large(self.outputs, self._roots_of_outputs)
 
@@ -103,7 +109,7 @@ class InPlace:
         """Runs all steps with inputs that fit and outputs that are checked; the rest is as it is bound, or in the block."""
         chosen = {**self.bound_outputs, **outputs}
         results = {
-            name: chosen[name] if name in chosen else own if return_views else np.empty(own.shape, own.dtype)
+            name: chosen[name] if name in chosen else own if return_views else self._new[name].array()
             for name, own in self.outputs.items()
         }
         copied = [
@@ -173,6 +179,49 @@ class InPlace:
                 written = max(written, (end, name))
             else:
                 read = max(read, (end, name))
+
+
+class _Results:
+    """Arrays for an output, each of which a call returns.
+
+    The system sets memory that it gives to zero, page by page, which can take longer than to write it: large arrays of
+    earlier calls are given again once nobody else has them.
+    """
+
+    def __init__(self, like: Array, most: int) -> None:
+        self._like, self._most = like, most
+        self._kept: list[Array] = []
+
+    def array(self) -> Array:
+        """An array that nobody has."""
+        like, kept = self._like, self._kept
+        if like.nbytes < _LARGE_RESULT or not self._most:
+            return np.empty(like.shape, like.dtype)
+        for _ in range(len(kept)):
+            array = kept.pop(0)
+            if getrefcount(array) <= _ONE and _is_like(array, like):
+                kept.append(array)
+                return array
+            kept.append(array)
+        array = np.empty(like.shape, like.dtype)
+        kept.append(array)
+        del kept[: -self._most]
+        return array
+
+
+def _is_like(array: Array, like: Array) -> bool:
+    """Whether who had an array has left its shape, type and flags."""
+    is_same = array.shape == like.shape and array.dtype == like.dtype
+    return is_same and array.flags.c_contiguous and array.flags.writeable
+
+
+def _references() -> int:
+    """What getrefcount() tells of an object that one variable has."""
+    array = np.empty(1)
+    return getrefcount(array)
+
+
+_ONE = _references()
 
 
 def copied_to(outputs: Mapping[str, Any], results: Mapping[str, Array]) -> dict[str, Array]:

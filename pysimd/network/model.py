@@ -361,7 +361,9 @@ class Model(KeepsRunners):
             course, self._is_in_parts = self._as_course(error), True
             return course.of(dims, layout)
         try:
-            return self._fixed(shapes, layout, progress)
+            runner = self._fixed(shapes, layout, progress)
+            runner.keeps_results = True
+            return runner
         except UnsupportedModel as error:
             course = self._as_course(error)
         self._refuse_weights(given)

@@ -16,7 +16,7 @@ from pysimd.network.calls import OWN, Call
 from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
 from pysimd.network.graph import Graph, Node
-from pysimd.network.in_place import Calls, Elsewhere, InPlace, are_large
+from pysimd.network.in_place import MOST_RESULTS, Calls, Elsewhere, InPlace, are_large
 from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.records import record
 
@@ -62,6 +62,9 @@ class Runner:
     ``print(runner)`` shows inputs, outputs, the number of steps, and the memory.
 
     """
+
+    #: Whether it keeps the last large results, and returns their arrays again once nobody else has them.
+    keeps_results = False
 
     def __init__(
         self,
@@ -302,7 +305,8 @@ class Runner:
 
     def _with_places(self) -> InPlace:
         if self._in_place is None:
-            self._in_place = InPlace(self._program, self._binding, self._calls, self.block, self.inputs, self.outputs)
+            kept = MOST_RESULTS if self.keeps_results else 0
+            self._in_place = InPlace(self._program, self._binding, self._calls, self.block, self.inputs, self.outputs, kept)
         return self._in_place
 
     @property
