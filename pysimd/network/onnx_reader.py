@@ -224,6 +224,9 @@ class _Reader:
             op, inputs, name = ("Cast", inputs[:1], "to") if op == "CastLike" else (op, inputs, "output_dtype")
             attributes[name] = chosen = Attribute()  # the type of the result, which is that of the last input
             chosen.name, chosen.type, chosen.i = name, _INT, self._of_bits[node.input[-1]]
+        if op == "GatherBlockQuantized" and inputs[:1] and inputs[0] in self._of_bits:
+            attributes["unpacked"] = chosen = Attribute()  # its bytes have one number, not several
+            chosen.name, chosen.type, chosen.i = "unpacked", _INT, 1
         for name, a in attributes.items():
             if a.type == _GRAPH:
                 attributes[name] = self._graph(a.g or Graph(), depth + 1)

@@ -9,7 +9,6 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import Conversion, Value, converts, float32_of
-from pysimd.network.convert.layers import product
 from pysimd.network.open_arrays import later
 from pysimd.network.records import record
 from pysimd.network.source import SourceNode
@@ -21,7 +20,7 @@ _MOST_SCORES = 1 << 28
 
 
 @record
-class _Heads:
+class Heads:
     """Queries, keys and values: (N, heads, rows, size)."""
 
     q: str
@@ -45,7 +44,7 @@ def joined_heads(c: Conversion, x: str) -> str:
     return c.reshape(c.transpose(x, (0, 2, 1, 3)), (n, rows, heads * size))
 
 
-def _scale(c: Conversion, q: str) -> Any:
+def scale_of(c: Conversion, q: str) -> Any:
     """The factor of scores: that of the node, or the usual one for the size of heads."""
     return float(c.attribute("scale", 0.0)) or later(inverse_root, (), c.builder.shape(q)[3])
 
@@ -55,7 +54,7 @@ def inverse_root(n: int) -> float:
     return float(int(n) ** -0.5)
 
 
-def attended(c: Conversion, given: _Heads, scale: Any) -> tuple[str, dict[int, str]]:
+def attended(c: Conversion, given: Heads, scale: Any) -> tuple[str, dict[int, str]]:
     """The result (N, heads, rows, size); and scores: 0 as they are, 1 with softcap, 2 with the bias, 3 after the softmax.
 
     Where there are fewer heads of keys than of queries, several queries share one.
@@ -147,7 +146,7 @@ def of_window(rows: int, columns: int, before: int, left: int, right: int) -> Ar
     return excluded(((distance >= -left) | (left < 0)) & ((distance <= right) | (right < 0)))
 
 
-def _sum(c: Conversion, a: Value | None, b: Value | None) -> Value | None:
+def sum_of(c: Conversion, a: Value | None, b: Value | None) -> Value | None:
     if a is None or b is None:
         return b if a is None else a
     if not isinstance(a, str) and not isinstance(b, str):
@@ -176,45 +175,11 @@ def _attention(c: Conversion, node: SourceNode) -> None:
     bias = as_bias(c, 3, columns)
     left, right = int(c.attribute("left_window_size", -1)), int(c.attribute("right_window_size", -1))
     if c.flag("is_causal"):
-        bias = _sum(c, bias, window_bias(rows, columns, before, -1, 0))
+        bias = sum_of(c, bias, window_bias(rows, columns, before, -1, 0))
     if left >= 0 or right >= 0:
-        bias = _sum(c, bias, window_bias(rows, columns, before, left, right))
-    y, stages = attended(c, _Heads(q, k, v, bias, float(c.attribute("softcap", 0.0))), _scale(c, q))
+        bias = sum_of(c, bias, window_bias(rows, columns, before, left, right))
+    y, stages = attended(c, Heads(q, k, v, bias, float(c.attribute("softcap", 0.0))), scale_of(c, q))
     c.give(joined_heads(c, y) if flat else y, k, v, stages[int(c.attribute("qk_matmul_output_mode", 0))])
-
-
-@converts("com.microsoft.MultiHeadAttention")
-def _multi_head_attention(c: Conversion, node: SourceNode) -> None:
-    """Inputs: query, key, value, [bias of all three], [mask of padding], [bias of scores], ..."""
-    if c.has(4) or any(c.has(i) for i in range(6, 10)) or not (c.has(1) and c.has(2)) or len(c.shape(1)) != 3:
-        raise Unsupported("masks of padding, packed inputs and states of the past are not supported")
-    heads, tensors = int(c.attribute("num_heads")), [c.tensor(i) for i in (0, 1, 2)]
-    if c.has(3):
-        widths = [c.builder.shape(x)[2] for x in tensors]
-        parts = np.split(c.known(3, "the bias").reshape(-1), np.cumsum(widths)[:-1])
-        tensors = [c.binary("add", x, part) for x, part in zip(tensors, parts)]
-    _give_joined(c, [split_heads(c, x, heads) for x in tensors], c.value(5))
-
-
-@converts("com.microsoft.Attention")
-def _packed_attention(c: Conversion, node: SourceNode) -> None:
-    """Inputs: x, the matrix of all three, [their bias], [mask], [past], [bias of scores]."""
-    if any(c.has(i) for i in (3, 4, 6)) or c.attribute("qkv_hidden_sizes", None) or c.flag("do_rotary"):
-        raise Unsupported("masks, states of the past, other sizes and rotations are not supported")
-    x = product(c, c.tensor(0), c.known(1, "the weight"))
-    if c.has(2):
-        x = c.binary("add", x, c.known(2, "the bias"))
-    width = c.builder.shape(x)[2] // 3
-    heads = int(c.attribute("num_heads"))
-    parts = [split_heads(c, c.slice(x, 2, i * width, width), heads) for i in range(3)]
-    _give_joined(c, parts, c.value(5))
-
-
-def _give_joined(c: Conversion, heads: list[str], bias: Value | None) -> None:
-    rows, columns = c.builder.shape(heads[0])[2], c.builder.shape(heads[1])[2]
-    if c.flag("unidirectional"):
-        bias = _sum(c, bias, window_bias(rows, columns, 0, -1, 0))
-    c.give(joined_heads(c, attended(c, _Heads(heads[0], heads[1], heads[2], bias), _scale(c, heads[0]))[0]))
 
 
 @converts("RotaryEmbedding", any_type=True)

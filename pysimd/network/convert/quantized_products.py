@@ -50,17 +50,17 @@ def _matmul_integer(c: Conversion, node: SourceNode) -> None:
 @converts("com.microsoft.MatMulIntegerToFloat", any_type=True)
 def _matmul_to_float(c: Conversion, node: SourceNode) -> None:
     a, b = bytes_at(c, 0, 4, "a"), bytes_at(c, 1, 5, "b")
-    c.give(_as_floats(c, a, b, (_row_scale(c, 2, a), scale_at(c, 3, "b")), 6))
+    c.give(product_as_floats(c, a, b, (_row_scale(c, 2, a), scale_at(c, 3, "b")), 6))
 
 
 @converts("com.microsoft.DynamicQuantizeMatMul", any_type=True)
 def _dynamic_matmul(c: Conversion, node: SourceNode) -> None:
     value, scale, zero = dynamic(c, _floats(c))
     zero = as_integer(c, zero) if isinstance(zero, str) else zero.astype(np.int32)
-    c.give(_as_floats(c, Bytes(value, zero), bytes_at(c, 1, 3, "b"), (scale, scale_at(c, 2, "b")), 4))
+    c.give(product_as_floats(c, Bytes(value, zero), bytes_at(c, 1, 3, "b"), (scale, scale_at(c, 2, "b")), 4))
 
 
-def _as_floats(c: Conversion, a: Bytes, b: Bytes, scales: tuple[Value, Value], bias: int) -> Value:
+def product_as_floats(c: Conversion, a: Bytes, b: Bytes, scales: tuple[Value, Value], bias: int) -> Value:
     """f(f(float(sum) * f(sa * sb)) + bias)."""
     _check_columns(c, scales[1], b)
     y: Value = scaled(c, product(c, a, b), exact(c, "multiply", *scales))
