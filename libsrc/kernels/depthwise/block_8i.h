@@ -58,7 +58,8 @@ struct block {
     bool inner;                      /* no line is padding */
     size_t otherSrc;                 /* distance between the inputs of these and the other rows */
     uint8_t * dst;
-    size_t below;                    /* distance between the results of rows */
+    size_t rows;                     /* that are stored */
+    size_t below;                    /* distance between their results */
     size_t otherDst;                 /* between those of these and the other rows; as otherSrc, 0 without other rows */
     SN_ALIGNED uint8_t padding[V8U_N]; /* a pixel of it */
     SN_ALIGNED float norm[V8U_N], bias[V8U_N], scale[V8U_N]; /* in the order of lanes */
@@ -168,14 +169,14 @@ typedef void (*sweep_fn)(struct block * b);
 #define PLAIN_FN(plain, bounded) (V_COMPACT ? (bounded) : (plain))
 
 /*
- * Computes `rows` rows from y on, and as many others with them if none of them needs padding; returns the next row. Of fewer
- * than that many, only the first is stored: the others before it, in the same place.
+ * Computes `rows` rows from y on, or those that are left, and as many others with them if none of them needs padding; returns
+ * the next row.
  */
 static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
 {
     const struct sn_depthwise_run_8i * d = b->d;
     const size_t line = y * d->strideY - d->top, below = rows * d->strideY; /* wraps to a huge value above the image */
-    const size_t lines = (rows - 1) * d->strideY + d->kernelY, all = y + rows <= d->rows ? rows : 1;
+    const size_t lines = (rows - 1) * d->strideY + d->kernelY;
     const bool more = b->two && y + 2 * rows <= d->rows && line < d->srcRows && line + below + lines <= d->srcRows;
     SN_UNROLL for (size_t i = 0; i < LINES; ++i)
     {
@@ -186,11 +187,12 @@ static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
     }
     b->inner = line < d->srcRows && line + lines <= d->srcRows;
     b->dst = d->dst + y * d->dstStepY + b->first * (b->result.bytes ? 1 : sizeof(float));
-    b->below = all == rows ? d->dstStepY : 0;
+    b->rows = sn_min(rows, d->rows - y);
+    b->below = d->dstStepY;
     b->otherSrc = more ? below * d->srcStepY : 0;
     b->otherDst = more ? rows * d->dstStepY : 0;
     fn(b);
-    return y + (more ? 2 : 1) * all;
+    return y + (more ? 2 : 1) * b->rows;
 }
 
 static enum kind kind_of(const struct block * b)

@@ -2,14 +2,15 @@
  * Quantised depthwise convolution of kernels other than those of lines_8i.h, whose joined lines it has too. Expects
  * joined_8i.h.
  *
- * For each block, one to four rows are computed along the image: those whose inputs are in `lines` lines. Columns of these
- * lines are joined once, for all their outputs, into a buffer; lines that a row does not see have weights of 0. The sums of
- * eight outputs, of all rows and of several pixels, are then in registers: a step takes one joined vector for each pixel,
- * and one vector of weights for each row.
+ * For each block, one to four rows are computed along the image: those whose inputs are in `lines` lines, or fewer at its end.
+ * Columns of these lines are joined once, for all their outputs, into a buffer; lines that a row does not see have weights of
+ * 0. The sums of eight outputs, of all rows and of several pixels, are then in registers: a step takes one joined vector for
+ * each pixel, and one vector of weights for each row.
  *
  * With vpdpbusd, 64 results of 5x5 take 40 products, 20 or 30 loads, 4 zips, and 46 instructions for the conversion to bytes;
  * by taps, it was 25 loads, 56 zips and 28 products. 240x28x28 took 0.6 of the time on Zen 4 (avx2: 0.4), 96x56x56 by 7x7
- * 0.53. Loops without a buffer, unrolled for each kernel, were as fast, in 0.4 MB of code for each level.
+ * 0.53. Loops without a buffer, unrolled for each kernel, were as fast, in 0.4 MB of code for each level. Fewer rows at the end
+ * take 0.4 of the time of as many as elsewhere, of which one was stored: 200x2x96 0.37, 480x3x80 0.42 on Zen 5.
  */
 #ifndef SN_KERNELS_DEPTHWISE_COLUMNS_8I_H
 #define SN_KERNELS_DEPTHWISE_COLUMNS_8I_H
@@ -27,23 +28,28 @@ struct columns {
 
 enum { MOST_ROWS = 4 };
 
+/* The pixels whose sums are in registers with those of so many rows. */
+SN_INLINE size_t pixels_of(size_t rows) { return SUMS / (rows == 3 ? MOST_ROWS : rows); }
+
 static struct columns columns_of(size_t kernelY, size_t kernelX, size_t strideY, size_t strideX)
 {
     struct columns c = {.strideX = strideX, .kernelX = kernelX};
     const size_t lines = sn_ceil_div(kernelY, FOUR_LINES) * FOUR_LINES;
     c.rows = sn_min((lines - kernelY) / strideY + 1, MOST_ROWS);
-    c.pixels = SUMS / (c.rows == 3 ? MOST_ROWS : c.rows);
+    c.pixels = pixels_of(c.rows);
     c.groups = lines / JOINED;
     c.steps = kernelX * c.groups;
     c.held = BUFFER / (VECTORS * c.groups * V8U_N);
     return c;
 }
 
-/* True if the buffer has the columns of all pixels whose sums are in registers. */
-static bool fit_columns(const struct columns * c)
+/* True if the buffer has the columns of so many pixels. */
+SN_INLINE bool fit_pixels(const struct columns * c, size_t pixels)
 {
-    return c->groups * JOINED <= LINES && c->kernelX < c->held && (c->pixels - 1) * c->strideX <= c->held - c->kernelX;
+    return c->kernelX < c->held && (pixels - 1) * c->strideX <= c->held - c->kernelX;
 }
+
+static bool fit_columns(const struct columns * c) { return c->groups * JOINED <= LINES && fit_pixels(c, c->pixels); }
 
 /* ---- weights: for each block [vector][step][row][lane][number] */
 
@@ -107,13 +113,13 @@ SN_INLINE void join_columns(struct block * b, const struct columns * c, size_t x
 
 /* ---- sums and results */
 
-/* The sums of a vector of channels: column x[0], of the first pixel, is at `x`. */
+/* The sums of a vector of channels, of the first `rows` rows that have weights: column x[0], of the first pixel, is at `x`. */
 SN_INLINE void sum_columns(const struct columns * c, const uint8_t * x, const uint8_t * weight, size_t rows, size_t pixels,
                            v32i sum[SUMS])
 {
     const size_t next = c->strideX * c->groups * V8U_N;
     SN_UNROLL for (size_t i = 0; i < rows * pixels; ++i) sum[i] = v_set_32i(0);
-    for (size_t t = 0; t < c->steps; ++t, x += V8U_N, weight += rows * V8U_N) {
+    for (size_t t = 0; t < c->steps; ++t, x += V8U_N, weight += c->rows * V8U_N) {
         v32i in[SUMS];
         SN_UNROLL for (size_t p = 0; p < pixels; ++p) in[p] = v_load_32i(x + p * next);
         SN_UNROLL for (size_t r = 0; r < rows; ++r)
@@ -145,13 +151,13 @@ SN_INLINE void compute_columns(struct block * b, const struct columns * c, uint8
         for (size_t k = 0; k < VECTORS; ++k) {
             v32i sum[SUMS];
             sum_columns(c, b->columns + k * c->held * c->groups * V8U_N + i * next,
-                        b->weight + k * c->steps * rows * V8U_N, rows, pixels, sum);
+                        b->weight + k * c->steps * c->rows * V8U_N, rows, pixels, sum);
             SN_UNROLL for (size_t j = 0; j < rows * pixels; ++j)
                 v_store_32i(b->sums + (j * VECTORS + k) * V32F_N,
                             kind == ANY_RESULT ? sum[j] : converted(b, sum[j], (int)k, kind));
         }
         for (size_t p = 0; p < sn_min(pixels, count - i); ++p)
-            for (size_t r = rows; r-- > 0;)
+            for (size_t r = 0; r < sn_min(rows, b->rows); ++r)
                 store_output(b, b->sums + (r * pixels + p) * V8U_N, dst + r * b->below + (i + p) * right, kind);
     }
 }
@@ -162,13 +168,15 @@ SN_INLINE void run_columns(struct block * b, enum kind kind)
 {
     const struct sn_depthwise_run_8i * d = b->d;
     const struct columns c = columns_of(d->kernelY, d->kernelX, d->strideY, d->strideX);
-    const size_t most = ((c.held - c.kernelX) / c.strideX + 1) / c.pixels * c.pixels;
+    const bool few = b->rows < c.rows && fit_pixels(&c, pixels_of(b->rows));
+    const size_t rows = few ? b->rows : c.rows, pixels = pixels_of(rows);
+    const size_t most = ((c.held - c.kernelX) / c.strideX + 1) / pixels * pixels;
     size_t n;
     for (size_t x = 0; x < d->columns; x += n) {
         n = sn_min(d->columns - x, most);
-        join_columns(b, &c, x * c.strideX - d->left, (sn_ceil_div(n, c.pixels) * c.pixels - 1) * c.strideX + c.kernelX, kind);
+        join_columns(b, &c, x * c.strideX - d->left, (sn_ceil_div(n, pixels) * pixels - 1) * c.strideX + c.kernelX, kind);
         uint8_t * dst = b->dst + x * d->dstStepX;
-        switch (c.rows) {
+        switch (rows) {
         case 1: compute_columns(b, &c, dst, n, 1, SUMS, kind); break;
         case 2: compute_columns(b, &c, dst, n, 2, SUMS / 2, kind); break;
         case 3: compute_columns(b, &c, dst, n, 3, SUMS / 4, kind); break;
@@ -187,18 +195,12 @@ COLUMNS(columns_plain, PLAIN)
 static const sweep_fn columns_sweep[KINDS] = {columns_any, columns_few, columns_half, columns_whole, columns_half,
     PLAIN_FN(columns_plain, columns_whole)};
 
-/* The last rows are computed with some of those before them again, if there are enough. */
 static void run_all_columns(struct block * b)
 {
     const struct sn_depthwise_run_8i * d = b->d;
     const size_t rows = columns_of(d->kernelY, d->kernelX, d->strideY, d->strideX).rows;
     const sweep_fn fn = columns_sweep[kind_of(b)];
-    size_t y = 0;
-    while (y + rows <= d->rows)
-        y = run_rows(b, y, rows, fn);
-    if (y < d->rows && d->rows > rows)
-        y = run_rows(b, d->rows - rows, rows, fn);
-    while (y < d->rows)
+    for (size_t y = 0; y < d->rows;)
         y = run_rows(b, y, rows, fn);
 }
 
