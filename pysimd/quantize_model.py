@@ -32,7 +32,8 @@ def quantize_model(
 
     Convolutions, Gemm and MatMul whose weights are known get weights of int8, symmetric, with a scale for each channel; what
     they read and what they compute becomes uint8 with one scale and zero (QDQ, operators of version 13 or later). All else
-    stays in float. BatchNormalization, and factors and terms of channels, become part of the weights of the convolution
+    stays in float, and so do factors of channels that are computed from their means (squeeze and excitation), of whose
+    products only the weights are integers. BatchNormalization, and factors and terms of channels, become part of the weights of the convolution
     before them.
 
     model : the path or the bytes of an ONNX file of opset 11 or later, or an ``onnx.ModelProto``.
@@ -41,14 +42,15 @@ def quantize_model(
     mode : "static" needs samples; "dynamic" takes the range of what a product reads each time when it runs, and its result
         is a float; with "weights" only these are integers, so that the file is smaller, and the model computes in float.
     method : how the range of a tensor follows from its values: "minmax", all of them; "mse", the part with the least squared
-        error; "percentile", all but the outermost; "entropy", the part with the least divergence of 128 levels from 2048.
+        error; "percentile", all but the outermost; "entropy", the part with the least divergence of 255 levels from up to
+        2048, of those with at most twice the squared error of all values.
     keep_float : names of nodes, or of their results, that stay in float.
     symmetric : the byte of 0 is 128 where there are negative values, and 0 elsewhere; the zero of 4 bits is 8.
     weight_bits : 4: weights of Gemm and MatMul have 4 bits, with a scale for each block of them (MatMulNBits of
         com.microsoft), and these products compute in float; convolutions are as without it.
     block : the number of weights of a block, a power of 2.
     bias_correction : in the mode "static", biases make up for what rounding changes of the mean of each channel, measured on
-        up to 8 samples; it takes a run of the model for each product and sample.
+        up to 8 samples; it takes the time of some runs of the model for each of them.
     percentile : for that method, the percentage of values that are within the range.
     progress : called with the part that is done, from 0 to 1.
 

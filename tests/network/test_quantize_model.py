@@ -94,6 +94,52 @@ def test_batch_normalisation_is_folded() -> None:
     assert "BatchNormalization" not in operators and "QuantizeLinear" in operators
 
 
+def gated() -> tuple[bytes, list[str]]:
+    """Factors of channels that are computed from their means; biases are added in a shape that a node gives them."""
+    net = Net()
+    x = net.add("Relu", net.conv("x", 8, 3))
+    gate = net.add("GlobalAveragePool", x)
+    names = []
+    for outputs, inputs in ((4, 8), (8, 4)):
+        gate = net.conv(gate, outputs, inputs, 1, bias=False)
+        shape = net.constant(np.array([1, -1, 1, 1]))
+        gate = net.add("Add", net.add("Reshape", net.weight(outputs), shape), gate)
+        names.append(gate)
+        gate = net.add("Relu" if outputs == 4 else "HardSigmoid", gate)
+    net.conv(net.add("Mul", x, gate), 4, 8, 1, y="y")
+    return net.bytes({"x": list(SHAPE)}, {"y": [1, 4, 24, 20]}), names
+
+
+def test_factors_of_channels_are_floats() -> None:
+    """Only the weights of their products are integers, and the terms after these are their biases."""
+    onnx = pytest.importorskip("onnx")
+    data, names = gated()
+    made = pysimd.quantize_model(data, SAMPLES)
+    nodes = onnx.load_from_string(made.data).graph.node
+    makers = {name: node for node in nodes for name in node.output}
+    for name in names:
+        assert makers[name].op_type == "Conv" and len(makers[name].input) == 3
+        activation, weight = (makers[each] for each in makers[name].input[:2])
+        assert activation.op_type in ("GlobalAveragePool", "Relu") and weight.op_type == "DequantizeLinear"
+    assert makers["y"].op_type == "Conv" and makers[makers["y"].input[0]].op_type == "DequantizeLinear"
+    assert len(made.products) == 4 and error_of(made, data, images(2, 5, *SHAPE)) < 0.1
+
+
+def test_biases_make_means_right() -> None:
+    """Of all channels of the last product of a chain, on the samples: each is computed from those corrected before it."""
+    net, x = Net(), "x"
+    for i in range(5):
+        x = net.add("Relu", net.conv(x, 8, 3 if i == 0 else 8))
+        x = net.add("Add", x, net.conv(x, 8, 8, group=8))
+    net.conv(x, 8, 8, 1, y="y")
+    data, given = net.bytes({"x": list(SHAPE)}, {"y": [1, 8, 24, 20]}), images(1, 8, *SHAPE)
+    model, apart = pysimd.load(data), []
+    for corrects in (False, True):
+        made = pysimd.quantize_model(data, given, bias_correction=corrects, method="percentile", percentile=99.0).load()
+        apart.append(float(np.abs(np.mean([(made(x)["y"] - model(x)["y"]).mean((0, 2, 3)) for x in given], 0)).max()))
+    assert apart[1] < 0.1 * apart[0]
+
+
 @pytest.mark.parametrize("opset", [11, 12, 13, 15, 20])
 def test_opsets(opset: int) -> None:
     """Older operators become those of version 13; the float results of these files are the same."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from pysimd.network.quantize.products import Product
 
 _MOST_SAMPLES, _LEAST_SAMPLES = 8, 3
 
+Values = dict[str, list[Array]]
+
 
 def correctable(products: Sequence[Product]) -> list[Product]:
     """Those that have a bias, or can get one."""
@@ -20,28 +23,91 @@ def correctable(products: Sequence[Product]) -> list[Product]:
 
 
 def corrected(
-    file: File,
-    products: Sequence[Product],
-    samples: Sequence[Sample],
-    quantized: Callable[[dict[Node, Array]], File],
-    step: Step,
+    file: File, made: File, products: Sequence[Product], samples: Sequence[Sample], step: Step
 ) -> dict[Node, Array]:
     """The bias of each product: its own, and the mean of the float sums less that of the quantised ones.
 
-    quantized : the quantised model with some biases. One product after the other is corrected, in the order in which they
-    are computed, as each changes what those behind it read.
+    made : the quantised model. One product after the other is corrected, in the order in which they are computed, as each
+    changes what those behind it read: what is computed from corrected sums is computed once for each product behind them.
     """
     samples, products = samples[:_MOST_SAMPLES], correctable(products)
     right = _means(file, products, samples, step)
+    walk = _Walk(made, [_sums(p) for p in products], samples)
     found: dict[Node, Array] = {}
     for p in products:
-        model = quantized(found)
-        model.outputs = []  # what is behind it is not computed
-        apart = right[p.node] - _means(model, [p], samples, lambda: None)[p.node]
+        values = walk.values(_sums(p))
+        apart = _certain(right[p.node] - np.stack([_mean(p, each) for each in values]))
         bias = np.zeros(p.outputs) if p.bias is None else p.bias.astype(np.float64)
-        found[p.node] = (bias + _certain(apart)).astype(np.float32)
+        found[p.node] = (bias + apart).astype(np.float32)
+        walk.keep(_sums(p), [_plus(p, each, apart) for each in values])
         step()
     return found
+
+
+class _Walk:
+    """The values of some tensors on samples, one after the other: each is computed from those before it."""
+
+    def __init__(self, file: File, names: Sequence[str], samples: Sequence[Sample]) -> None:
+        self._file, self._samples = file, samples
+        self._makers = {name: node for node in file.nodes for name in node.outputs if name}
+        self._known: Values = {}
+        self._needed, done = {}, set()  # type: dict[str, list[str]], set[str]
+        for name in names:
+            self._needed[name] = self._begin(name, done)
+            done.add(name)
+        self._uses = Counter(each for needed in self._needed.values() for each in needed)
+
+    def _begin(self, name: str, done: set[str]) -> list[str]:
+        """The inputs of the model, and the tensors of `done`, from which a tensor is computed."""
+        found, left, seen = dict.fromkeys(()), [name], {name}  # type: dict[str, None], list[str], set[str]
+        while left:
+            each = left.pop()
+            node = self._makers.get(each)
+            if (each in done and each != name) or (node is None and each in self._samples[0]):
+                found[each] = None
+            elif node is not None:
+                new = {*node.inputs, *node.captured} - seen
+                seen |= new
+                left += new
+        return list(found)
+
+    def values(self, name: str) -> list[Array]:
+        """Of each sample."""
+        begin = self._needed[name]
+        inputs = [each for each in begin if each in self._samples[0]]
+        floats = [each for each in begin if each not in self._samples[0]]
+        part = self._file.part(inputs, floats)
+        given = [
+            {**{each: sample[each] for each in inputs}, **{each: self._known[each][i] for each in floats}}
+            for i, sample in enumerate(self._samples)
+        ]
+        found = [values[name] for values in runs(part, [name], given, lambda: None)]
+        for each in floats:
+            self._uses[each] -= 1
+            if not self._uses[each]:
+                del self._known[each]
+        return found
+
+    def keep(self, name: str, values: list[Array]) -> None:
+        """The values of a tensor, for what is computed from it."""
+        if self._uses[name]:
+            self._known[name] = values
+
+
+def _sums(product: Product) -> str:
+    return product.node.outputs[0]
+
+
+def _plus(product: Product, x: Array, term: Array) -> Array:
+    """With a number added to each channel."""
+    axis = 1 if product.node.op == "Conv" else x.ndim - 1
+    return x + term.astype(np.float32).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+
+
+def _mean(product: Product, x: Array) -> Array:
+    """Of each channel, or each column."""
+    wide = np.moveaxis(x, 1 if product.node.op == "Conv" else -1, -1)
+    return np.asarray(wide.reshape(-1, wide.shape[-1]).mean(0, dtype=np.float64))
 
 
 def _certain(apart: Array) -> Array:
@@ -54,11 +120,9 @@ def _certain(apart: Array) -> Array:
 
 
 def _means(file: File, products: Sequence[Product], samples: Sequence[Sample], step: Step) -> dict[Node, Array]:
-    """Of each sample and each channel, or each column."""
-    names = {p.node: p.node.outputs[0] for p in products}
-    found: dict[Node, list[Array]] = {node: [] for node in names}
-    for values in runs(file, list(names.values()), samples, step):
-        for node, name in names.items():
-            x = np.moveaxis(values[name], 1 if node.op == "Conv" else -1, -1)
-            found[node].append(x.reshape(-1, x.shape[-1]).mean(0, dtype=np.float64))
+    """Of each sample."""
+    found: dict[Node, list[Array]] = {p.node: [] for p in products}
+    for values in runs(file, [_sums(p) for p in products], samples, step):
+        for p in products:
+            found[p.node].append(_mean(p, values[_sums(p)]))
     return {node: np.stack(each) for node, each in found.items()}

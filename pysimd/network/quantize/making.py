@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
 
-from pysimd.annotations import Array
 from pysimd.errors import shown
 from pysimd.models import load
 from pysimd.network.files import whole
@@ -15,8 +14,9 @@ from pysimd.network.quantize import calibration, modes, report
 from pysimd.network.quantize.calibration import Sample
 from pysimd.network.quantize.correction import correctable, corrected
 from pysimd.network.quantize.folding import folded
+from pysimd.network.quantize.gates import of_gates
 from pysimd.network.quantize.gemms import joined
-from pysimd.network.quantize.onnx_file import File, Node
+from pysimd.network.quantize.onnx_file import File
 from pysimd.network.quantize.opsets import upgraded
 from pysimd.network.quantize.places import Places
 from pysimd.network.quantize.products import Product, products_of
@@ -114,6 +114,10 @@ def quantize(model: Any, samples: Any, options: Options, progress: Progress | No
     if options.weight_bits == 4:
         made, done = modes.changed(file, products, modes.with_blocks(options.block, options.symmetric))
         left = [p for p in products if p not in done]
+    if options.mode == "static":
+        made, gates = modes.changed(made, of_gates(file, left), modes.with_weights)
+        done += gates
+        left = [p for p in left if p not in gates]
     if options.mode == "static" and left:
         made, names = static(made, left, parted(given)[0], options, progress)
         done += left
@@ -136,11 +140,10 @@ def static(
     ranges = places.ranges(calibration.ranges_of(file, places.calibrated, samples, *method, step))
     quanta = {name: quantum(*each, options.symmetric) for name, each in ranges.items()}
 
-    def quantized(biases: dict[Node, Array]) -> File:
-        return with_bytes(file, products, places, quanta, biases)[0]
-
-    biases = corrected(file, products, samples, quantized, step) if options.bias_correction else {}
-    return with_bytes(file, products, places, quanta, biases)
+    made, names = with_bytes(file, products, places, quanta, {})
+    if not options.bias_correction:
+        return made, names
+    return with_bytes(file, products, places, quanta, corrected(file, made, products, samples, step))
 
 
 def parted(samples: Sequence[Sample]) -> tuple[Sequence[Sample], Sequence[Sample]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any, Union
 
 import numpy as np
@@ -141,7 +142,7 @@ class File:
                 self._weights[_name_of_tensor(field.value)] = field.value
         self.outputs = list(self._values[_OUTPUT])
         self._known: dict[str, Array | None] = {}
-        same = [node for node in self.nodes if node.op in ("Constant", "Identity") and not node.domain]
+        same = [node for node in self.nodes if node.op in ("Constant", "Identity", "Reshape") and not node.domain]
         self._constants = {node.outputs[0]: node for node in same if node.outputs}
         self._fresh: Counter[str] = Counter()
         self._versions = [_read(Opset, field.value) for field in self._head if field.number == _OPSET]
@@ -153,6 +154,16 @@ class File:
         vars(made).update(vars(self))
         made.nodes, made.outputs = list(self.nodes), list(self.outputs)
         made._weights, made._known, made._fresh = dict(self._weights), dict(self._known), Counter(self._fresh)
+        return made
+
+    def part(self, inputs: Iterable[str], floats: Iterable[str]) -> File:
+        """What computes others from some inputs, and from floats that become inputs. It has no outputs yet."""
+        made, given = self.copy(), dict.fromkeys(floats)
+        made.nodes = [node for node in self.nodes if given.keys().isdisjoint(node.outputs)]
+        own = {name: self._values[_INPUT][name] for name in inputs}
+        own.update((name, _floats(_INPUT, name)) for name in given)
+        made._values = {**self._values, _INPUT: own}
+        made.outputs = []
         return made
 
     @property
@@ -171,6 +182,7 @@ class File:
     def constant(self, name: str) -> Array | None:
         """A tensor that is known: a weight, or what a Constant has; None for others, and for other types than float32."""
         if name not in self._known:
+            self._known[name] = None  # if it depends on itself
             self._known[name] = self._constant(name)
         return self._known[name]
 
@@ -183,11 +195,26 @@ class File:
             return None
         if node.op == "Identity":
             return self.constant(node.inputs[0])
+        if node.op == "Reshape":
+            return self._reshaped(node)
         value = node.get("value")
         if isinstance(value, Tensor):
             return self._array(value)
         kinds = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
         return next((np.array(node.get(key), kind) for key, kind in kinds.items() if key in node.attributes), None)
+
+    def _reshaped(self, node: Node) -> Array | None:
+        """A known tensor in a known shape, in which 0 stands for the size that it has."""
+        found, shape = (self.constant(name) for name in node.inputs)
+        if found is None or shape is None or node.get("allowzero", 0):
+            return None
+        sizes = shape.reshape(-1).tolist()
+        sizes = [found.shape[i] if n == 0 and i < found.ndim else n for i, n in enumerate(sizes)]
+        fits = sizes.count(-1) <= 1 and min(sizes, default=1) >= -1
+        known = prod(n for n in sizes if n != -1)
+        if not fits or (found.size % max(known, 1) if -1 in sizes else known != found.size):
+            return None
+        return found.reshape(sizes)
 
     def _array(self, found: Tensor) -> Array | None:
         if found.data_type not in DTYPES or DTYPES[found.data_type] == "float16":
@@ -241,7 +268,7 @@ class File:
         weights = [text(_INITIALIZER, self._complete(name)) for name in self._weights if name in wanted]
         inputs = [field for name, field in self._values[_INPUT].items() if name not in self._weights]
         known = self._values[_OUTPUT]
-        outputs = [known.get(name) or _float_output(name) for name in dict.fromkeys([*self.outputs, *inner])]
+        outputs = [known.get(name) or _floats(_OUTPUT, name) for name in dict.fromkeys([*self.outputs, *inner])]
         rest = [f for f in self._rest if f.number != _VALUE_INFO or _read(ValueInfo, f.value).name in made]
         graph = message(_GRAPH, [*(node.field() for node in nodes), *rest, *weights, *inputs, *outputs])
         ir = max([_OLDEST_IR, *(f.value for f in self._head if f.number == _IR)])
@@ -293,6 +320,6 @@ def _name_of_tensor(data: Data) -> str:
     return next((bytes(f.value).decode() for f in parsed(data) if f.number == 8 and f.wire == BYTES), "")
 
 
-def _float_output(name: str) -> Field:
+def _floats(of: int, name: str) -> Field:
     """A value of floats, whose shape is not known."""
-    return message(_OUTPUT, [text(1, name), message(2, [message(1, [number(1, _FLOAT)])])])
+    return message(of, [text(1, name), message(2, [message(1, [number(1, _FLOAT)])])])

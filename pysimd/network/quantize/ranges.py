@@ -10,7 +10,8 @@ import numpy as np
 from pysimd.annotations import Array
 
 BINS = 2048
-_LEVELS = 128  # of the entropy method, which has as many of each sign
+_LEVELS = 255  # of bytes, between which their range is divided
+_MOST_ERROR = 2.0  # of a range of the entropy method, relative to that of all values
 _TINY = float(np.finfo(np.float32).tiny)
 
 Range = tuple[float, float]
@@ -48,69 +49,80 @@ def quantum(least: float, most: float, symmetric: bool = False) -> Quantum:
 
 
 class Histogram:
-    """How often a tensor has the values of each of 2048 equal parts of a range, from -most to most."""
+    """How often a tensor has the values of each of 2048 equal parts of its range, which contains 0."""
 
     def __init__(self, least: float, most: float) -> None:
         self.least, self.most = min(least, 0.0), max(most, 0.0)
-        self.limit = max(-self.least, self.most, _TINY)
+        self.part = max((self.most - self.least) / BINS, _TINY)
         self.counts = np.zeros(BINS, np.int64)
 
     def add(self, x: Array) -> None:
         """Counts the values of an array."""
-        place = (x.reshape(-1).astype(np.float64) + self.limit) * (BINS / (2 * self.limit))
+        place = (x.reshape(-1).astype(np.float64) - self.least) / self.part
         self.counts += np.bincount(np.clip(place, 0, BINS - 1).astype(np.int64), minlength=BINS)
 
     @property
     def centers(self) -> Array:
         """The middle of each part."""
-        return (np.arange(BINS) + 0.5) * (2 * self.limit / BINS) - self.limit
+        return self.least + (np.arange(BINS) + 0.5) * self.part
 
-    def within(self, least: float, most: float) -> Range:
-        """A range as far as there are values in it."""
-        return max(least, self.least), min(most, self.most)
+    def between(self, first: int, last: int) -> Range:
+        """The range of the parts from one to the one before another, made to contain 0."""
+        ends = (self.least + i * self.part for i in (max(first, 0), min(last, BINS)))
+        least, most = next(ends), next(ends)
+        return max(min(least, 0.0), self.least), min(max(most, 0.0), self.most)
 
 
 def percentile(values: Histogram, percent: float) -> Range:
     """The range of all values but the outermost, half of them on each side."""
     total = values.counts.cumsum()
-    edges = np.linspace(-values.limit, values.limit, BINS + 1)
     cut = (100 - percent) / 200 * total[-1]
     first = int(np.searchsorted(total, cut, "right"))
     last = int(np.searchsorted(total, total[-1] - cut, "left"))
-    return values.within(edges[min(first, BINS - 1)], edges[min(last, BINS - 1) + 1])
+    return values.between(min(first, BINS - 1), min(last, BINS - 1) + 1)
+
+
+def squared_error(values: Histogram, range_: Range, symmetric: bool = False) -> float:
+    """Of the bytes of a range."""
+    x = values.centers
+    return float((values.counts * (quantum(*range_, symmetric).rounded(x) - x) ** 2).sum())
 
 
 def mean_squares(values: Histogram, symmetric: bool = False) -> Range:
     """The part of the range, from a half of it to all, whose bytes have the least squared error."""
-    x, best = values.centers, (np.inf, (values.least, values.most))
-    for part in np.linspace(1.0, 0.5, 101):
-        found = values.least * part, values.most * part
-        error = float((values.counts * (quantum(*found, symmetric).rounded(x) - x) ** 2).sum())
-        if error < best[0]:
-            best = error, found
-    return best[1]
+    ranges = [(values.least * part, values.most * part) for part in np.linspace(1.0, 0.5, 101)]
+    return min(ranges, key=lambda found: squared_error(values, found, symmetric))
 
 
-def entropy(values: Histogram, step: int = 8) -> Range:
-    """The range whose 128 levels on each side lose the least information (Kullback and Leibler).
+def entropy(values: Histogram, symmetric: bool = False, step: int = 8) -> Range:
+    """The range whose 255 levels lose the least information (Kullback and Leibler).
 
-    For each limit, values beyond it count for the outermost part (p); the same parts are merged to 128 levels, whose counts
-    are spread over those parts that are not empty (q). The limit with the least divergence of q from p is taken.
+    For each limit of the size of values, those beyond it count for the outermost parts (p); the parts within it are merged
+    to levels, whose counts are spread over those parts that are not empty (q). The limit with the least divergence of q from
+    p is taken. There are at least as many parts as levels, so that what is lost by merging them is seen. Few values beyond a
+    limit count for little, however large they are, while a network may depend on them: limits whose bytes have more than
+    twice the squared error of those of all values are left out.
     """
-    half, best = BINS // 2, (np.inf, values.limit)
-    for width in range(_LEVELS // 2, half + 1, step):
-        inner = values.counts[half - width : half + width].astype(np.float64)
+    zero = int(np.rint(-values.least / values.part))
+    far = max(zero, BINS - zero)
+    best = np.inf, far
+    most = _MOST_ERROR * squared_error(values, (values.least, values.most), symmetric)
+    for reach in range(far, 0, -step):
+        first, last = max(zero - reach, 0), min(zero + reach, BINS)
+        if last - first < _LEVELS or squared_error(values, values.between(first, last), symmetric) > most:
+            break
+        inner = values.counts[first:last].astype(np.float64)
         p = inner.copy()
-        p[0] += values.counts[: half - width].sum()
-        p[-1] += values.counts[half + width :].sum()
+        p[0] += values.counts[:first].sum()
+        p[-1] += values.counts[last:].sum()
         divergence = _divergence(p, _merged(inner, p > 0))
         if divergence < best[0]:
-            best = divergence, values.limit * width / half
-    return values.within(-best[1], best[1])
+            best = divergence, reach
+    return values.between(zero - best[1], zero + best[1])
 
 
 def _merged(counts: Array, full: Array) -> Array:
-    """The counts of 128 levels, spread over the parts that are not empty."""
+    """The counts of levels, spread over the parts that are not empty."""
     level = np.minimum(np.arange(counts.size) * _LEVELS // counts.size, _LEVELS - 1)
     sums = np.bincount(level, counts, _LEVELS)
     parts = np.bincount(level, full, _LEVELS)
@@ -142,5 +154,5 @@ def _smoothed(counts: Array, part: float = 1e-4) -> Array | None:
 METHODS: dict[str, Callable[[Histogram, float, bool], Range]] = {
     "mse": lambda values, percent, symmetric: mean_squares(values, symmetric),
     "percentile": lambda values, percent, symmetric: percentile(values, percent),
-    "entropy": lambda values, percent, symmetric: entropy(values),
+    "entropy": lambda values, percent, symmetric: entropy(values, symmetric),
 }
