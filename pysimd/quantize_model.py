@@ -20,7 +20,8 @@ def quantize_model(
     *,
     mode: Literal["static", "dynamic", "weights"] = "static",
     method: Literal["minmax", "mse", "percentile", "entropy"] = "minmax",
-    keep_float: Collection[str] = (),
+    keep_float: Collection[str] | Literal["auto"] = (),
+    float_budget: float = 0.1,
     symmetric: bool = False,
     weight_bits: Literal[4, 8] = 8,
     block: int = 32,
@@ -33,8 +34,8 @@ def quantize_model(
     Convolutions, Gemm and MatMul whose weights are known get weights of int8, symmetric, with a scale for each channel; what
     they read and what they compute becomes uint8 with one scale and zero (QDQ, operators of version 13 or later). All else
     stays in float, and so do factors of channels that are computed from their means (squeeze and excitation), of whose
-    products only the weights are integers. BatchNormalization, and factors and terms of channels, become part of the weights of the convolution
-    before them.
+    products only the weights are integers. BatchNormalization, and factors and terms of channels, become part of the
+    weights of the convolution before them.
 
     model : the path or the bytes of an ONNX file of opset 11 or later, or an ``onnx.ModelProto``.
     samples : inputs that are similar to those to come, 20 to 500 of them: arrays, or mappings from the names of inputs to
@@ -44,7 +45,10 @@ def quantize_model(
     method : how the range of a tensor follows from its values: "minmax", all of them; "mse", the part with the least squared
         error; "percentile", all but the outermost; "entropy", the part with the least divergence of 255 levels from up to
         2048, of those with at most twice the squared error of all values.
-    keep_float : names of nodes, or of their results, that stay in float.
+    keep_float : names of nodes, or of their results, that stay in float. "auto" finds them: each product is measured with
+        bytes at it alone, on up to 4 samples, and those with the most noise stay in float, until a hundredth of the noise
+        is left; ``kept`` of the result has their names. It takes two runs of the model for each product.
+    float_budget : the part of the multiply-adds that products found in this way may have together.
     symmetric : the byte of 0 is 128 where there are negative values, and 0 elsewhere; the zero of 4 bits is 8.
     weight_bits : 4: weights of Gemm and MatMul have 4 bits, with a scale for each block of them (MatMulNBits of
         com.microsoft), and these products compute in float; convolutions are as without it.
@@ -67,5 +71,5 @@ def quantize_model(
     """
     from pysimd.network.quantize.making import Options, quantize
 
-    options = Options(mode, method, keep_float, symmetric, weight_bits, block, bias_correction, percentile)
+    options = Options(mode, method, keep_float, float_budget, symmetric, weight_bits, block, bias_correction, percentile)
     return quantize(model, samples, options, progress)

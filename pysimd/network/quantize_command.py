@@ -13,12 +13,23 @@ import numpy as np
 
 import pysimd
 from pysimd.annotations import Array
+from pysimd.errors import printable
 from pysimd.network import image_commands
 from pysimd.network.images import ENDINGS, preprocessing_of
 from pysimd.network.model import Model
 
 _ARRAYS = (".npy", ".npz")
-_OPTIONS = ("mode", "method", "keep_float", "symmetric", "weight_bits", "block", "bias_correction", "percentile")
+_OPTIONS = (
+    "mode",
+    "method",
+    "keep_float",
+    "float_budget",
+    "symmetric",
+    "weight_bits",
+    "block",
+    "bias_correction",
+    "percentile",
+)
 
 
 def add_to(commands: Any) -> None:
@@ -61,7 +72,14 @@ def add_to(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="a node that stays in float, by its name or that of its result",
+        help="a node that stays in float, by its name or that of its result; auto: those with the most noise",
+    )
+    add(
+        "--float-budget",
+        type=float,
+        default=0.1,
+        metavar="PART",
+        help="of the multiply-adds, that stay in float with --keep-float auto (default: 0.1)",
     )
     add(
         "--report",
@@ -79,6 +97,7 @@ def _quantize(given: argparse.Namespace) -> int:
     if samples is None and (given.report is not None or given.mode == "static"):
         raise ValueError("there are no samples: pass --samples" + " with --report" * (given.report is not None))
     options = {name: getattr(given, name) for name in _OPTIONS}
+    options["keep_float"] = "auto" if given.keep_float == ["auto"] else given.keep_float
     with _bar() as progress:
         made = pysimd.quantize_model(given.model, samples, progress=progress, **options)
     if given.report is not None:
@@ -88,6 +107,8 @@ def _quantize(given: argparse.Namespace) -> int:
         made.report.write(given.report, given.model)
     sizes = [Path(path).stat().st_size / 1e6 for path in (given.model, given.output)]
     print(f"{given.output}: {sizes[1]:.1f} MB, from {sizes[0]:.1f} MB; {len(made.products)} products have integers")
+    if made.kept:
+        print(f"in float, as they lose most: {', '.join(map(printable, made.kept))}")
     return 0
 
 

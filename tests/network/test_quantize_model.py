@@ -188,7 +188,9 @@ def test_progress() -> None:
         ([SAMPLES[0] + F(np.inf)], {}, ValueError, "sample 0: the input 'x' has values that are not finite"),
         (SAMPLES, {"method": "best"}, ValueError, "method is 'best', expected 'minmax', 'mse', 'percentile' or 'entropy'"),
         (SAMPLES, {"keep_float": ["node_frist"]}, ValueError, "keep_float names 'node_frist'.*did you mean 'node_first'"),
-        (SAMPLES, {"keep_float": "node_first"}, TypeError, "keep_float is the text 'node_first', expected several names"),
+        (SAMPLES, {"keep_float": "node_first"}, TypeError, "keep_float is the text 'node_first', expected 'auto', or names"),
+        (SAMPLES, {"keep_float": "auto", "mode": "dynamic"}, ValueError, "keep_float='auto' needs mode='static'"),
+        (SAMPLES, {"float_budget": 2}, ValueError, "float_budget is 2, expected a number from 0 to 1"),
         (SAMPLES, {"percentile": 20}, ValueError, "percentile is 20, expected a number from 50 to 100"),
     ],
 )

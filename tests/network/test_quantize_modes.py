@@ -14,7 +14,7 @@ from network import quantised as formulas
 from network.quantizing import SHAPE, F, Net, images, small
 from network.test_quantize_model import SAMPLES, error_of, weights_of
 from pysimd.__main__ import main
-from pysimd.network.quantize import weights
+from pysimd.network.quantize import sensitivity, weights
 from support import Array
 
 TEST = images(2, 10, *SHAPE)
@@ -203,3 +203,40 @@ def test_report_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_options_that_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pysimd.quantize_model(small(), **options)
+
+
+def spread_channels() -> bytes:
+    """A depthwise convolution reads channels of very different sizes, of which the small ones become large behind it."""
+    net = Net()
+    x = net.add("Relu", net.conv("x", 8, 3))
+    sizes = np.geomspace(1, 1e-3, 8).astype(F)
+    for name, factor in (("wide", sizes), ("even", 1 / sizes)):
+        weight = net.constant((net.rng.normal(0, 1, (8, 1, 3, 3)) * factor.reshape(-1, 1, 1, 1)).astype(F))
+        x = net.add("LeakyRelu", net.add("Conv", x, weight, y=name, group=8, pads=[1] * 4), alpha=0.5)
+    net.conv(net.add("Relu", net.conv(x, 8, 8, 1)), 8, 8, y="y")
+    return net.bytes({"x": [1, 3, 20, 20]}, {"y": [1, 8, 20, 20]})
+
+
+def test_products_that_lose_most_stay_in_float() -> None:
+    data, x, more = spread_channels(), images(1, 10, 1, 3, 20, 20), images(2, 5, 1, 3, 20, 20)
+    plain, chosen, none = (
+        pysimd.quantize_model(data, x),
+        pysimd.quantize_model(data, x, keep_float="auto", float_budget=0.2),
+        pysimd.quantize_model(data, x, keep_float="auto", float_budget=0.0),
+    )
+    assert chosen.kept[0] in ("node_wide", "node_even") and chosen.kept[0] not in chosen.products and not plain.kept
+    assert len(chosen.products) + len(chosen.kept) == len(plain.products)
+    assert none.data == plain.data and not none.kept
+    model = pysimd.load(data)
+    errors = [max(float(abs(made.load()(each)["y"] - model(each)["y"]).max()) for each in more) for made in (plain, chosen)]
+    assert errors[1] < 0.3 * errors[0]
+    assert pysimd.quantize_model(data, x, keep_float=chosen.kept).data == chosen.data
+
+
+def test_the_budget_of_floats_is_kept() -> None:
+    """The noise of each product decides, where its work fits."""
+    product: Any = None
+    losses = [sensitivity.Loss(product, noise, work) for noise, work in ((8.0, 5.0), (4.0, 70.0), (2.0, 4.0), (0.01, 1.0))]
+    assert len(sensitivity.worst(losses, 0.2)) == 3  # the second does not fit
+    assert len(sensitivity.worst(losses, 0.1)) == 2 and not sensitivity.worst(losses, 0.0)
+    assert len(sensitivity.worst(losses, 1.0)) == 3  # less than a hundredth is left

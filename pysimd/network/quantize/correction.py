@@ -36,10 +36,10 @@ def corrected(
     found: dict[Node, Array] = {}
     for p in products:
         values = walk.values(_sums(p))
-        apart = _certain(right[p.node] - np.stack([_mean(p, each) for each in values]))
+        apart = _certain(right[p.node] - np.stack([mean_of_channels(p, each) for each in values]))
         bias = np.zeros(p.outputs) if p.bias is None else p.bias.astype(np.float64)
         found[p.node] = (bias + apart).astype(np.float32)
-        walk.keep(_sums(p), [_plus(p, each, apart) for each in values])
+        walk.keep(_sums(p), [plus(p, each, apart) for each in values])
         step()
     return found
 
@@ -98,13 +98,13 @@ def _sums(product: Product) -> str:
     return product.node.outputs[0]
 
 
-def _plus(product: Product, x: Array, term: Array) -> Array:
+def plus(product: Product, x: Array, term: Array) -> Array:
     """With a number added to each channel."""
     axis = 1 if product.node.op == "Conv" else x.ndim - 1
     return x + term.astype(np.float32).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
 
 
-def _mean(product: Product, x: Array) -> Array:
+def mean_of_channels(product: Product, x: Array) -> Array:
     """Of each channel, or each column."""
     wide = np.moveaxis(x, 1 if product.node.op == "Conv" else -1, -1)
     return np.asarray(wide.reshape(-1, wide.shape[-1]).mean(0, dtype=np.float64))
@@ -124,5 +124,5 @@ def _means(file: File, products: Sequence[Product], samples: Sequence[Sample], s
     found: dict[Node, list[Array]] = {p.node: [] for p in products}
     for values in runs(file, [_sums(p) for p in products], samples, step):
         for p in products:
-            found[p.node].append(_mean(p, values[_sums(p)]))
+            found[p.node].append(mean_of_channels(p, values[_sums(p)]))
     return {node: np.stack(each) for node, each in found.items()}

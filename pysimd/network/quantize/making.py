@@ -23,6 +23,7 @@ from pysimd.network.quantize.products import Product, products_of
 from pysimd.network.quantize.ranges import METHODS, quantum
 from pysimd.network.quantize.report import QuantizeReport
 from pysimd.network.quantize.rewrite import with_bytes
+from pysimd.network.quantize.sensitivity import losses_of, worst
 from pysimd.network.records import record
 
 _METHODS = ("minmax", *METHODS)
@@ -40,22 +41,36 @@ class Options:
 
     mode: str
     method: str
-    keep_float: Collection[str]
+    keep_float: Collection[str]  # or "auto"
+    float_budget: float
     symmetric: bool
     weight_bits: int
     block: int
     bias_correction: bool
     percentile: float
 
+    @property
+    def chooses(self) -> bool:
+        """Whether products that stay in float are found by their noise."""
+        return self.keep_float == "auto"
+
+    @property
+    def kept(self) -> Collection[str]:
+        """The names of what stays in float."""
+        return () if self.chooses else self.keep_float
+
 
 class QuantizedModel:
     """A model that was quantised; :func:`pysimd.quantize_model` returns it.
 
-    data : the bytes of the ONNX file. products : the names of the nodes that were quantised.
+    data : the bytes of the ONNX file. products : the names of the nodes that were quantised. kept : of those that stay in
+    float because of their noise, the worst first.
     """
 
-    def __init__(self, data: bytes, products: Sequence[str], compare: Callable[[], QuantizeReport] | None) -> None:
-        self.data, self.products, self._compare = data, tuple(products), compare
+    def __init__(
+        self, data: bytes, products: Sequence[str], kept: Sequence[str], compare: Callable[[], QuantizeReport] | None
+    ) -> None:
+        self.data, self.products, self.kept, self._compare = data, tuple(products), tuple(kept), compare
 
     @cached_property
     def report(self) -> QuantizeReport:
@@ -82,10 +97,14 @@ def check(options: Options, has_samples: bool) -> None:
     _refuse("mode", options.mode, _MODES)
     _refuse("method", options.method, _METHODS)
     _refuse("weight_bits", options.weight_bits, _BITS)
-    if isinstance(options.keep_float, str):
+    if isinstance(options.keep_float, str) and not options.chooses:
         raise TypeError(
-            f"keep_float is the text {options.keep_float!r}, expected several names, such as [{options.keep_float!r}]"
+            f"keep_float is the text {options.keep_float!r}, expected 'auto', or names, such as [{options.keep_float!r}]"
         )
+    if options.chooses and options.mode != "static":
+        raise ValueError(f"keep_float='auto' needs mode='static', which measures on samples, not {options.mode!r}")
+    if not 0 <= options.float_budget <= 1:
+        raise ValueError(f"float_budget is {shown(options.float_budget)}, expected a number from 0 to 1")
     if not 50 <= options.percentile <= 100:
         raise ValueError(f"percentile is {shown(options.percentile)}, expected a number from 50 to 100")
     if options.block < 16 or options.block & (options.block - 1):
@@ -103,13 +122,13 @@ def _refuse(name: str, value: Any, known: Sequence[Any]) -> None:
 def quantize(model: Any, samples: Any, options: Options, progress: Progress | None) -> QuantizedModel:
     """See :func:`pysimd.quantize_model`."""
     check(options, samples is not None)
-    file = folded(upgraded(File(model)), options.keep_float)
-    if not products_of(file, options.keep_float):
+    file = folded(upgraded(File(model)), options.kept)
+    if not products_of(file, options.kept):
         raise ValueError("the model has no Conv, Gemm or MatMul with weights that are known floats: nothing to quantise")
     given = [] if samples is None else calibration.checked(load(model), samples)
-    file = joined(file, given, options.keep_float)
-    products = products_of(file, options.keep_float)
-    made, names, done = file, {}, []  # type: File, dict[str, str], list[Product]
+    file = joined(file, given, options.kept)
+    products = products_of(file, options.kept)
+    made, names, done, kept = file, {}, [], []  # type: File, dict[str, str], list[Product], list[Product]
     left = products
     if options.weight_bits == 4:
         made, done = modes.changed(file, products, modes.with_blocks(options.block, options.symmetric))
@@ -119,31 +138,36 @@ def quantize(model: Any, samples: Any, options: Options, progress: Progress | No
         done += gates
         left = [p for p in left if p not in gates]
     if options.mode == "static" and left:
-        made, names = static(made, left, parted(given)[0], options, progress)
-        done += left
+        made, names, kept = static(made, left, parted(given)[0], options, progress)
+        done += [p for p in left if p not in kept]
     elif left:
         made, others = modes.changed(made, left, modes.dynamic if options.mode == "dynamic" else modes.with_weights)
         done += others
     compare = (lambda: compared(file, made, names, given)) if given else None
-    return QuantizedModel(made.encoded(), [p.node.shown for p in products if p in done], compare)
+    named = [p.node.shown for p in products if p in done], [p.node.shown for p in kept]
+    return QuantizedModel(made.encoded(), *named, compare)
 
 
 def static(
     file: File, products: Sequence[Product], samples: Sequence[Sample], options: Options, progress: Progress | None
-) -> tuple[File, dict[str, str]]:
-    """The model with bytes at the ends of its products, and the names of the floats of bytes by tensor."""
+) -> tuple[File, dict[str, str], list[Product]]:
+    """The model with bytes at the ends of its products, the names of the floats of bytes by tensor, and what stays float."""
     passes = len(samples) * (1 if options.method == "minmax" else 2)
-    if options.bias_correction:
-        passes += len(samples) + len(correctable(products))
-    step, places = _Steps(passes, progress), Places(file, products)
-    method = options.method, options.percentile, options.symmetric
-    ranges = places.ranges(calibration.ranges_of(file, places.calibrated, samples, *method, step))
+    passes += len(samples) + len(correctable(products)) if options.bias_correction else 0
+    step, places = _Steps(passes + len(products) * options.chooses, progress), Places(file, products)
+    method, kept = options.method, []  # type: str, list[Product]
+    calibrated = calibration.ranges_of(file, places.calibrated, samples, method, options.percentile, options.symmetric, step)
+    if options.chooses:
+        losses = losses_of(file, products, calibrated, options.symmetric, samples, step)
+        kept = worst(losses, options.float_budget)
+        products = [p for p in products if p not in kept]
+        places = Places(file, products)
+    ranges = places.ranges({name: calibrated[name] for name in places.calibrated})
     quanta = {name: quantum(*each, options.symmetric) for name, each in ranges.items()}
-
     made, names = with_bytes(file, products, places, quanta, {})
-    if not options.bias_correction:
-        return made, names
-    return with_bytes(file, products, places, quanta, corrected(file, made, products, samples, step))
+    if options.bias_correction:
+        made, names = with_bytes(file, products, places, quanta, corrected(file, made, products, samples, step))
+    return made, names, kept
 
 
 def parted(samples: Sequence[Sample]) -> tuple[Sequence[Sample], Sequence[Sample]]:

@@ -1,0 +1,92 @@
+"""Which products lose most by bytes: the noise of the outputs if one of them alone has bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.quantize.calibration import Sample, Step, runs
+from pysimd.network.quantize.correction import correctable, mean_of_channels, plus
+from pysimd.network.quantize.onnx_file import File
+from pysimd.network.quantize.places import Places
+from pysimd.network.quantize.products import Product
+from pysimd.network.quantize.ranges import Range, quantum
+from pysimd.network.quantize.rewrite import with_bytes
+from pysimd.network.records import record
+
+MOST_SAMPLES = 4
+_REST = 0.01
+
+
+@record(frozen=True, eq=False)
+class Loss:
+    """What bytes do to a product.
+
+    noise : the squares of the differences of the outputs, relative to their own. work : multiply-adds of a sample.
+    """
+
+    product: Product
+    noise: float
+    work: float
+
+
+def worst(losses: Sequence[Loss], budget: float) -> list[Product]:
+    """Those with the most noise, whose work is within a part of all, until a hundredth of the noise is left."""
+    work, noise = budget * sum(each.work for each in losses), sum(each.noise for each in losses)
+    found, left = [], noise
+    for each in sorted(losses, key=lambda loss: -loss.noise):
+        if left > _REST * noise and each.work <= work:
+            work, left = work - each.work, left - each.noise
+            found.append(each.product)
+    return found
+
+
+def losses_of(
+    file: File,
+    products: Sequence[Product],
+    ranges: Mapping[str, Range],
+    symmetric: bool,
+    samples: Sequence[Sample],
+    step: Step,
+) -> list[Loss]:
+    """Of each product. ranges : of the tensors that are calibrated."""
+    samples = samples[:MOST_SAMPLES]
+    names = list(dict.fromkeys([*file.outputs, *(p.x for p in products), *(p.node.outputs[0] for p in products)]))
+    floats = list(runs(file, names, samples, step))
+    found = []
+    for p in products:
+        sums = [values[p.node.outputs[0]] for values in floats]
+        noise = _noise(file, p, _quantized(file, p, ranges, symmetric), samples, floats)
+        found.append(Loss(p, noise, float(sums[0].size) * p.weight.size / p.outputs))
+        step()
+    return found
+
+
+def _quantized(file: File, product: Product, ranges: Mapping[str, Range], symmetric: bool) -> File:
+    """The model with bytes at one product."""
+    places = Places(file, [product])
+    of = places.ranges({name: ranges[name] for name in places.calibrated})
+    return with_bytes(file, [product], places, {name: quantum(*each, symmetric) for name, each in of.items()}, {})[0]
+
+
+def _noise(
+    file: File, product: Product, made: File, samples: Sequence[Sample], floats: Sequence[Mapping[str, Array]]
+) -> float:
+    """Of the outputs, if the means of the sums are corrected."""
+    name = product.node.outputs[0]
+    head = made.part((), [product.x])
+    found = [values[name] for values in runs(head, [name], [{product.x: each[product.x]} for each in floats], lambda: None)]
+    if correctable([product]):
+        means = [mean_of_channels(product, each[name]) - mean_of_channels(product, x) for each, x in zip(floats, found)]
+        found = [plus(product, x, np.mean(means, 0)) for x in found]
+    tail = made.part(file.inputs, [name])
+    given = [{**sample, name: x} for sample, x in zip(samples, found)]
+    noise, signal = 0.0, 0.0
+    for one, other in zip(floats, runs(tail, file.outputs, given, lambda: None)):
+        for output in file.outputs:
+            wide = one[output].astype(np.float64)
+            signal += float((wide**2).sum())
+            noise += float(((other[output] - wide) ** 2).sum())
+    return noise / signal if signal else 0.0
