@@ -23,6 +23,7 @@ sys.path.insert(0, str(DIGITS))
 import digits_files as files  # noqa: E402
 import numpy_digits  # noqa: E402
 import pysimd_digits  # noqa: E402
+import quantised_digits  # noqa: E402
 
 WEIGHTS = DIGITS / "weights.bin"
 IMAGES = DIGITS / "images.bin"
@@ -245,6 +246,16 @@ def test_bytes_are_as_accurate_as_floats(isa: str) -> None:
     with pysimd_digits.Classifier(network, 1, statistics) as classifier:
         single = np.concatenate([classifier.classify(images[at : at + 1]).copy() for at in range(20)])
     assert np.array_equal(single, p[:20]), "the bits depend on the position in the batch"
+
+
+def test_a_model_of_8_bits_is_as_accurate(isa: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Made from the ONNX file by pysimd, and written."""
+    path = tmp_path / "digits-int8.onnx"
+    assert quantised_digits.main(str(path)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-4:] for line in lines[:2]] == [["300", "of", "300", "right"]] * 2
+    assert float(lines[2].split()[-1]) < 0.05
+    assert path.stat().st_size < 0.4 * (DIGITS / "digits.onnx").stat().st_size
 
 
 def test_bfloat16_numbers_are_as_accurate_as_floats(isa: str) -> None:
