@@ -175,6 +175,14 @@ def test_progress() -> None:
     assert len(parts) == 8 + 8 + 5  # samples of which two are held back, for ranges and for means; products with a bias
 
 
+def test_progress_where_products_are_measured() -> None:
+    """Also with more samples than biases are measured on."""
+    parts: list[float] = []
+    pysimd.quantize_model(small(), images(1, 15, *SHAPE), keep_float="auto", progress=parts.append)
+    assert parts == sorted(parts) and parts[-1] == 1
+    assert len(parts) == 12 + 5 + 8 + 5
+
+
 @pytest.mark.parametrize(
     ("samples", "options", "error", "message"),
     [

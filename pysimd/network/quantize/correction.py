@@ -12,7 +12,7 @@ from pysimd.network.quantize.calibration import Sample, Step, runs
 from pysimd.network.quantize.onnx_file import File, Node
 from pysimd.network.quantize.products import Product
 
-_MOST_SAMPLES, _LEAST_SAMPLES = 8, 3
+MOST_SAMPLES, _LEAST_SAMPLES = 8, 3
 
 Values = dict[str, list[Array]]
 
@@ -30,7 +30,7 @@ def corrected(
     made : the quantised model. One product after the other is corrected, in the order in which they are computed, as each
     changes what those behind it read: what is computed from corrected sums is computed once for each product behind them.
     """
-    samples, products = samples[:_MOST_SAMPLES], correctable(products)
+    samples, products = samples[:MOST_SAMPLES], correctable(products)
     right = _means(file, products, samples, step)
     walk = _Walk(made, [_sums(p) for p in products], samples)
     found: dict[Node, Array] = {}

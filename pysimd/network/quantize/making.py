@@ -12,7 +12,7 @@ from pysimd.network.files import whole
 from pysimd.network.model import Model
 from pysimd.network.quantize import calibration, modes, report
 from pysimd.network.quantize.calibration import Sample
-from pysimd.network.quantize.correction import correctable, corrected
+from pysimd.network.quantize.correction import MOST_SAMPLES, correctable, corrected
 from pysimd.network.quantize.folding import folded
 from pysimd.network.quantize.gates import of_gates
 from pysimd.network.quantize.gemms import joined
@@ -153,7 +153,7 @@ def static(
 ) -> tuple[File, dict[str, str], list[Product]]:
     """The model with bytes at the ends of its products, the names of the floats of bytes by tensor, and what stays float."""
     passes = len(samples) * (1 if options.method == "minmax" else 2)
-    passes += len(samples) + len(correctable(products)) if options.bias_correction else 0
+    passes += min(len(samples), MOST_SAMPLES) + len(correctable(products)) if options.bias_correction else 0
     step, places = _Steps(passes + len(products) * options.chooses, progress), Places(file, products)
     method, kept = options.method, []  # type: str, list[Product]
     calibrated = calibration.ranges_of(file, places.calibrated, samples, method, options.percentile, options.symmetric, step)
@@ -162,6 +162,8 @@ def static(
         kept = worst(losses, options.float_budget)
         products = [p for p in products if p not in kept]
         places = Places(file, products)
+        for _ in correctable(kept) if options.bias_correction else ():
+            step()  # in place of their correction
     ranges = places.ranges({name: calibrated[name] for name in places.calibrated})
     quanta = {name: quantum(*each, options.symmetric) for name, each in ranges.items()}
     made, names = with_bytes(file, products, places, quanta, {})
