@@ -22,6 +22,8 @@ from pysimd.network.views import Constant, View
 
 _new: Any = _cffi_backend.newp  # what ffi.new calls
 _cast: Any = _cffi_backend.cast
+_from_buffer: Any = _cffi_backend.from_buffer
+_BYTES, _ADDRESS = ffi.typeof("char[]"), ffi.typeof("uintptr_t")
 _NULL = ffi.NULL
 _ARRAY = object()  # in place of a type of pointers, for parameters of functions of Python
 
@@ -166,6 +168,23 @@ class Binding:
         for set_in, target, key, value, kind in self._others:
             if isinstance(value, View) and value.root in roots:
                 set_in(target, key, self._current(value, kind))
+
+    def pointers_to(self, root: str) -> Sequence[Any]:
+        """The places of all pointers to a root, for :meth:`point`; none if some depend on sizes, too."""
+        if any(isinstance(value, View) and value.root == root for _, _, _, value, _ in self._others):
+            return ()
+        return self._pointers.get(root, ())
+
+    @staticmethod
+    def point(pointers: Sequence[Any], array: Array) -> bool:
+        """Makes these pointers those to an array; returns False, and does nothing, if it is not dense."""
+        try:
+            address = int(_cast(_ADDRESS, _from_buffer(_BYTES, array)))
+        except (BufferError, ValueError):
+            return False
+        for set_in, target, key, kind, offset in pointers:
+            set_in(target, key, _cast(kind, address + offset))
+        return True
 
     @cached_property
     def pointers(self) -> Mapping[str, int]:

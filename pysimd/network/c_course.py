@@ -32,6 +32,7 @@ from pysimd.network.memory import GAP, LINE, packed_roots
 from pysimd.network.partition import VALUE_INPUTS, Cut
 from pysimd.network.passes import simplified
 from pysimd.network.program import Program
+from pysimd.network.runners import Lease
 from pysimd.network.source import Source, SourceNode, Value, reads, with_values
 from pysimd.network.views import View
 
@@ -339,7 +340,7 @@ class _Writer:
         found: dict[str, Any] = {name: slot.known for name, slot in slots if slot.known is not None}
         if len(found) < len(slots):
             raise _refused(node, "the shape of its result depends on values")
-        part.run(found, None)
+        part.run(found, None, Lease())
         env.update((name, _known(found[name])) for name in node.outputs if name)
 
     # ---- segments
@@ -348,7 +349,7 @@ class _Writer:
         slots = {name: self._value(course, env, name) for name in part.cut.inputs}
         values: dict[str, Any] = {name: slot.known for name, slot in slots.items()}
         if part.needs_no_plan(values):
-            part.run(values, None)
+            part.run(values, None, Lease())
             env.update((name, _known(values[name])) for name in part.cut.outputs)
             return
         graph = self._graph(course, part, slots)

@@ -161,6 +161,7 @@ class Carried:
         if not taken:
             return ()
         self._spare.nbytes = sum(array.nbytes for array in spare.values())
+        runner.has_grown = True
         first = {out: spare[name] for out, name in taken.items()}
         second = {**spare, **{out: runner.inputs[name] for out, name in taken.items()}}
         return tuple(Side(runner.calls_at(each), {**runner.inputs, **runner.outputs, **each}) for each in (first, second))

@@ -13,6 +13,7 @@ from pysimd.annotations import Array
 from pysimd.errors import printable
 from pysimd.network.carried import Carried
 from pysimd.network.course import Course, Env, OtherCuts, Segment, Times
+from pysimd.network.runners import Lease
 from pysimd.network.source import Source, SourceNode
 
 NO_BOUND = 1 << 31  # exporters write a large number of passes where a condition ends a loop
@@ -62,11 +63,11 @@ class Branch:
             raise ValueError(f"a branch of {name_of(node)} has fewer than {len(node.outputs)} results")
         self.bodies = {name: Course(graph, course.scope, course.shared) for name, graph in zip(("then", "else"), graphs)}
 
-    def run(self, env: Env, times: Times | None) -> None:
+    def run(self, env: Env, times: Times | None, lease: Lease) -> None:
         """Adds the outputs."""
         condition = self.course.value(env, self.node.inputs[0])
         body = self.bodies["then" if truth(condition, self.node) else "else"]
-        results = body.run({name: env[name] for name in body.captured}, times)
+        results = body.run({name: env[name] for name in body.captured}, times, lease)
         env.update((name, result) for name, result in zip(self.node.outputs, results) if name)
 
 
@@ -184,17 +185,19 @@ class _Passes:
             segment = self._whole(states)
             if segment is not None:
                 env.update(_arrays(given(count)))
+                lease = Lease()
                 try:
-                    with segment.taken(env) as runner:
-                        carried = Carried(self, runner, env, states)
-                        start, before = time.perf_counter(), count
-                        count, goes_on = carried.run(count, limit, given, rows)
+                    carried = Carried(self, segment.taken(env, lease), env, states)
+                    start, before = time.perf_counter(), count
+                    count, goes_on = carried.run(count, limit, given, rows)
                 except OtherCuts:  # before any pass
                     continue
+                finally:
+                    lease.end()
                 if times is not None:
                     times.add(segment, count - before, time.perf_counter() - start)
                 continue
-            results = self.body.run({**env, **_arrays(given(count))}, times)
+            results = self.body.run_alone({**env, **_arrays(given(count))}, times)
             goes_on, count = not self.lead or truth(results[0], self.node), count + 1
             env.update(zip(states, results[self.lead :]))
             for row, result in zip(rows, results[self.lead + len(states) :]):
@@ -227,7 +230,7 @@ class Loop(_Passes):
         self.inputs = (*node.inputs, *[""] * (2 - len(node.inputs)))
         self._check(len(self.inputs) - 2, len(self.inputs))
 
-    def run(self, env: Env, times: Times | None) -> None:
+    def run(self, env: Env, times: Times | None, lease: Lease) -> None:
         """Adds the outputs."""
         node, body = self.node, self.body
         trips, condition, *states = (self.course.value(env, name) for name in self.inputs)
@@ -283,7 +286,7 @@ class Scan(_Passes):
         if self.batched and node.inputs[0]:
             raise ValueError(f"{name_of(node)} has sequence_lens, which are not supported")
 
-    def run(self, env: Env, times: Times | None) -> None:
+    def run(self, env: Env, times: Times | None, lease: Lease) -> None:
         """Adds the outputs."""
         given = [np.asarray(self.course.value(env, name)) for name in self.node.inputs[self.batched :]]
         if self.batched:
@@ -343,7 +346,7 @@ class SequenceMap:
         """By what they are, for reports."""
         return {"body": self.body}
 
-    def run(self, env: Env, times: Times | None) -> None:
+    def run(self, env: Env, times: Times | None, lease: Lease) -> None:
         """Adds the outputs."""
         first, *others = (self.course.value(env, name) for name in self.node.inputs)
         lengths = {len(each) for each in (first, *others) if isinstance(each, list)}
@@ -354,7 +357,7 @@ class SequenceMap:
         for i in range(len(first)):
             inner = {name: env[name] for name in body.captured}
             each = [value[i] if isinstance(value, list) else value for value in (first, *others)]
-            passes.append(body.run({**inner, **dict(zip(body.inputs, each))}, times))
+            passes.append(body.run_alone({**inner, **dict(zip(body.inputs, each))}, times))
         for k, name in enumerate(self.node.outputs):
             if name:
                 env[name] = [results[k] for results in passes]

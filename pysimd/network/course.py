@@ -19,7 +19,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Union
@@ -32,13 +31,14 @@ from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import evaluate
-from pysimd.network.host_operators import HOST_OPERATORS
+from pysimd.network.host_operators import HOST_OPERATORS, OF_SEQUENCES
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import OpenRunner
 from pysimd.network.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of, without_copies
 from pysimd.network.passes import simplified
 from pysimd.network.planning import planning
 from pysimd.network.runner import Runner
+from pysimd.network.runners import Idle, Lease, Runners
 from pysimd.network.sizes import Sizes
 from pysimd.network.source import Source, SourceNode, Value, with_values
 
@@ -50,6 +50,7 @@ _MOST_SIZES, _LARGEST = 64, 1 << 31  # numbers of a tensor that decides sizes, a
 MOST_PASSES = 1_000_000
 _MOST_SHAPES = 64  # of a segment: a loop can see as many sizes in one call, each of which would be bound again in the next
 _MOST_BYTES = 1 << 30
+_MOST_READY = 1 << 10  # combinations of shapes and values whose runners are found at once
 #: What is computed without a plan, of a few integers.
 _ARITHMETIC = frozenset(
     (
@@ -62,6 +63,11 @@ _ARITHMETIC = frozenset(
 
 def _is_few_integers(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.size <= _MOST_SIZES and value.dtype.kind in "iub"
+
+
+def lasting(value: Any) -> Any:
+    """A value, or a copy if it has memory of something else, such as of a runner. Sequences have no such arrays."""
+    return value.copy() if isinstance(value, np.ndarray) and not value.flags.owndata else value
 
 
 class OtherCuts(Exception):
@@ -86,10 +92,10 @@ class Shared:
 class Times(dict[int, list[float]]):
     """The number of runs and the seconds of parts, by their identities."""
 
-    def timed(self, part: Part, env: Env) -> None:
+    def timed(self, part: Part, env: Env, lease: Lease) -> None:
         """Runs a part."""
         start = time.perf_counter()
-        part.run(env, self)
+        part.run(env, self, lease)
         self.add(part, 1, time.perf_counter() - start)
 
     def add(self, part: Part, runs: int, seconds: float) -> None:
@@ -117,20 +123,31 @@ class Course:
         self._needs = Needs()
         self.parts: Sequence[Part] = self._cut()
 
-    def run(self, env: Env, times: Times | None = None) -> list[Any]:
-        """The outputs. The environment has inputs and what is captured; the results of parts are added."""
+    def run(self, env: Env, times: Times | None, lease: Lease) -> list[Any]:
+        """The outputs. The environment has inputs and what is captured; the results of parts are added.
+
+        lease : gets the runners that are taken. What they compute, the outputs too, is overwritten once it has ended.
+        """
         given = dict(env)
         while True:
             try:
                 for part in self.parts:
                     if times is None:
-                        part.run(env, None)
+                        part.run(env, None, lease)
                     else:
-                        times.timed(part, env)
+                        times.timed(part, env, lease)
             except OtherCuts:
                 env = dict(given)
                 continue
-            return [self.value(env, name) for name in self.outputs]
+            return [env[name] if name in env else self.value(env, name) for name in self.outputs]
+
+    def run_alone(self, env: Env, times: Times | None) -> list[Any]:
+        """Outputs that later runs do not overwrite."""
+        lease = Lease()
+        try:
+            return [lasting(each) for each in self.run(env, times, lease)]
+        finally:
+            lease.end()
 
     def segments(self) -> Iterator[Segment]:
         """Those of this graph, and of the graphs in it."""
@@ -192,10 +209,13 @@ class HostPart:
     def __init__(self, course: Course, node: SourceNode) -> None:
         self.course, self.node = course, node
         self._function = HOST_OPERATORS[full_name(node)]
+        self._keeps = full_name(node) in OF_SEQUENCES  # results have inputs, for longer than runs of a body
 
-    def run(self, env: Env, times: Times | None) -> None:
+    def run(self, env: Env, times: Times | None, lease: Lease) -> None:
         """Adds the outputs."""
         inputs = [self.course.value(env, name) for name in self.node.inputs]
+        if self._keeps:
+            inputs = [lasting(each) for each in inputs]
         try:
             results = self._function(self.node, inputs, self.course.scope.opset)
         except (ValueError, IndexError, TypeError) as error:
@@ -211,6 +231,8 @@ class Segment:
         self.course, self.cut = course, cut
         self._opened: OrderedDict[Any, OpenRunner] = OrderedDict()
         self._known = cut.values | cut.sizes  # inputs that may be constants of a plan
+        self._inputs = [(name, name in self._known) for name in cut.inputs]
+        self._ready: dict[Any, tuple[Runners, Idle]] = {}  # where runners are, by what decides which one is taken
         self._is_arithmetic = all(node.op in _ARITHMETIC and not node.domain for node in cut.nodes)
 
     @property
@@ -223,13 +245,12 @@ class Segment:
         """Those that were made."""
         return tuple(plan for opened in self.opened for plan in opened.plans)
 
-    def run(self, env: Env, times: Times | None) -> None:
+    def run(self, env: Env, times: Times | None, lease: Lease) -> None:
         """Adds the outputs."""
-        if self.needs_no_plan(env):
+        if self._is_arithmetic and self.needs_no_plan(env):
             self._run_by_numpy(env)
-            return
-        with self.taken(env) as runner:
-            env.update(runner.computed(env))
+        else:
+            env.update(self.taken(env, lease).computed(env))
 
     def needs_no_plan(self, env: Env) -> bool:
         """Whether it is arithmetic of a few integers, for which a plan costs more."""
@@ -245,13 +266,36 @@ class Segment:
             found.update(zip(node.outputs, results or ()))
         env.update((name, found[name]) for name in self.cut.outputs)
 
-    def taken(self, env: Env) -> AbstractContextManager[Runner]:
-        """A runner for the inputs and values in the environment, in which nothing is written."""
+    def taken(self, env: Env, lease: Lease) -> Runner:
+        """A runner for the inputs and values in the environment, in which nothing is written; it is added to the lease."""
+        key: list[Any] = []
+        for name, is_known in self._inputs:
+            array = env[name]
+            if type(array) is not np.ndarray:
+                array = env[name] = self._array(name, array)
+            key += (array.shape, array.dtype)
+            if is_known and (array.size <= _MOST_SIZES or name in self.cut.values):
+                key.append(array.tobytes())
+        ready = self._ready.get(tuple(key))
+        if ready is not None:
+            try:
+                runner = ready[1].pop()
+            except IndexError:  # another thread has it, or it was released
+                ready = None
+        if ready is None:
+            opened, shapes = self._opened_for(env)
+            idle, runner = opened.pop(shapes)
+            if len(self._ready) >= _MOST_READY:
+                self._ready.clear()
+            ready = self._ready[tuple(key)] = opened.runners, idle
+        lease.append((*ready, runner))
+        return runner
+
+    def _opened_for(self, env: Env) -> tuple[OpenRunner, dict[str, Shape]]:
+        """What has runners for the inputs and values in the environment, and the shapes that it needs."""
         key, shapes = [], {}
         for name in self.cut.inputs:
             array = env[name]
-            if not isinstance(array, np.ndarray):
-                array = env[name] = self._array(name, array)
             numbers = self.numbers(name, array) if name in self._known else None
             key.append((array.dtype, array.ndim) if numbers is None else numbers[0])
             shapes[name] = array.shape if numbers is None else numbers[1]
@@ -261,7 +305,8 @@ class Segment:
                 opened = self._opened[tuple(key)] = self._opened.get(tuple(key)) or self._open_runner(env)
                 while len(self._opened) > _MOST_PLANS:
                     self._opened.popitem(last=False)
-        return opened.taken(shapes)
+                    self._ready.clear()
+        return opened, shapes
 
     def _array(self, name: str, value: Any) -> Array:
         if value is None or isinstance(value, (list, tuple)):

@@ -19,6 +19,7 @@ from pysimd.network.host_operators import HOST_OPERATORS
 from pysimd.network.in_place import copied_to
 from pysimd.network.open_runner import Dims, OpenRunner
 from pysimd.network.partition import LOOPS, Scope
+from pysimd.network.runners import Lease
 from pysimd.network.source import Source, Value
 from pysimd.network.unsupported import UnsupportedModel, UnsupportedNode
 
@@ -169,11 +170,15 @@ class CourseRunner:
     def _run(self, env: Env, times: Times | None) -> dict[str, Any]:
         if self.layout == "nhwc":
             env = {name: _moved(value, (0, 3, 1, 2)) for name, value in env.items()}
-        results = self._course.run(dict(env), times)
-        if self.layout == "nhwc":
-            results = [_moved(value, (0, 2, 3, 1)) for value in results]
-        taken = {id(each) for value in env.values() for each in (value if isinstance(value, list) else [value])}
-        return {name: _own(value, taken) for name, value in zip(self._course.names, results)}
+        lease = Lease()
+        try:
+            results = self._course.run(dict(env), times, lease)
+            if self.layout == "nhwc":
+                results = [_moved(value, (0, 2, 3, 1)) for value in results]
+            taken = {id(each) for value in env.values() for each in (value if isinstance(value, list) else [value])}
+            return {name: _own(value, taken) for name, value in zip(self._course.names, results)}
+        finally:
+            lease.end()
 
     def _given(self, inputs: Inputs) -> Env:
         """The inputs, if they fit, as arrays that a run may keep."""

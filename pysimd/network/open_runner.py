@@ -12,7 +12,7 @@ from pysimd.annotations import Array, Shape
 from pysimd.errors import printable, shown
 from pysimd.network.given import Inputs, array_of, by_name, explained, refuse_others
 from pysimd.network.runner import Runner
-from pysimd.network.runners import KeepsRunners, Runners
+from pysimd.network.runners import Idle, KeepsRunners, Runners
 from pysimd.network.sizes import Sizes
 from pysimd.network.source import Value
 
@@ -72,6 +72,15 @@ class OpenRunner(KeepsRunners):
     def taken(self, shapes: Mapping[str, Shape]) -> AbstractContextManager[Runner]:
         """A runner for these shapes of all inputs, which no other call uses meanwhile."""
         return self._runners.taken(shapes, self.bound)
+
+    @property
+    def runners(self) -> Runners:
+        """Those that no call uses at present."""
+        return self._runners
+
+    def pop(self, shapes: Mapping[str, Shape]) -> tuple[Idle, Runner]:
+        """A runner for these shapes of all inputs, and where it is returned, as of :meth:`.runners.Runners.pop`."""
+        return self._runners.pop(shapes, self.bound)
 
     def prepare(self, shapes: Mapping[str, Shape]) -> Runner:
         """A runner for these shapes of all inputs, which belongs to the caller: for calls without copies.

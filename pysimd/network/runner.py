@@ -16,7 +16,7 @@ from pysimd.network.calls import OWN, Call
 from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
 from pysimd.network.graph import Graph, Node
-from pysimd.network.in_place import MOST_RESULTS, Calls, Elsewhere, InPlace, are_large
+from pysimd.network.in_place import MOST_RESULTS, WORTH, Calls, Elsewhere, InPlace, are_large
 from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.records import record
 
@@ -214,6 +214,8 @@ class Runner:
         self._in_place: InPlace | None = None
         self._others: list[Binding] = []  # of calls_at()
         self.spare: Any = None  # of the loop that uses this runner, see pysimd.network.carried
+        self.has_grown = True  # since the bytes of the runner were counted
+        self._quick: Any = None  # what computed() prepares
 
     def clear(self) -> None:
         """Sets inputs and outputs to zero, until they are given and computed. Others are written before they are read."""
@@ -278,12 +280,42 @@ class Runner:
         return in_place.run(given, {} if outputs is None else in_place.checked(outputs, given), return_views)
 
     def computed(self, given: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs, as new arrays, for inputs of which each is known to fit; others among them are not read."""
+        """The outputs for inputs of which each is known to fit; others among them are not read.
+
+        They are those of :attr:`outputs`, which the next call overwrites, or new arrays if they are large."""
         if self._are_large or self._in_place is not None:
             return self({name: given[name] for name in self.inputs})
-        for name, array in self.inputs.items():
+        copied, placed = self._quick or self._prepared_quick()
+        for name, array in copied:
             array[...] = given[name]
-        return {name: array.copy() for name, array in self.run().items()}
+        moved = [] if placed else placed
+        try:
+            for name, array, pointers in placed:
+                if self._binding.point(pointers, given[name]):
+                    moved.append((array, pointers))
+                else:
+                    array[...] = given[name]
+            for function, arguments in self._calls:
+                function(*arguments)
+            if errno():  # which stays as the first call that fails has set it
+                check()
+        finally:
+            for array, pointers in moved:
+                self._binding.point(pointers, array)
+        return self.outputs
+
+    def _prepared_quick(self) -> tuple[list[Any], list[Any]]:
+        """The inputs that are copied, and those whose pointers are replaced in less time, with these."""
+        copied: list[Any] = []
+        placed: list[Any] = []
+        for name, array in self.inputs.items():
+            pointers = self._binding.pointers_to(self._program.inputs[name].root)
+            if self.is_placed(name) and pointers and array.nbytes >= WORTH * len(pointers):
+                placed.append((name, array, pointers))
+            else:
+                copied.append((name, array))
+        self._quick = copied, placed
+        return copied, placed
 
     def bind(self, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None) -> None:
         """Makes arrays of the caller the runner's own: from now on, inputs are read and outputs written there, in place.
