@@ -31,7 +31,7 @@ from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import evaluate
-from pysimd.network.host_operators import HOST_OPERATORS, OF_SEQUENCES
+from pysimd.network.host_operators import HOST_OPERATORS, OF_NODES, OF_SEQUENCES
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import OpenRunner
 from pysimd.network.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of, without_copies
@@ -208,12 +208,15 @@ class HostPart:
 
     def __init__(self, course: Course, node: SourceNode) -> None:
         self.course, self.node = course, node
-        self._function = HOST_OPERATORS[full_name(node)]
-        self._keeps = full_name(node) in OF_SEQUENCES  # results have inputs, for longer than runs of a body
+        name = full_name(node)
+        self._function = OF_NODES[name]() if name in OF_NODES else HOST_OPERATORS[name]
+        self._constants: dict[str, Any] = {}  # by name, once they are needed
+        self._keeps = name in OF_SEQUENCES  # results have inputs, for longer than runs of a body
 
     def run(self, env: Env, times: Times | None, lease: Lease) -> None:
         """Adds the outputs."""
-        inputs = [self.course.value(env, name) for name in self.node.inputs]
+        known = self._constants or self._all_constants()
+        inputs = [env[name] if name in env else known[name] for name in self.node.inputs]
         if self._keeps:
             inputs = [lasting(each) for each in inputs]
         try:
@@ -221,7 +224,13 @@ class HostPart:
         except (ValueError, IndexError, TypeError) as error:
             name = self.node.name or next(iter(filter(None, self.node.outputs)), "")
             raise ValueError(printable(f"the node {name!r} ({self.node.op}): {error}")) from error
-        env.update((name, result) for name, result in zip(self.node.outputs, results) if name)
+        env.update([(name, result) for name, result in zip(self.node.outputs, results) if name])
+
+    def _all_constants(self) -> dict[str, Any]:
+        """The inputs that are constants, and None for those that are missing."""
+        of = {name: self.course.scope.weights.get(name) if name else None for name in self.node.inputs}
+        self._constants = {name: None if array is None else np.asarray(array) for name, array in of.items()}
+        return self._constants
 
 
 class Segment:

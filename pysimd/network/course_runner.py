@@ -228,8 +228,8 @@ def _own(value: Any, taken: set[int]) -> Any:
         return [_own(each, taken) for each in value]
     if not isinstance(value, np.ndarray):
         return value
-    if id(value) in taken or not (value.flags.writeable and value.flags.owndata):
-        value = value.copy()
+    if value.base is not None or id(value) in taken or not value.flags.writeable:
+        return value.copy()
     taken.add(id(value))
     return value
 

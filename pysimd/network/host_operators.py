@@ -21,6 +21,7 @@ import numpy as np
 
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.convert.regions import chosen_boxes
+from pysimd.network.host_boxes import ChosenBoxes
 from pysimd.network.source import SourceNode
 
 HostOperator = Callable[[SourceNode, Sequence[Any], int], Sequence[Any]]
@@ -50,6 +51,10 @@ def host_operator(*names: str, sequences: bool = False) -> Callable[[HostOperato
 def _chosen_boxes(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
     """A call of the library; what :func:`evaluate` checks besides takes as long as a choice among 100 boxes."""
     return (chosen_boxes(node, *inputs),)
+
+
+#: Operators that keep something: what is made for each of their nodes, to be called in place of their function.
+OF_NODES: dict[str, Callable[[], HostOperator]] = {"NonMaxSuppression": ChosenBoxes}
 
 
 @host_operator("NonZero")
