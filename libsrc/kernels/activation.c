@@ -119,6 +119,7 @@ void VOCABULARY_FN(activate_rows)(sn_32f * row, size_t rows, size_t columns, siz
                                   const sn_32f * param)
 {
     const v32f p[2] = {v_set_32f(param[0]), v_set_32f(param[1])};
+    const size_t joined = columns == step && rows ? rows : 1; /* without gaps they are one: vectors would be nearly empty */
     rows_fn fn = elu_rows;
     switch (activation) {
     case SN_ACTIVATION_MISH: fn = mish_rows; break;
@@ -128,7 +129,7 @@ void VOCABULARY_FN(activate_rows)(sn_32f * row, size_t rows, size_t columns, siz
     case SN_ACTIVATION_SIGMOID: fn = sigmoid_rows; break;
     default: break;
     }
-    fn(row, rows, columns, step, p);
+    fn(row, rows / joined, columns * joined, step, p);
 }
 
 SN_INSTALL(activation, pointwise)

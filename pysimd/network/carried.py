@@ -58,9 +58,8 @@ class Carried:
         self._loop, self._runner, self._env = loop, runner, env
         for name, target in runner.inputs.items():
             target[...] = env[name]
-        names = loop.body.outputs
-        self._results = names[loop.lead + len(states) :]
-        self._states = [pair for pair in zip(states, names[loop.lead :]) if pair[0] != pair[1]]
+        self._results = loop.body.outputs[loop.lead + len(states) :]
+        self._states = loop.becoming(states)
         if runner.spare is None:
             runner.spare = Spare()
         self._spare: Spare = runner.spare
@@ -73,8 +72,8 @@ class Carried:
         inputs, spare = self._runner.inputs, self._spare
         changing = [(name, inputs[name]) for name in given(count) if name in inputs]
         kept, sides = (True, spare.known) if spare.known else self._prepared()
-        wanted = [(i, row.add) for i, row in enumerate(rows) if row is not None]
-        collected = [[(add, side[1][i]) for i, add in wanted] for side in sides]
+        wanted = [(i, row) for i, row in enumerate(rows) if row is not None]
+        collected = _collected(wanted, sides)
         cost = 0 if spare.sides else sum(inputs[name].nbytes + _COPY for name, _ in self._states if name in inputs)
         this = 0
         while True:
@@ -102,7 +101,7 @@ class Carried:
                 if spare.copied > _MOST_COPIED:
                     spare.sides, spare.known, cost = self._made(), None, 0
                     _, sides = self._prepared()
-                    collected = [[(add, side[1][i]) for i, add in wanted] for side in sides]
+                    collected = _collected(wanted, sides)
         arrays = sides[this][4]
         self._env.update([(name, np.array(self._value(arrays, out))) for name, out in self._states])
         return count, goes_on
@@ -165,3 +164,8 @@ class Carried:
         first = {out: spare[name] for out, name in taken.items()}
         second = {**spare, **{out: runner.inputs[name] for out, name in taken.items()}}
         return tuple(Side(runner.calls_at(each), {**runner.inputs, **runner.outputs, **each}) for each in (first, second))
+
+
+def _collected(wanted: Sequence[tuple[int, Rows]], sides: Sequence[Any]) -> list[list[tuple[Any, Array]]]:
+    """For each side, what adds a row of each result that is wanted, and the result."""
+    return [[(row.putting(np.asarray(side[1][i])), side[1][i]) for i, row in wanted] for side in sides]

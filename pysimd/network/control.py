@@ -78,6 +78,8 @@ class Rows:
     most : the number of passes, if it is known.
     """
 
+    __slots__ = ("_array", "_count", "_dtype", "_most", "_name", "_node", "_room", "_shape")
+
     def __init__(self, name: str, node: SourceNode, most: int | None) -> None:
         self._name, self._node, self._most = name, node, most
         self._array: Any = None
@@ -88,6 +90,18 @@ class Rows:
     def add(self, row: Array) -> None:
         """Copies a row."""
         if self._count == self._room or row.shape != self._shape or row.dtype != self._dtype:
+            self._make_room(row)
+        self._array[self._count] = row
+        self._count += 1
+
+    def putting(self, row: Array) -> Callable[[Array], None]:
+        """A function that adds rows of the type and the shape of this one, without checks."""
+        if row.shape != self._shape or row.dtype != self._dtype:
+            self._make_room(row)
+        return self._put
+
+    def _put(self, row: Array) -> None:
+        if self._count == self._room:
             self._make_room(row)
         self._array[self._count] = row
         self._count += 1
@@ -129,11 +143,21 @@ class _Passes:
         self.course, self.node = course, node
         self.body = Course(_graph(node, "body"), course.scope, course.shared)
         self._of_parts: tuple[Any, Segment | None] = (None, None)
+        self._wanted: list[tuple[str, str]] | None = None  # what is collected, and what it becomes, if something reads it
+        self._read = frozenset[str]()  # inputs of the segment that is the body
+        self._pairs: Any = None
 
     @property
     def bodies(self) -> Mapping[str, Course]:
         """By what they are, for reports."""
         return {"body": self.body}
+
+    def becoming(self, states: Sequence[str]) -> list[tuple[str, str]]:
+        """The states with the results that they become, without those that stay."""
+        if self._pairs is None:
+            self._pairs = [pair for pair in zip(states, self.body.outputs[self.lead :]) if pair[0] != pair[1]]
+        found: list[tuple[str, str]] = self._pairs
+        return found
 
     def condition(self, value: Any) -> Callable[[], bool] | None:
         """The condition of the next pass, as a function; None if it is always true."""
@@ -153,9 +177,10 @@ class _Passes:
 
     def _rows(self, states: int, most: int | None) -> list[Rows | None]:
         """For each output that is collected; None for one that nothing reads."""
-        names = self.body.outputs[self.lead + states :]
-        wanted = [*self.node.outputs[states:], *[""] * len(names)]
-        return [Rows(name, self.node, most) if read else None for name, read in zip(names, wanted)]
+        if self._wanted is None:
+            names = self.body.outputs[self.lead + states :]
+            self._wanted = list(zip(names, (*self.node.outputs[states:], *[""] * len(names))))
+        return [Rows(name, self.node, most) if read else None for name, read in self._wanted]
 
     def _collected(self, states: int, rows: Sequence[Rows | None]) -> list[Array | None]:
         """The arrays of these."""
@@ -184,7 +209,9 @@ class _Passes:
         while goes_on and count < limit:
             segment = self._whole(states)
             if segment is not None:
-                env.update(_arrays(given(count)))
+                first = given(count)
+                if not self._read.isdisjoint(first):
+                    env.update(_arrays(first))
                 lease = Lease()
                 try:
                     carried = Carried(self, segment.taken(env, lease), env, states)
@@ -217,6 +244,7 @@ class _Passes:
                 if copied or not collected.issubset(segment.cut.inputs) or not segment.cut.values.isdisjoint(body.inputs):
                     segment = None
             self._of_parts = parts, segment
+            self._read = frozenset(() if segment is None else segment.cut.inputs)
         return self._of_parts[1]
 
 
@@ -228,12 +256,16 @@ class Loop(_Passes):
     def __init__(self, course: Course, node: SourceNode) -> None:
         super().__init__(course, node)
         self.inputs = (*node.inputs, *[""] * (2 - len(node.inputs)))
+        weights = course.scope.weights
+        self._known = {name: np.asarray(weights[name]) for name in self.inputs if name in weights}
         self._check(len(self.inputs) - 2, len(self.inputs))
 
     def run(self, env: Env, times: Times | None, lease: Lease) -> None:
         """Adds the outputs."""
         node, body = self.node, self.body
-        trips, condition, *states = (self.course.value(env, name) for name in self.inputs)
+        trips, condition, *states = [
+            env[name] if name in env else self._known[name] if name else None for name in self.inputs
+        ]
         bound, first = self.bound(trips), condition is None or truth(condition, node)
         limit = self.course.shared.most_passes if bound is None else bound
         number, flag, *names = body.inputs

@@ -38,6 +38,7 @@ VALUE_INPUTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2, 3)),
     **SHAPE_INPUTS,
 }
+_RESHAPING = ("Flatten", "Reshape", "Squeeze", "Unsqueeze")
 LOOPS = ("Loop", "Scan", "SequenceMap")
 #: What is known of a tensor: it is the same in each run, or depends on shapes alone, or on values.
 CONSTANT, OF_SHAPES, OF_VALUES = range(3)
@@ -157,10 +158,13 @@ class Partition:
         self._known = dict.fromkeys(given, OF_VALUES)
         self._as_data, self._as_value = dict.fromkeys(given, 0), dict.fromkeys(given, 0)  # first stages that can read them
         self._segments: dict[int, list[SourceNode]] = {}
+        self._valued: set[str] = set()  # tensors whose values nodes of later segments need
         self._apart: dict[int, list[SourceNode]] = {}
         for node in source.nodes:
             self._place(node)
-        self.cuts = self._cuts([value.name for value in source.outputs])
+        results = [value.name for value in source.outputs]
+        self._postpone(results)
+        self.cuts = self._cuts(results)
 
     def _place(self, node: SourceNode) -> None:
         """Gives a node its stage, and tells what is known of its outputs."""
@@ -174,12 +178,29 @@ class Partition:
             known, as_data, as_value = OF_VALUES, stage + 1, stage + 1
         else:
             needed = self._needed(node)
+            self._valued.update(needed)
             stage = max((self._as_value[name] if name in needed else self._as_data[name] for name in read), default=0)
             self._segments.setdefault(stage, []).append(node)
             known, as_data, as_value = self._knowledge(node, read), stage, stage + 1
         self._known.update(dict.fromkeys(outputs, known))
         self._as_data.update(dict.fromkeys(outputs, as_data))
         self._as_value.update(dict.fromkeys(outputs, as_value))
+
+    def _postpone(self, results: Sequence[str]) -> None:
+        """Moves nodes that give another shape to a tensor to the segment that reads it: inside of one, they cost nothing."""
+        stages: dict[str, int] = {}  # in which a tensor is read first; 0 if it is not by a segment
+        stages.update((name, 0) for nodes in self._apart.values() for node in nodes for name in reads(node))
+        stages.update(dict.fromkeys(results, 0))
+        for stage in sorted(self._segments, reverse=True):
+            for node in reversed(list(self._segments[stage])):
+                first = min((stages.get(name, stage) for name in node.outputs), default=0)
+                is_plain = full_name(node) in _RESHAPING and all(map(self._scope.has, node.inputs[1:]))
+                if first > stage and is_plain and self._valued.isdisjoint(node.outputs):
+                    self._segments[stage].remove(node)
+                    self._segments[first].insert(0, node)
+                else:
+                    first = stage
+                stages.update((name, min(stages.get(name, first), first)) for name in reads(node))
 
     def _knowledge(self, node: SourceNode, read: Sequence[str]) -> int:
         name = full_name(node)

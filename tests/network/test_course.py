@@ -20,6 +20,7 @@ from pysimd.network import carried
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.course import OtherCuts, Segment
 from pysimd.network.course_runner import CourseRunner
+from pysimd.network.runners import Lease
 from support import Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
@@ -129,7 +130,7 @@ def test_values_that_only_the_conversion_finds() -> None:
     first = segments(run)[0]
     run(given[0])
     with pytest.raises(OtherCuts):  # as a thread that has begun before the course was cut
-        first.run(dict(given[0]), None)
+        first.run(dict(given[0]), None, Lease())
 
 
 def test_channels_last() -> None:
