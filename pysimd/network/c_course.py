@@ -12,16 +12,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
+from pysimd.network import c_chosen
 from pysimd.network.c_calls import C_TYPES
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import quoted
 from pysimd.network.c_program import Function, Placed, filled
+from pysimd.network.c_rows import axes_behind
+from pysimd.network.c_slots import Env, Refused, Rows, Slot, Unknown, known, number_of, refused
 from pysimd.network.control import NO_BOUND, Branch, Loop, Scan, name_of
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
@@ -41,64 +44,6 @@ _TENSOR = re.compile(r"(TENSOR\([^,]*, )(\d+)\)")
 _MOST_COPIED = 64  # bytes of a state, which take no longer than exchanging two places
 _MOST_WRITTEN = 64  # passes, one after the other
 _MOST_BYTES = 1 << 28  # of rows whose number depends on values: a model takes the memory whether there are as many or not
-
-
-class Refused(ValueError):
-    """What programs in C do not have."""
-
-
-def _refused(node: SourceNode, why: str) -> Refused:
-    return Refused(printable(f"{name_of(node)} cannot be written as C: {why}"))
-
-
-class Slot(NamedTuple):
-    """A tensor of a course.
-
-    offset : in the block; -1 for one that is known.
-    known : its value, if that is known.
-    """
-
-    dtype: Any
-    shape: Shape
-    offset: int = -1
-    known: Array | None = None
-
-    @property
-    def nbytes(self) -> int:
-        return prod(self.shape) * int(self.dtype.itemsize)
-
-    def reshaped(self, shape: Shape) -> Slot:
-        """The same elements in another shape."""
-        return Slot(self.dtype, shape, self.offset, None if self.known is None else self.known.reshape(shape))
-
-    @property
-    def type(self) -> str:
-        return f"{self.dtype} {self.shape}"
-
-
-class Rows(NamedTuple):
-    """What the passes of a loop give whose number depends on values.
-
-    slot : of as many rows as there can be.
-    passes : the tensor of their number.
-    """
-
-    slot: Slot
-    passes: Slot
-
-
-class Unknown(NamedTuple):
-    """A tensor that a program cannot have, with the reason: it matters where the tensor is read."""
-
-    why: Refused
-
-
-Env = dict[str, Union[Slot, Rows, Unknown]]
-
-
-def _known(value: Any) -> Slot:
-    array = np.asarray(value)
-    return Slot(array.dtype, array.shape, -1, array)
 
 
 class _Part(NamedTuple):
@@ -176,6 +121,8 @@ class _Writer:
     number : of the function.
     first : the number of the first of its programs.
 
+    lines : what is written.
+
     The constants that lines copy are ``@NUMBER@`` in them, as long as their offsets are not known.
     """
 
@@ -185,14 +132,14 @@ class _Writer:
         self._swapped: set[int] = set()  # offsets of what changes places
         self._parts: list[_Part] = []
         self._constants: list[Array] = []
-        self._lines: list[str] = []
+        self.lines: list[str] = []
         self._size = 0
         self._inputs: dict[str, Slot] = {}
         given: Env = {}
         for value in course.source.inputs:
             name, shape = value.name, shapes[value.name]
             moved = layout == "nhwc" and len(shape) == 4
-            self._inputs[name] = self._slot(_dtype(value), [shape[i] for i in _TO_NHWC] if moved else shape)
+            self._inputs[name] = self.slot(_dtype(value), [shape[i] for i in _TO_NHWC] if moved else shape)
             given[name] = self._transposed(self._inputs[name], _TO_NCHW) if moved else self._inputs[name]
         results = dict(zip(course.names, self._run(course, given, of_model=True)))
         self._rows = {name: each.passes for name, each in results.items() if isinstance(each, Rows)}
@@ -216,12 +163,12 @@ class _Writer:
 
     def _text(self, name: str, memory: Memory) -> str:
         offsets = {str(i): str(memory.offset(array)) for i, array in enumerate(self._constants)}
-        lines = filled("\n".join(_indented(self._lines)), offsets)
+        lines = filled("\n".join(_indented(self.lines)), offsets)
         return f"static int course_{self._number}(struct {name} * m) {{\n    (void)m;\n{lines}\n    return 1;\n}}"
 
     # ---- tensors
 
-    def _slot(self, dtype: Any, shape: Iterable[int]) -> Slot:
+    def slot(self, dtype: Any, shape: Iterable[int]) -> Slot:
         """A new one."""
         made = Slot(np.dtype(dtype), tuple(shape), self._size)
         if made.dtype.name not in C_TYPES:
@@ -231,9 +178,14 @@ class _Writer:
 
     def _result(self, result: Slot | Rows, layout: str) -> Slot:
         """A tensor for a result of the model, which is no input."""
+        if isinstance(result, Rows) and prod(result.slot.shape[: result.axis]) != 1:
+            if layout == "nhwc" and len(result.slot.shape) == 4:
+                why = "an output of four dimensions, of which not the first one depends on values, has no other layout"
+                raise Refused(f"the model cannot be written as C: {why}")
+            return c_chosen.dense(self, result)
         slot = result.slot if isinstance(result, Rows) else result
         if slot.offset in {-1, *(each.offset for each in self._inputs.values())}:
-            slot = self._copied(slot)
+            slot = self.copied(slot)
         return self._transposed(slot, _TO_NHWC) if layout == "nhwc" and len(slot.shape) == 4 else slot
 
     def _transposed(self, slot: Slot, order: Sequence[int]) -> Slot:
@@ -241,52 +193,48 @@ class _Writer:
         source = Source("", 13, [Value("x", slot.dtype.name, slot.shape)], [Value("y", "", None)], [node], {})
         return self._computed(simplified(graph_of(source, {"x": slot.shape})), ["y"], {"x": slot})["y"]
 
-    def _copied(self, slot: Slot) -> Slot:
-        made = self._slot(slot.dtype, slot.shape)
+    def copied(self, slot: Slot) -> Slot:
+        """A copy."""
+        made = self.slot(slot.dtype, slot.shape)
         self._copy(made, slot)
         return made
 
     def _copy(self, target: Slot, source: Slot) -> None:
-        self._move(self._pointer(target), 0, self._pointer(source), 0, 1, source.nbytes)
+        self._move(self.pointer(target), 0, self.pointer(source), 0, 1, source.nbytes)
 
     def _move(self, target: str, target_step: int, source: str, source_step: int, count: int, nbytes: int) -> None:
         """Copies some parts of so many bytes."""
         if count * nbytes == 0:
             return
         if count == 1:
-            self._lines.append(f"memcpy({target}, {source}, {nbytes});")
+            self.lines.append(f"memcpy({target}, {source}, {nbytes});")
         else:
-            self._lines.append(f"copy_parts({target}, {target_step}, {source}, {source_step}, {count}, {nbytes});")
+            self.lines.append(f"copy_parts({target}, {target_step}, {source}, {source_step}, {count}, {nbytes});")
 
-    def _pointer(self, slot: Slot) -> str:
+    def pointer(self, slot: Slot, kind: str = "unsigned char") -> str:
+        """A pointer to the elements, as text."""
         if slot.known is None:
-            return f"TENSOR(unsigned char, {slot.offset})"
+            return f"TENSOR({kind}, {slot.offset})"
         self._constants.append(np.ascontiguousarray(slot.known))
-        return f"DATA(unsigned char, @{len(self._constants) - 1}@)"
+        return f"DATA({kind}, @{len(self._constants) - 1}@)"
 
     def _value(self, course: Course, env: Env, name: str) -> Slot:
         """A tensor of known shape."""
         if not name:
             raise ValueError("an input of a branch or a loop is missing")
         if name not in env:
-            return _known(course.scope.weights[name])
+            return known(course.scope.weights[name])
         found = env[name]
         if isinstance(found, Unknown):
             raise found.why
         if isinstance(found, Rows):
-            why = f"{name!r}, the rows of a loop whose number depends on values, can only be an output of the model"
+            why = f"{name!r}, whose size depends on values, can only be an output of the model, or be read row by row"
             raise Refused(printable(f"the model cannot be written as C: {why}"))
         return found
 
-    def _number_of(self, slot: Slot, what: str) -> str:
-        """The only element of a tensor that is not known."""
-        if prod(slot.shape) != 1:
-            raise ValueError(f"{what} has {prod(slot.shape)} elements, expected 1")
-        return f"*TENSOR(const {C_TYPES[slot.dtype.name]}, {slot.offset})"
-
     def _truth(self, slot: Slot, node: SourceNode) -> bool | str:
         """A condition, as text if it is not known."""
-        text = f"{self._number_of(slot, f'the condition of {name_of(node)}')} != 0"
+        text = f"{number_of(slot, f'the condition of {name_of(node)}')} != 0"
         return text if slot.known is None else bool(slot.known.reshape(()))
 
     # ---- parts
@@ -307,50 +255,63 @@ class _Writer:
                 self._return_to(state)
 
     def _state(self) -> _State:
-        return _State(len(self._parts), len(self._constants), len(self._lines), self._size)
+        return _State(len(self._parts), len(self._constants), len(self.lines), self._size)
 
     def _return_to(self, state: _State) -> None:
         """Forgets what was written since then."""
         parts, constants, lines, self._size = state
         self._swapped = {offset for offset in self._swapped if offset < self._size}
-        del self._parts[parts:], self._constants[constants:], self._lines[lines:]
+        del self._parts[parts:], self._constants[constants:], self.lines[lines:]
 
     @contextmanager
     def _apart(self) -> Iterator[list[str]]:
         """Adds lines to a list of their own."""
-        lines, self._lines = self._lines, []
+        lines, self.lines = self.lines, []
         try:
-            yield self._lines
+            yield self.lines
         finally:
-            self._lines = lines
+            self.lines = lines
 
     def _part(self, course: Course, part: Any, env: Env) -> None:
         kinds = {Segment: self._segment, HostPart: self._host, Branch: self._branch, Loop: self._loop, Scan: self._scan}
         write: Any = kinds.get(type(part))
         if write is None:
-            raise _refused(part.node, "programs in C have no sequences")
+            raise refused(part.node, "programs in C have no sequences")
         write(course, part, env)
 
     def _host(self, course: Course, part: HostPart, env: Env) -> None:
         """What Python computes, if it can do so now."""
         node = part.node
         if full_name(node) in OF_SEQUENCES:
-            raise _refused(node, "programs in C have no sequences")
+            raise refused(node, "programs in C have no sequences")
         slots = [(name, self._value(course, env, name)) for name in node.inputs if name]
         found: dict[str, Any] = {name: slot.known for name, slot in slots if slot.known is not None}
         if len(found) < len(slots):
-            raise _refused(node, "the shape of its result depends on values")
+            self._chosen(course, node, env)
+            return
         part.run(found, None, Lease())
-        env.update((name, _known(found[name])) for name in node.outputs if name)
+        env.update((name, known(found[name])) for name in node.outputs if name)
+
+    def _chosen(self, course: Course, node: SourceNode, env: Env) -> None:
+        """Operators that choose, which give as many rows as values decide."""
+        slots = [self._value(course, env, name) if name else None for name in node.inputs]
+        write = c_chosen.WRITERS.get(full_name(node))
+        if write is None:
+            raise refused(node, "the shape of its result depends on values")
+        env[node.outputs[0]] = write(self, node, slots)
 
     # ---- segments
 
     def _segment(self, course: Course, part: Segment, env: Env) -> None:
+        rows = {name: each for name in part.cut.inputs for each in (env.get(name),) if isinstance(each, Rows)}
+        if rows:
+            self._behind_rows(course, part, env, rows)
+            return
         slots = {name: self._value(course, env, name) for name in part.cut.inputs}
         values: dict[str, Any] = {name: slot.known for name, slot in slots.items()}
         if part.needs_no_plan(values):
             part.run(values, None, Lease())
-            env.update((name, _known(values[name])) for name in part.cut.outputs)
+            env.update((name, known(values[name])) for name in part.cut.outputs)
             return
         graph = self._graph(course, part, slots)
         names = dict(zip(part.cut.outputs, graph.outputs))
@@ -360,33 +321,70 @@ class _Writer:
         made = self._computed(graph, computed, slots) if computed else {}
         env.update((name, made[of]) for name, of in names.items() if of in made)
 
+    def _behind_rows(self, course: Course, part: Segment, env: Env, rows: Mapping[str, Rows]) -> None:
+        """A segment that computes each row by itself: it computes as many as there can be."""
+        cut, own = part.cut, dict(env)
+        own.update((name, each.slot) for name, each in rows.items())
+        node: Any = next(node for node in cut.nodes if not rows.keys().isdisjoint(reads(node)))
+        if len({each.passes.offset for each in rows.values()}) == 1 and cut.values.isdisjoint(rows):
+            axes = axes_behind(
+                cut.nodes,
+                {name: each.axis for name, each in rows.items()},
+                self._shapes(course, part, {name: self._value(course, own, name) for name in cut.inputs}),
+                course.scope.weights.get,
+                course.scope.opset,
+            )
+            if isinstance(axes, dict):
+                self._segment(course, part, own)
+                passes = next(iter(rows.values())).passes
+                for name in cut.outputs:
+                    found: Any = own[name]
+                    env[name] = Rows(found, passes, axes[name]) if name in axes else found
+                return
+            node = axes
+        names = " and ".join(repr(name) for name in rows)
+        raise refused(node, f"it does not compute each row by itself, and the size of {names} depends on values")
+
+    def _shapes(self, course: Course, part: Segment, slots: Mapping[str, Slot]) -> dict[str, Shape]:
+        """The shapes of all tensors of a segment."""
+        made = [name for node in part.cut.nodes for name in node.outputs if name]
+        graph = self._graph(course, part, slots, made)
+        shapes = {name: np.shape(array) for name, array in course.scope.weights.items()}
+        shapes.update((name, slot.shape) for name, slot in slots.items())
+        return {**shapes, **{name: graph.shape(of) for name, of in zip(made, graph.outputs)}}
+
     def _computed(self, graph: Graph, outputs: Sequence[str], slots: Mapping[str, Slot]) -> dict[str, Slot]:
         """Some outputs of a graph, which a program of its own computes of these inputs."""
         graph = Graph(graph.name, graph.nodes, graph.inputs, outputs, graph.types, graph.constants).replaced(graph.nodes)
         program = Program(graph, "nchw", self._contexts)
         program.refuse_contexts()
         given = {view.root: slots[name] for name, view in program.inputs.items()}
-        made = {name: self._slot(view.dtype, view.shape) for name, view in program.outputs.items()}
+        made = {name: self.slot(view.dtype, view.shape) for name, view in program.outputs.items()}
         offsets = {root: slot.offset for root, slot in given.items() if slot.known is None}
         offsets.update((view.root, made[name].offset) for name, view in program.outputs.items())
         known = {root: np.ascontiguousarray(slot.known) for root, slot in given.items() if slot.known is not None}
-        self._lines.append(f"if (!compute_{self._first + len(self._parts)}(m)) return 0;")
+        self.lines.append(f"if (!compute_{self._first + len(self._parts)}(m)) return 0;")
         self._parts.append(_Part(program, offsets, known))
         return made
 
-    def _graph(self, course: Course, part: Segment, slots: Mapping[str, Slot]) -> Graph:
-        """The graph of a segment, in which the values that its runs would know are constants."""
+    def _graph(
+        self, course: Course, part: Segment, slots: Mapping[str, Slot], results: Sequence[str] | None = None
+    ) -> Graph:
+        """The graph of a segment, in which the values that its runs would know are constants.
+
+        results : its outputs, in place of those of the segment.
+        """
         cut = part.cut
         for name in sorted(cut.values):
             if slots[name].known is None:
-                raise _refused(_user(cut, name), f"it needs the value of {name!r}, which is known at run time only")
+                raise refused(_user(cut, name), f"it needs the value of {name!r}, which is known at run time only")
         constants = {
             name: slot.known
             for name, slot in slots.items()
             if slot.known is not None and (name in cut.values or part.numbers(name, slot.known) is not None)
         }
         inputs = [Value(name, slot.dtype.name, slot.shape) for name, slot in slots.items() if name not in constants]
-        outputs = [Value(name, "", None) for name in cut.outputs]
+        outputs = [Value(name, "", None) for name in (cut.outputs if results is None else results)]
         source = Source(course.source.name, course.scope.opset, inputs, outputs, cut.nodes, course.scope.weights)
         shapes = {value.name: slots[value.name].shape for value in inputs}
         try:
@@ -415,8 +413,8 @@ class _Writer:
                     lines += _failing(node, _text_of(slots))
                 else:
                     self._give(env, node, slots)
-            self._lines += [word, *_indented(arm), *_indented(lines)]
-        self._lines.append("}")
+            self.lines += [word, *_indented(arm), *_indented(lines)]
+        self.lines.append("}")
 
     def _arm(self, body: Course, env: Env) -> tuple[Any, list[str]]:
         """The results of a branch and its lines; instead of results the error, if it cannot run for these shapes."""
@@ -435,9 +433,9 @@ class _Writer:
         """What a branch gives, whichever graph runs."""
         types = {(slot.dtype, slot.shape) for slot in slots}
         if len(types) == 1:
-            return self._slot(*types.pop())
+            return self.slot(*types.pop())
         found = " and ".join(slot.type for slot in slots)
-        return Unknown(_refused(node, f"its branches give {found} for {name!r}"))
+        return Unknown(refused(node, f"its branches give {found} for {name!r}"))
 
     def _give(self, env: Env, node: SourceNode, slots: Sequence[Slot]) -> None:
         for name, slot in zip(node.outputs, slots):
@@ -453,7 +451,7 @@ class _Writer:
         states = [self._value(course, env, name) for name in part.inputs[2:]]
         first = True if condition is None else self._truth(condition, node)
         if trips is not None and trips.known is None:
-            self._number_of(trips, f"the number of passes of {name_of(node)}")
+            number_of(trips, f"the number of passes of {name_of(node)}")
             bound: Any = trips
         else:
             bound = part.bound(None if trips is None else trips.known)
@@ -472,13 +470,13 @@ class _Writer:
 
     def _counted(self, part: Loop, env: Env, states: Sequence[Slot], bound: Any, first: bool | str) -> list[Any]:
         """The results of a Loop that is one in C, whose variable is the number of the pass."""
-        own = [self._copied(state) for state in states]
-        place = self._slot(np.int64, ())
+        own = [self.copied(state) for state in states]
+        place = self.slot(np.int64, ())
         number, flag, *names = part.body.inputs
-        inner: Env = {**_captured(part.body, env), number: place, flag: _known(True), **dict(zip(names, own))}
+        inner: Env = {**_captured(part.body, env), number: place, flag: known(True), **dict(zip(names, own))}
 
         def begin(count: str) -> None:
-            self._lines.append(f"*TENSOR(long long, {place.offset}) = {count};")
+            self.lines.append(f"*TENSOR(long long, {place.offset}) = {count};")
 
         return [*own, *self._passes(part, inner, own, bound, first, begin)]
 
@@ -489,11 +487,11 @@ class _Writer:
         passes: list[Sequence[Slot]] = []
         goes_on: bool | str = True
         while goes_on and len(passes) < bound:
-            given = {number: _known(np.int64(len(passes))), flag: _known(True), **dict(zip(names, states))}
+            given = {number: known(np.int64(len(passes))), flag: known(True), **dict(zip(names, states))}
             lead, *results = self._run(part.body, {**_captured(part.body, env), **given})
             goes_on = self._truth(lead, part.node)
             if isinstance(goes_on, str):
-                raise _refused(part.node, "the shapes in it change, and a condition ends it")
+                raise refused(part.node, "the shapes in it change, and a condition ends it")
             states = results[: len(states)]
             passes.append(results[len(states) :])
         wanted = [*part.node.outputs[len(states) :], *[""] * len(passes[0])]
@@ -507,7 +505,7 @@ class _Writer:
         types = dict.fromkeys(row.type for row in rows)
         if len(types) > 1:
             raise ValueError(f"the rows of {name!r} of {name_of(node)} are {' and '.join(types)}")
-        made = self._slot(rows[0].dtype, (len(rows), *rows[0].shape))
+        made = self.slot(rows[0].dtype, (len(rows), *rows[0].shape))
         for i, row in enumerate(rows):
             self._move_row(row, made, 0, str(i), to_row=False)
         return made
@@ -530,11 +528,11 @@ class _Writer:
         place = _place(loop.count, batch, False)
         made: list[Any] = []
         with self._apart() as lines:
-            each = [self._slot(slot.dtype, slot.shape[1:]) for slot in given]
+            each = [self.slot(slot.dtype, slot.shape[1:]) for slot in given]
             for target, source in zip(each, given):
                 self._move_row(target, source, 0, place, to_row=True)
             for result in self._scanned(part, env, each):
-                made.append(None if result is None else self._slot(result.dtype, (batch, *result.shape)))
+                made.append(None if result is None else self.slot(result.dtype, (batch, *result.shape)))
                 if result is not None:
                     self._move_row(result, made[-1], 0, place, to_row=False)
         self._repeat(part.node, loop, batch, NO_BOUND, (True, True), lines, [])
@@ -547,8 +545,8 @@ class _Writer:
         length = part.length([slot.shape[axis] for slot, (axis, _) in zip(scanned, ways)])
         if length == 0:
             return [*states, *map(_known_rows, part.arranged(part.no_rows(len(states))))]
-        own = [self._copied(state) for state in states]
-        slices = [self._slot(slot.dtype, _without(slot.shape, axis)) for slot, (axis, _) in zip(scanned, ways)]
+        own = [self.copied(state) for state in states]
+        slices = [self.slot(slot.dtype, _without(slot.shape, axis)) for slot, (axis, _) in zip(scanned, ways)]
         inner: Env = {**_captured(body, env), **dict(zip(body.inputs, (*own, *slices)))}
 
         def begin(count: str) -> None:
@@ -583,22 +581,22 @@ class _Writer:
             if goes_on is False and not isinstance(bound, Slot):
                 bound, goes_on = 1, True
             elif goes_on is not True:
-                self._lines.append(f"{loop.flag} = {goes_on or 0};")
+                self.lines.append(f"{loop.flag} = {goes_on or 0};")
             finals, rows = results[part.lead :][: len(states)], results[part.lead + len(states) :]
             is_exact = first is True and goes_on is True and isinstance(bound, int)
             most = bound if isinstance(bound, int) else self._most_passes
             made = self._rows_of(part, len(states), rows, loop.count, most, is_exact)
             swaps = self._carry(part, states, finals, begun)
         self._swap(swaps, begun, lines)
-        self._lines += [line for swap in swaps for line in swap.before]
+        self.lines += [line for swap in swaps for line in swap.before]
         after: list[str] = []
         if any(made) and not is_exact:
-            total = self._slot(np.int64, ())
+            total = self.slot(np.int64, ())
             after = [f"*TENSOR(long long, {total.offset}) = {loop.count};"]
             made = [Rows(each, total) if isinstance(each, Slot) else each for each in made]
         limited = self._most_passes + 1 if after else NO_BOUND
         self._repeat(part.node, loop, bound, limited, (first, goes_on), lines, after)
-        self._lines += [line for swap in swaps for line in swap.after]
+        self.lines += [line for swap in swaps for line in swap.after]
         return made
 
     def _rows_of(
@@ -617,19 +615,19 @@ class _Writer:
                 made.append(None)
             elif not is_exact and most * row.nbytes > _MOST_BYTES:
                 size = f"{most} rows of {name!r}, as many as there can be, take more than {_MOST_BYTES >> 20} MB"
-                made.append(Unknown(_refused(node, f"{size}: most_passes sets another limit")))
+                made.append(Unknown(refused(node, f"{size}: most_passes sets another limit")))
             else:
                 axis %= len(row.shape) + 1
-                made.append(self._slot(row.dtype, (*row.shape[:axis], most, *row.shape[axis:])))
+                made.append(self.slot(row.dtype, (*row.shape[:axis], most, *row.shape[axis:])))
                 self._move_row(row, made[-1], axis, _place(count, most, back), to_row=False)
         return made
 
     def _move_row(self, row: Slot, rows: Slot, axis: int, place: str, *, to_row: bool) -> None:
         """Copies a row to its place among rows along an axis, or from there."""
         count, part = prod(rows.shape[:axis]), prod(rows.shape[axis + 1 :]) * int(rows.dtype.itemsize)
-        one = self._pointer(row), part
+        one = self.pointer(row), part
         offset = str(int(place) * part) if place.isdigit() else f"{place} * {part}"
-        many = f"{self._pointer(rows)} + {offset}", rows.shape[axis] * part
+        many = f"{self.pointer(rows)} + {offset}", rows.shape[axis] * part
         target, source = (one, many) if to_row else (many, one)
         self._move(*target, *source, count, part)
 
@@ -642,7 +640,7 @@ class _Writer:
         moved, swapped = [], []
         for name, state, result in zip(part.body.inputs[2 * part.lead :], states, results):
             if (state.dtype, state.shape) != (result.dtype, result.shape):
-                raise _refused(part.node, f"its state {name!r} is {state.type} and then {result.type}")
+                raise refused(part.node, f"its state {name!r} is {state.type} and then {result.type}")
             if result.offset == state.offset:  # it stays
                 continue
             is_free = result.offset >= first.size and result.offset not in self._swapped  # a tensor of the body
@@ -651,10 +649,10 @@ class _Writer:
                 self._swapped.update((state.offset, result.offset))
                 self._places += 2
                 continue
-            moved.append((state, self._copied(result) if result.offset in taken else result))
+            moved.append((state, self.copied(result) if result.offset in taken else result))
         for state, result in moved:
             self._copy(state, result)
-        self._lines += [line for swap in swapped for line in swap.lines]
+        self.lines += [line for swap in swapped for line in swap.lines]
         return swapped
 
     def _swap(self, swaps: Sequence[_Swap], first: _State, lines: list[str]) -> None:
@@ -688,7 +686,7 @@ class _Writer:
         if isinstance(bound, Slot):
             limit = loop.most
             before += [
-                f"const long long {loop.trips} = {self._number_of(bound, '')};",
+                f"const long long {loop.trips} = {number_of(bound, '')};",
                 f"const long long {limit} = {loop.trips} < {limited} ? {loop.trips} : {self._most_passes};",
             ]
             endless.append(f"{loop.trips} >= {limited}")
@@ -697,7 +695,7 @@ class _Writer:
         if not isinstance(bound, int):
             failing = _failing(node, f"it has run {self._most_passes} times, the limit of this program")
             text += [f"if ({' && '.join([*endless, f'{loop.count} == {limit}'])}) {{", *_indented(failing), "}"]
-        self._lines += ["{", *_indented([*text, *after]), "}"]
+        self.lines += ["{", *_indented([*text, *after]), "}"]
 
 
 class _Names:
@@ -713,7 +711,7 @@ def _place(count: str, length: int, back: bool) -> str:
 
 
 def _known_rows(array: Array | None) -> Slot | None:
-    return None if array is None else _known(array)
+    return None if array is None else known(array)
 
 
 def _without(shape: Shape, axis: int) -> Shape:
@@ -739,7 +737,7 @@ def _given(graph: Graph, name: str, slots: Mapping[str, Slot]) -> Slot | None:
         name = producer.inputs[0]
         producer = graph.producer(name)
     if name in graph.constants:
-        return _known(graph.constants[name].reshape(shape))
+        return known(graph.constants[name].reshape(shape))
     return slots[name].reshaped(shape) if name in slots else None
 
 

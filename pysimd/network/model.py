@@ -549,9 +549,10 @@ class Model(KeepsRunners):
 
         The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
         processor on which both use the same instruction set. Branches and loops that values decide, see
-        :class:`~pysimd.network.CourseRunner`, are those of C, for tensors whose shapes are known. An output that consists of
-        the rows of a loop with a computed number of passes has the largest size, and NAME_OUTPUT_y_ROWS(model) is the number
-        of rows that the last run gave.
+        :class:`~pysimd.network.CourseRunner`, are those of C, for tensors whose shapes are known. An output of which a
+        dimension depends on values, as the rows of a loop with a computed number of passes and what NonMaxSuppression and
+        NonZero choose, has the largest size, and NAME_OUTPUT_y_ROWS(model) is that of the last run, whose elements are the
+        first ones.
 
         Returns the paths. Raises ValueError for another name or way of embedding, if a node is computed by Python, for
         sequences and for shapes that depend on values, and if an array depends on open sizes by an operator that programs in

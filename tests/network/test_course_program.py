@@ -18,6 +18,7 @@ onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 
 from network.random_courses import ROWS, WIDTH, feeds, random_course  # noqa: E402
 from network.test_course import crossed, graph, lstm  # noqa: E402
+from network.test_detectors import detector  # noqa: E402
 from network.test_values import BOOL, FLOAT, INT64, floats, model, node, value  # noqa: E402
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
@@ -329,6 +330,84 @@ def test_scan_of_opset_8(tmp_path: Path) -> None:
     np.testing.assert_allclose(found["all"], np.stack(all_rows, 1), rtol=1e-5, atol=1e-6)
 
 
+# ---- what is chosen
+
+
+def test_a_detector(tmp_path: Path) -> None:
+    """The boxes that NonMaxSuppression leaves, with scores and classes, of images with other numbers of them."""
+    images = [{"image": floats(1, 3, 96, 96, seed=seed) * 2} for seed in range(5)]
+    compare(detector(), None, images, tmp_path)
+    counts = {len(pysimd.load(detector())(image)["found"]) for image in images}
+    assert len(counts) > 2
+
+
+@pytest.mark.parametrize("center", [0, 1])
+def test_boxes_with_limits_that_are_computed(center: int, tmp_path: Path) -> None:
+    nodes = [node("NonMaxSuppression", "boxes", "scores", "most", "overlap", "least", center_point_box=center)]
+    given: Any = []
+    for most, overlap, least in ((3, 0.3, 0.1), (100, 0.9, -2), (0, 0.5, 0), (-4, 0.5, 0), (2, 0, 0.5)):
+        boxes = np.random.default_rng(len(given)).uniform(0, 5, (2, 12, 4)).astype(np.float32)
+        given.append({"boxes": boxes, "scores": floats(2, 3, 12, seed=len(given) + 1), "most": np.array([most])})
+        given[-1].update(overlap=np.array([overlap], np.float32), least=np.array([least], np.float32))
+    inputs = [value("boxes", FLOAT, [2, 12, 4]), value("scores", FLOAT, [2, 3, 12]), value("most", INT64, [1])]
+    inputs += [value(name, FLOAT, [1]) for name in ("overlap", "least")]
+    compare(model(nodes, inputs, [value("y", INT64)]), None, given, tmp_path)
+
+
+@pytest.mark.parametrize("shape", [(), (7,), (3, 4), (2, 3, 4), (2, 0)])
+def test_places_of_what_is_not_zero(shape: tuple[int, ...], tmp_path: Path) -> None:
+    """All of them, none and some; the shape of the output is that of its first elements."""
+    given: Any = [{"x": np.zeros(shape, np.float32)}, {"x": np.ones(shape, np.float32)}]
+    given += [{"x": floats(*shape, seed=seed).clip(0)} for seed in range(3)]
+    compare(model([node("NonZero", "x")], [value("x", FLOAT, list(shape))], [value("y", INT64)]), None, given, tmp_path)
+
+
+#: Nodes behind `places` (2, n) of x (4, 5), and the indices `at` (n,) of its rows; what each of them gives is an output.
+_BEHIND = {
+    "moved": [node("Transpose", "places", gives="turned"), node("GatherND", "x", "turned", gives="y")],
+    "picked": [node("Gather", "x", "at", gives="rows"), node("Gather", "rows", "two", axis=1, gives="y")],
+    "across": [node("Gather", "x", "at", axis=1, gives="columns"), node("ReduceMax", "columns", axes=[0], keepdims=0)],
+    "shapes": [
+        node("Unsqueeze", "at", "second", gives="column"), node("Concat", "column", "column", gives="pairs", axis=1),
+        node("Reshape", "pairs", "pair", gives="same"), node("Flatten", "same", gives="flat"),
+        node("Slice", "flat", "one", "both", "second", gives="part"), node("Squeeze", "part", "second", gives="y"),
+    ],
+    "numbers": [
+        node("Gather", "x", "at", gives="rows"), node("Mul", "rows", "weights", gives="weighted"),
+        node("Softmax", "weighted", axis=1, gives="soft"), node("ArgMax", "soft", axis=1, keepdims=0, gives="best"),
+        node("Cast", "best", to=FLOAT, gives="real"), node("ReduceSum", "soft", "second", keepdims=1, gives="sums"),
+        node("Where", "yes", "soft", "rows", gives="y"),
+    ],
+    "halves": [node("Gather", "x", "at", gives="rows"), node("Split", "rows", "sizes", gives="left y", axis=1)],
+}  # fmt: skip
+
+
+def _behind(nodes: Any) -> Any:
+    weights = {"zero": np.array([0]), "one": np.array([1]), "both": np.array([2]), "second": np.array([1])}
+    weights |= {"pair": np.array([-1, 2]), "two": np.array([3, 0]), "sizes": np.array([2, 3]), "yes": np.array([True] * 5)}
+    first = [
+        node("NonZero", "x", gives="places"), node("Slice", "places", "zero", "one", "zero", gives="first"),
+        node("Squeeze", "first", "zero", gives="at"),
+    ]  # fmt: skip
+    names = [name for each in nodes for name in each.output]
+    outputs = [value(name, INT64 if name in _INTEGERS else FLOAT) for name in names]
+    return model([*first, *nodes], [value("x", FLOAT, [4, 5])], outputs, **weights, weights=floats(5))
+
+
+_INTEGERS = {"turned", "column", "pairs", "same", "flat", "part", "best"}
+
+
+@pytest.mark.parametrize("name", _BEHIND)
+def test_rows_behind_a_choice(name: str, tmp_path: Path) -> None:
+    """Each row is computed by itself; there are as many as in Python, and what is behind them means nothing."""
+    nodes = _BEHIND[name]
+    message = _behind(nodes)
+    if name == "shapes":
+        message.graph.output[-1].type.tensor_type.elem_type = INT64
+    given: Any = [{"x": floats(4, 5, seed=seed).clip(0)} for seed in range(4)]
+    compare(message, None, [*given, {"x": np.zeros((4, 5), np.float32)}], tmp_path)
+
+
 # ---- what cannot be written
 
 
@@ -351,7 +430,8 @@ def _of_shapes() -> Any:
 
 def _rows_that_are_read() -> Any:
     message = counting("six")
-    message.graph.node.append(node("Neg", "before_all"))
+    message.graph.node.append(node("CumSum", "before_all", "zero", name="sums"))
+    message.graph.initializer.append(onnx.numpy_helper.from_array(np.array(0), "zero"))
     message.graph.output.append(value("y"))
     return message
 
@@ -370,14 +450,24 @@ def _sequences() -> Any:
 
 _REFUSED = {
     "values": (
-        _with_count(node("NonZero", "x", name="n")),
-        "the node 'n' (NonZero) cannot be written as C: the shape of its result depends on values",
+        _with_count(node("Unique", "x", name="n")),
+        "the node 'n' (Unique) cannot be written as C: the shape of its result depends on values",
     ),
     "sizes": (
         _with_count(node("Slice", "x", "zero", "count", name="s"), zero=np.array([0])),
         "the node 's' (Slice) cannot be written as C: it needs the value of 'count', which is known at run time only",
     ),
     "sequences": (_sequences(), "the node 'a' (SequenceConstruct) cannot be written as C: programs in C have no sequences"),
+    "rows that become one": (
+        _behind([node("Gather", "x", "at", gives="rows"), node("ReduceSum", "rows", "zero", name="sum")]),
+        "the node 'sum' (ReduceSum) cannot be written as C: it does not compute each row by itself, and the size of 'places'"
+        " depends on values",
+    ),
+    "the number of rows": (
+        _behind([node("Shape", "at", name="shape")]),
+        "the node 'shape' (Shape) cannot be written as C: it does not compute each row by itself, and the size of 'places'"
+        " depends on values",
+    ),
     "shapes": (
         _of_shapes(),
         "the node 'y' (If) cannot be written as C: its branches give float32 (3, 4) and float32 (6, 4) for 'y'",
@@ -393,8 +483,8 @@ _REFUSED = {
     ),
     "rows that are read": (
         _rows_that_are_read(),
-        "the model cannot be written as C: 'before_all', the rows of a loop whose number depends on values, can only be an"
-        " output of the model",
+        "the node 'sums' (CumSum) cannot be written as C: it does not compute each row by itself, and the size of"
+        " 'before_all' depends on values",
     ),
 }
 
