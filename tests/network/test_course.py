@@ -76,6 +76,40 @@ def test_threads_copies_and_pickles() -> None:
                     np.testing.assert_array_equal(found[name], array)
 
 
+def test_what_is_kept_of_passes() -> None:
+    """A sequence and rows that a loop collects of memory that the next pass uses, and a state of the pass before."""
+    nodes = [
+        node("Mul", "s", "half", gives="t"), node("NonZero", "t", gives="p"), node("Shape", "p", gives="size"),
+        node("Cast", "size", to=FLOAT, gives="sizes"), node("ReduceMax", "sizes", gives="most", keepdims=0),
+        node("Add", "t", "most", gives="u"), node("SequenceInsert", "q", "u", gives="q'"),
+        node("Identity", "s", gives="before'"), node("Identity", "on", gives="on'"), node("Neg", "u", gives="row"),
+    ]  # fmt: skip
+    kind = helper.make_tensor_sequence_value_info
+    inputs = [value("i", INT64, []), value("on", BOOL, []), value("s"), value("before"), kind("q", FLOAT, None)]
+    results = [value("on'", BOOL, []), value("u"), value("before'"), kind("q'", FLOAT, None), value("row")]
+    body = graph("body", nodes, inputs, results)
+    outer = [
+        node("SequenceEmpty", gives="none"),
+        node("Loop", "count", "", "x", "x", "none", gives="last before all rows", body=body),
+        node("ConcatFromSequence", "all", gives="stacked", axis=0, new_axis=1),
+    ]
+    message = model(outer, [value("x", FLOAT, [3]), value("count", INT64, [])], ["last", "before", "stacked", "rows"],
+                    half=np.float32(0.5))  # fmt: skip
+    run: Any = pysimd.load(message).prepare()
+    kept: list[Any] = []
+    for count in (4, 2, 5, 4):
+        s, before, each = floats(3, seed=count), floats(3, seed=count), []
+        given = {"x": s, "count": np.array(count)}
+        for _ in range(count):
+            t = s * np.float32(0.5)
+            s, before = t + np.float32(max(1, int(np.count_nonzero(t)))), s
+            each.append(s)
+        wanted = {"last": s, "before": before, "stacked": np.stack(each), "rows": -np.stack(each)}
+        kept.append((run(given), wanted))
+        for found, expected_then in kept:  # later runs leave them
+            assert_same(found, expected_then)
+
+
 # ---- sizes
 
 

@@ -24,6 +24,8 @@ from pysimd.network.source import Source
 from support import Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
 helper, numpy_helper = onnx.helper, onnx.numpy_helper
 FLOAT, INT32, INT64, BOOL, HALF = 1, 6, 7, 9, 10
 
@@ -48,12 +50,17 @@ def model(nodes: Any, inputs: Any, outputs: Any = ("y",), **weights: Any) -> Any
 
 
 def expected(message: Any, inputs: Any) -> dict[str, Array]:
-    """By ONNX Runtime."""
-    onnxruntime = pytest.importorskip(
-        "onnxruntime", reason="onnxruntime, which computes the expected outputs, is not installed"
-    )
+    """By ONNX Runtime; without it by ONNX, node by node."""
+    names = [each.name for each in message.graph.output]
+    try:
+        import onnxruntime
+    except ImportError:
+        try:
+            return dict(zip(names, ReferenceEvaluator(message).run(None, inputs)))
+        except Exception as error:  # of any kind: it does not have all of Loop, Scan and NonMaxSuppression
+            pytest.skip(f"onnxruntime is not installed, and onnx does not compute the expected outputs: {error!r:.80}")
     session = onnxruntime.InferenceSession(message.SerializeToString(), providers=["CPUExecutionProvider"])
-    return dict(zip((each.name for each in session.get_outputs()), session.run(None, inputs)))
+    return dict(zip(names, session.run(names, inputs)))
 
 
 # ---- a detector of voices: a branch for each rate of samples, and a state
