@@ -146,7 +146,8 @@ class Carried:
             is_true = loop.condition(self._value(arrays, loop.body.outputs[0])) if loop.lead else None
             pairs = [(after.arrays[name], self._value(arrays, out)) for name, out in self._states if name in inputs]
             carry = [(target, out) for target, out in pairs if target is not out]
-            found.append((side.calls, results, is_true, carry, arrays))
+            calls = [(function, tuple(arguments)) for function, arguments in side.calls]  # a call makes a tuple of a list
+            found.append((calls, results, is_true, carry, arrays))
         return found
 
     def _made(self) -> tuple[Side, ...]:

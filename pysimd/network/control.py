@@ -258,6 +258,7 @@ class Loop(_Passes):
         self.inputs = (*node.inputs, *[""] * (2 - len(node.inputs)))
         weights = course.scope.weights
         self._known = {name: np.asarray(weights[name]) for name in self.inputs if name in weights}
+        self._fixed: tuple[int | None, bool] | None = None  # the number of passes and the condition, if they are constants
         self._check(len(self.inputs) - 2, len(self.inputs))
 
     def run(self, env: Env, times: Times | None, lease: Lease) -> None:
@@ -266,7 +267,9 @@ class Loop(_Passes):
         trips, condition, *states = [
             env[name] if name in env else self._known[name] if name else None for name in self.inputs
         ]
-        bound, first = self.bound(trips), condition is None or truth(condition, node)
+        bound, first = self._fixed or (self.bound(trips), condition is None or truth(condition, node))
+        if self._fixed is None and self._known.keys() >= {name for name in self.inputs[:2] if name}:
+            self._fixed = bound, first
         limit = self.course.shared.most_passes if bound is None else bound
         number, flag, *names = body.inputs
         inner = {name: env[name] for name in body.captured}

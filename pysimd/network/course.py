@@ -128,7 +128,6 @@ class Course:
 
         lease : gets the runners that are taken. What they compute, the outputs too, is overwritten once it has ended.
         """
-        given = dict(env)
         while True:
             try:
                 for part in self.parts:
@@ -137,7 +136,7 @@ class Course:
                     else:
                         times.timed(part, env, lease)
             except OtherCuts:
-                env = dict(given)
+                env = {name: env[name] for name in (*self.inputs, *self.captured) if name in env}
                 continue
             return [env[name] if name in env else self.value(env, name) for name in self.outputs]
 
@@ -209,7 +208,7 @@ class HostPart:
     def __init__(self, course: Course, node: SourceNode) -> None:
         self.course, self.node = course, node
         name = full_name(node)
-        self._function = OF_NODES[name]() if name in OF_NODES else HOST_OPERATORS[name]
+        self._function = HOST_OPERATORS[name] if name not in OF_NODES else OF_NODES[name](node, course.scope.weights)
         self._constants: dict[str, Any] = {}  # by name, once they are needed
         self._keeps = name in OF_SEQUENCES  # results have inputs, for longer than runs of a body
 

@@ -175,6 +175,8 @@ class CourseRunner:
             results = self._course.run(dict(env), times, lease)
             if self.layout == "nhwc":
                 results = [_moved(value, (0, 2, 3, 1)) for value in results]
+            if all(type(value) is np.ndarray and value.base is not None for value in results):  # of runners, nearly always
+                return dict(zip(self._course.names, [value.copy() for value in results]))
             taken = {id(each) for value in env.values() for each in (value if isinstance(value, list) else [value])}
             return {name: _own(value, taken) for name, value in zip(self._course.names, results)}
         finally:
@@ -186,7 +188,13 @@ class CourseRunner:
         if type(given) is not dict or given.keys() != self._values.keys():
             given = by_name(inputs, self._values, "the input")
             refuse_others(given, self._values)
-        return {name: self._checked(name, given[name]) for name in self._values}
+        last = self._checked_last
+        return {
+            name: array
+            if type(array) is np.ndarray and last.get(name) == (array.shape, array.dtype) and array.flags.c_contiguous
+            else self._checked(name, array)
+            for name, array in given.items()
+        }
 
     def _checked(self, name: str, given: Any) -> Any:
         value = self._values[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import ref
 
@@ -24,14 +24,18 @@ _from_buffer: Any = _cffi_backend.from_buffer
 class ChosenBoxes:
     """A node. To make the arguments of a call takes as long as a choice among 100 boxes."""
 
-    def __init__(self) -> None:
+    def __init__(self, node: SourceNode, constants: Mapping[str, Any]) -> None:
+        limits = [constants.get(name) if name else None for name in node.inputs[2:]]
+        is_known = all(not name or name in constants for name in node.inputs[2:])
+        self._limits = [None if each is None else np.asarray(each).item() for each in limits] if is_known else None
         self._idle: dict[Any, list[Any]] = {}  # arguments with arrays for results, which no thread uses now
 
     def __call__(self, node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
         """The chosen boxes, as of a function of :mod:`pysimd.network.host_operators`."""
-        boxes, scores, *others = inputs
-        numbers = [None if each is None else each.item() for each in others]
-        key = boxes.shape, boxes.dtype, scores.shape, scores.dtype, *numbers
+        boxes, scores = inputs[:2]
+        key: Any = boxes.shape, boxes.dtype, scores.shape, scores.dtype
+        if self._limits is None:
+            key = *key, *[None if each is None else each.item() for each in inputs[2:]]
         idle = self._idle.get(key)
         try:
             parameters, chosen, last = made = idle.pop()  # type: ignore[union-attr]

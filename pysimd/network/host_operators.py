@@ -14,7 +14,7 @@ with them. It raises ValueError, with a sentence, for values that do not fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from pysimd.network.convert.regions import chosen_boxes
 from pysimd.network.host_boxes import ChosenBoxes
 from pysimd.network.source import SourceNode
 
+_ARE_PLACES_INT64 = np.dtype(np.intp) == np.dtype(np.int64)
 HostOperator = Callable[[SourceNode, Sequence[Any], int], Sequence[Any]]
 
 #: By the name of the operator; "domain.Name" for those of other domains than ONNX's.
@@ -53,14 +54,18 @@ def _chosen_boxes(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequen
     return (chosen_boxes(node, *inputs),)
 
 
-#: Operators that keep something: what is made for each of their nodes, to be called in place of their function.
-OF_NODES: dict[str, Callable[[], HostOperator]] = {"NonMaxSuppression": ChosenBoxes}
+#: Operators that keep something: what is made of each of their nodes and the constants, to be called in place of their
+#: function.
+OF_NODES: dict[str, Callable[[SourceNode, Mapping[str, Any]], HostOperator]] = {"NonMaxSuppression": ChosenBoxes}
 
 
 @host_operator("NonZero")
 def _non_zero(node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
     """Likewise."""
-    return (np.array(np.atleast_1d(inputs[0]).nonzero(), np.int64),)
+    x = inputs[0]
+    if x.ndim == 1 and _ARE_PLACES_INT64:  # without a copy
+        return (x.nonzero()[0][None],)
+    return (np.array(np.atleast_1d(x).nonzero(), np.int64),)
 
 
 @host_operator("Compress", "Unique")

@@ -285,7 +285,7 @@ class Runner:
         They are those of :attr:`outputs`, which the next call overwrites, or new arrays if they are large."""
         if self._are_large or self._in_place is not None:
             return self({name: given[name] for name in self.inputs})
-        copied, placed = self._quick or self._prepared_quick()
+        calls, copied, placed = self._quick or self._prepared_quick()
         for name, array in copied:
             array[...] = given[name]
         moved = [] if placed else placed
@@ -295,7 +295,7 @@ class Runner:
                     moved.append((array, pointers))
                 else:
                     array[...] = given[name]
-            for function, arguments in self._calls:
+            for function, arguments in calls:
                 function(*arguments)
             if errno():  # which stays as the first call that fails has set it
                 check()
@@ -304,8 +304,8 @@ class Runner:
                 self._binding.point(pointers, array)
         return self.outputs
 
-    def _prepared_quick(self) -> tuple[list[Any], list[Any]]:
-        """The inputs that are copied, and those whose pointers are replaced in less time, with these."""
+    def _prepared_quick(self) -> tuple[Any, ...]:
+        """All calls, the inputs that are copied, and those whose pointers are replaced in less time, with these."""
         copied: list[Any] = []
         placed: list[Any] = []
         for name, array in self.inputs.items():
@@ -314,8 +314,12 @@ class Runner:
                 placed.append((name, array, pointers))
             else:
                 copied.append((name, array))
-        self._quick = copied, placed
-        return copied, placed
+        replaced = {id(target) for _, _, pointers in placed for _, target, *_ in pointers}  # a call makes a tuple of a list
+        calls = [
+            (f, given if id(given) in replaced else tuple(given)) for f, given in self._calls
+        ]
+        self._quick = calls, copied, placed
+        return calls, copied, placed
 
     def bind(self, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None) -> None:
         """Makes arrays of the caller the runner's own: from now on, inputs are read and outputs written there, in place.
