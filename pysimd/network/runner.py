@@ -315,9 +315,7 @@ class Runner:
             else:
                 copied.append((name, array))
         replaced = {id(target) for _, _, pointers in placed for _, target, *_ in pointers}  # a call makes a tuple of a list
-        calls = [
-            (f, given if id(given) in replaced else tuple(given)) for f, given in self._calls
-        ]
+        calls = [(f, given if id(given) in replaced else tuple(given)) for f, given in self._calls]
         self._quick = calls, copied, placed
         return calls, copied, placed
 
