@@ -110,6 +110,25 @@ def test_what_is_kept_of_passes() -> None:
             assert_same(found, expected_then)
 
 
+def test_threads_while_memory_is_released() -> None:
+    """Runners whose shapes are no longer kept while they run: each call has its own, and what is kept is counted."""
+    message = counts(node("NonZero", "x", gives="p"), node("Shape", "p", gives="s"), node("Slice", "x", "zero", "count"),
+                     zero=np.array([0]))  # fmt: skip
+    message.graph.output.append(value("s", INT64, [2]))
+    run: Any = pysimd.load(message).prepare({"x": ("n", 4)})
+    given = [{"x": floats(2 + k % 3, 4, seed=k).clip(0), "count": np.array([1 + k % 2])} for k in range(6)]
+    wanted = [run(each) for each in given]
+    for most in (8, 2, 1):
+        run.most_shapes = most
+        with ThreadPoolExecutor(4) as pool:
+            for found, each in zip(pool.map(run, given * 50), wanted * 50):
+                assert_same(found, each)
+        opened = [each for segment in segments(run) for each in segment.opened]
+        assert all(len(each.kept) <= most for each in opened)
+        kept = [runner for each in opened for idle in each.runners._idle.values() for runner in idle]
+        assert run.kept_bytes == sum(runner.block_bytes for runner in kept) > 0
+
+
 # ---- sizes
 
 

@@ -124,7 +124,8 @@ static void one_by_one(const struct sn_pixelwise * p)
 {
     static void (*const runs[])(const void *, void *, size_t, size_t) = {copy, pointwise, channelwise, eltwise};
     const struct job job = {p, sn_table()};
-    sn_parallel_for(&(struct sn_parallel){.run = has_few_channels(p) ? by_blocks : runs[p->kind], .job = &job, .units = p->pixels,
+    sn_parallel_for(&(struct sn_parallel){
+        .run = has_few_channels(p) ? by_blocks : runs[p->kind], .job = &job, .units = p->pixels,
         .cost = sn_cost_of_bytes(12.0 * (double)p->pixels * (double)p->channels), .least = sn_items_per_unit(p->channels)});
 }
 
