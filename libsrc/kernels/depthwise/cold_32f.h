@@ -1,0 +1,162 @@
+/*
+ * Depthwise convolution of NHWC pixels of floats that are not in the caches: pixel after pixel, in two rows at once, so that
+ * each line is read in order. Blocks of several pixels and rows read many short pieces of lines, which the prefetchers of the
+ * processor do not follow. Several vectors of channels are independent sums; results bypass the caches where all vectors
+ * are aligned. Sums have the order of those of blocks, and so their bits.
+ *
+ * 128x299x299 by 3x1 takes 0.4 to 0.5 of the time of blocks, by 3x3 0.65 to 0.75, 608x112x112 by 1x1 0.4 (Zen 4). Kernels of
+ * more taps are limited by their arithmetic, and weights that exceed the L1 cache are read again for each pixel. Pixels of
+ * less than 256 bytes have too few independent sums: 32x512x512 by 3x3 took 1.2 to 1.6 times as long.
+ *
+ * Pixels at the edges of lines are left to an instance of blocks.
+ */
+#ifndef SN_KERNELS_DEPTHWISE_COLD_32F_H
+#define SN_KERNELS_DEPTHWISE_COLD_32F_H
+
+#include "kernels/aligned.h"
+#include "kernels/depthwise/nhwc.h"
+
+enum { COLD_VECTORS = 4, COLD_TAPS = 9, COLD_WEIGHTS = 24 << 10, COLD_PIXEL = 256 };
+
+static bool is_for_cold(const struct sn_depthwise_nhwc * d)
+{
+    const size_t taps = d->kernelY * d->kernelX, bytes = d->channels * sizeof(float);
+    return d->cold && taps <= COLD_TAPS && taps * bytes <= COLD_WEIGHTS && bytes >= COLD_PIXEL && !second_pass(d->activation);
+}
+
+/* A pixel of one or two rows, whose first inputs are `at` elements from the addresses of lines. */
+struct cold_pixel {
+    const struct sn_depthwise_nhwc * d;
+    const void * const * line;
+    size_t at;
+    sn_32f * dst;
+    bool stream;
+};
+
+/* The place of a tap: its inputs, its weights for the first row, and floats from a vector of weights to the next, or to those
+ * for the second row, which precede by a row of taps. */
+struct cold_tap {
+    const sn_32f * from, * weight;
+    size_t pitch, length, lanes;
+};
+
+/* Adds a tap to the first row, the second one, or both. */
+SN_INLINE void cold_add(const struct cold_tap * t, bool first, bool second, v32f sum[2][COLD_VECTORS], int vectors)
+{
+    v32f a[COLD_VECTORS];
+    SN_UNROLL for (int v = 0; v < vectors; ++v)
+        a[v] = vectors > 1 ? v_load_32f(t->from + v * V32F_N) : v_load_tail_32f(t->from, t->lanes);
+    const sn_32f * weight = t->weight;
+    if (first)
+        SN_UNROLL for (int v = 0; v < vectors; ++v)
+            sum[0][v] = v_fma_32f(a[v], v_load_32f(weight + (size_t)v * t->pitch), sum[0][v]);
+    weight -= t->length;
+    if (second)
+        SN_UNROLL for (int v = 0; v < vectors; ++v)
+            sum[1][v] = v_fma_32f(a[v], v_load_32f(weight + (size_t)v * t->pitch), sum[1][v]);
+}
+
+/*
+ * Computes several vectors of channels from c on, or a single one, which may have fewer channels. Line l of the inputs serves
+ * row i by tap row l - i. `taps` other than 0: of rows and of columns.
+ */
+SN_INLINE void cold_lanes(const struct cold_pixel * p, size_t c, int rows, int vectors, size_t taps)
+{
+    const struct sn_depthwise_nhwc * d = p->d;
+    const size_t kernelY = taps ? taps : d->kernelY, kernelX = taps ? taps : d->kernelX, lines = kernelY + (size_t)rows - 1;
+    const size_t length = kernelX * V32F_N, step = d->dilationX * d->srcPixel, lanes = sn_min(d->channels - c, V32F_N);
+    v32f sum[2][COLD_VECTORS];
+    SN_UNROLL for (int v = 0; v < vectors; ++v)
+        SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][v] = v_load_32f(d->bias + c + v * V32F_N);
+    const sn_32f * row = d->weight + c * kernelY * kernelX;
+    for (size_t l = 0; l < lines; ++l, row += length) {
+        if (!p->line[l])
+            continue;
+        const bool first = rows == 1 || l < kernelY, second = rows == 2 && l > 0;
+        struct cold_tap t = {(const sn_32f *)p->line[l] + p->at + c, row, kernelY * length, length, lanes};
+        if (taps)
+            SN_UNROLL for (size_t kx = 0; kx < taps; ++kx, t.from += step, t.weight += V32F_N)
+                cold_add(&t, first, second, sum, vectors);
+        else
+            for (size_t kx = 0; kx < kernelX; ++kx, t.from += step, t.weight += V32F_N)
+                cold_add(&t, first, second, sum, vectors);
+    }
+    const struct limits l = limits_of(d->activation, d->param);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int v = 0; v < vectors; ++v)
+        {
+            sn_32f * to = p->dst + (size_t)i * d->dstRow + c + v * V32F_N;
+            if (vectors > 1 || lanes == V32F_N)
+                put(to, limit(sum[i][v], l), p->stream);
+            else
+                v_store_tail_32f(to, limit(sum[i][v], l), lanes);
+        }
+}
+
+typedef void (*cold_fn)(const struct cold_pixel * p);
+#define COLD(name, rows, taps)                                                                                              \
+    static __attribute__((noinline)) void name(const struct cold_pixel * p)                                                 \
+    {                                                                                                                       \
+        size_t c = 0;                                                                                                       \
+        for (; c + COLD_VECTORS * V32F_N <= p->d->channels; c += COLD_VECTORS * V32F_N)                                     \
+            cold_lanes(p, c, rows, COLD_VECTORS, taps);                                                                     \
+        for (; c < p->d->channels; c += V32F_N)                                                                             \
+            cold_lanes(p, c, rows, 1, 0);                                                                                   \
+    }
+COLD(cold_two_3, 2, 3)
+COLD(cold_two_any, 2, 0)
+COLD(cold_one_any, 1, 0)
+
+/* Pixels x .. end - 1, whose inputs are all in their lines. */
+static void cold_pixels(struct cold_pixel p, size_t x, size_t end, size_t rows)
+{
+    const struct sn_depthwise_nhwc * d = p.d;
+    const cold_fn pixel = rows == 1 ? cold_one_any : d->kernelY == 3 && d->kernelX == 3 ? cold_two_3 : cold_two_any;
+    sn_32f * dst = p.dst;
+    for (; x < end; ++x) {
+        p.at = d->offset + (x * d->strideX - d->padX) * d->srcPixel;
+        p.dst = dst + x * d->dstPixel;
+        pixel(&p);
+    }
+}
+
+/* The first output whose inputs are inside, and the one after the last. */
+struct cold_range {
+    size_t begin, end;
+};
+
+static struct cold_range cold_inside(const struct sn_depthwise_nhwc * d)
+{
+    const size_t reach = (d->kernelX - 1) * d->dilationX, behind = d->padX + d->srcW;
+    const size_t begin = sn_min(sn_ceil_div(d->padX, d->strideX), d->dstW);
+    const size_t end = behind > reach ? sn_min((behind - reach - 1) / d->strideX + 1, d->dstW) : 0;
+    return (struct cold_range){begin, sn_max(begin, end)};
+}
+
+static void cold_edge(const struct cold_pixel * p, size_t x, size_t end, size_t rows)
+{
+    for (size_t i = 0; i < rows && x < end; ++i) {
+        const void * const * line = p->line + i * p->d->lineStep;
+        pixel_any_edge(p->d, line, x, end, p->dst + i * p->d->dstRow);
+        if (p->d->channels % V32F_N)
+            tail1_any(p->d, line, x, end, p->dst + i * p->d->dstRow);
+    }
+}
+
+static void cold_32f(const struct sn_depthwise_nhwc * d)
+{
+    const struct cold_range inside = cold_inside(d);
+    const size_t places = (size_t)(uintptr_t)d->dst | d->dstRow * sizeof(float) | d->dstPixel * sizeof(float);
+    struct cold_pixel p = {.d = d, .dst = d->dst, .stream = places % sizeof(v32f) == 0};
+    for (size_t y = 0, rows; y < d->rows; y += rows, p.dst += rows * d->dstRow) {
+        rows = d->lineStep == 1 && y + 2 <= d->rows ? 2 : 1;
+        p.line = d->line + y * d->lineStep;
+        cold_edge(&p, 0, inside.begin, rows);
+        cold_pixels(p, inside.begin, inside.end, rows);
+        cold_edge(&p, inside.end, d->dstW, rows);
+    }
+    if (p.stream)
+        v_fence();
+}
+
+#endif
