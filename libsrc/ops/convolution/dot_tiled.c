@@ -3,7 +3,8 @@
  * kernel row are adjacent in memory, see 32f_nhwc.c. Numbers are multiplied in groups, of 4 bytes in B; the
  * last group of a segment may extend into the next pixel, which is multiplied by weights of 0.
  *
- * Groups of channels are separate convolutions.
+ * Groups of channels are separate convolutions; of bytes, several groups may be joined to one, with weights of 0 between
+ * their channels. (0 times a bfloat16 number may be NaN.)
  */
 #include "ops/convolution/cost.h"
 #include "ops/convolution/dot.h"
@@ -13,6 +14,7 @@
 struct tiled {
     struct sn_dot_band band;
     size_t depth, length; /* number of groups in a sum, and in a segment */
+    size_t joined;        /* groups that are computed as one */
     size_t images;        /* that are computed together */
 };
 SN_FITS_ALGORITHM_DATA(struct tiled);
@@ -29,17 +31,20 @@ static size_t width_of(const struct sn_convolution * c, size_t columns)
 /* Taps of a kernel row that are adjacent in memory, if the band has no gaps between pixels: all, or 1. */
 static size_t adjacent_taps(const struct sn_convolution * c)
 {
-    return c->p.group == 1 && c->p.dilationX == 1 ? c->p.kernelX : 1;
+    return c->p.group == data_of(c)->joined && c->p.dilationX == 1 ? c->p.kernelX : 1;
 }
+
+/* Numbers of joined groups in a pixel. */
+static size_t joined_inputs(const struct sn_convolution * c) { return data_of(c)->joined * data_of(c)->band.inputs; }
 
 /* The taps of a segment, and its numbers. */
 static size_t taps(const struct sn_convolution * c)
 {
     const struct sn_dot_band * b = &data_of(c)->band;
-    return b->band.pixel == b->inputs * b->number ? adjacent_taps(c) : 1;
+    return b->band.pixel == joined_inputs(c) * b->number ? adjacent_taps(c) : 1;
 }
 
-static size_t numbers(const struct sn_convolution * c) { return taps(c) * data_of(c)->band.inputs; }
+static size_t numbers(const struct sn_convolution * c) { return taps(c) * joined_inputs(c); }
 
 /* The kernel row and column of the first tap of segment s. */
 static size_t row_of(const struct sn_convolution * c, size_t s) { return s * taps(c) / c->p.kernelX; }
@@ -74,6 +79,32 @@ static size_t images_together(const struct sn_convolution * c)
     return height_of(c, images) > height_of(c, dense ? p->dstW * p->dstH : p->dstW) ? images : 1;
 }
 
+/* The part of the work for a tile that does not depend on its number of sums' steps, in such steps. */
+enum { TILE_STEPS = 6 };
+
+/*
+ * The groups that are computed as one: as many as take the fewest steps of tiles. One group of few channels leaves most of
+ * a tile's columns, and of the numbers that are multiplied together, unused: 116 groups of one input and two outputs by 3x5
+ * take 0.3 of the time.
+ */
+static size_t groups_joined(const struct sn_convolution * c)
+{
+    const struct sn_dot_tile * tile = tile_of(c);
+    const size_t inputs = sn_inputs(c), outputs = sn_outputs(c), groups = c->p.group;
+    const size_t most = sn_dot_of(c)->spaced || outputs == 0 ? 1 : sn_min(tile->columns / outputs, groups);
+    double least = 0;
+    size_t best = 1;
+    for (size_t n = 1; n <= most; ++n) {
+        const double steps = (double)(c->p.kernelY * c->p.kernelX) * (double)sn_ceil_div(n * inputs, tile->group);
+        const double all = (steps + TILE_STEPS) * (double)(width_of(c, n * outputs) / tile->granule) * (double)(groups / n);
+        if (groups % n == 0 && (n == 1 || all < least)) {
+            best = n;
+            least = all;
+        }
+    }
+    return best;
+}
+
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -81,8 +112,9 @@ static bool plan(struct sn_convolution * c)
     struct tiled * t = (void *)c->algorithmData;
     const size_t spacing = sn_dot_of(c)->spaced ? tile->group : 1;
     t->band.number = tile->number;
+    t->joined = groups_joined(c);
     t->band.inputs = sn_ceil_div(sn_inputs(c), spacing) * spacing;
-    const bool whole = t->band.inputs == sn_inputs(c) && adjacent_taps(c) * t->band.inputs % tile->group == 0;
+    const bool whole = t->band.inputs == sn_inputs(c) && adjacent_taps(c) * joined_inputs(c) % tile->group == 0;
     if (!sn_dot_band_plan(c, &t->band, whole ? SN_READS_PIXELS : SN_READS_COPY,
                           sn_min(p->dstC, tile->columns) * sn_element(p->dstT)))
         return false;
@@ -92,8 +124,9 @@ static bool plan(struct sn_convolution * c)
     c->segments = sn_weight_count(c) == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* empty sums have none */
     t->length = sn_ceil_div(numbers(c), tile->group);
     t->depth = c->segments * t->length;
-    c->runStep = width_of(c, sn_outputs(c));
-    return sn_product(&c->channels, p->group, c->runStep) && sn_product(&c->weightSize, t->depth, 4, c->channels);
+    c->run = t->joined * sn_outputs(c);
+    c->runStep = width_of(c, c->run);
+    return sn_product(&c->channels, p->group / t->joined, c->runStep) && sn_product(&c->weightSize, t->depth, 4, c->channels);
 }
 
 /* Stores a weight: a float, rounded to bfloat16; or a byte, which is widened to 16 bits if the tile has groups of two. */
@@ -107,20 +140,23 @@ static void store_weight(const struct sn_convolution * c, void * packed, size_t 
         ((int16_t *)packed)[at] = ((const int8_t *)weight)[from];
 }
 
-/* Packs the weights of one panel: `columns` outputs from o on. */
+/* Packs the weights of one panel: `columns` outputs from o on. Joined outputs have weights for the inputs of their group. */
 static void pack_panel(const struct sn_convolution * c, const void * weight, size_t o, size_t columns,
                        void * packed)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t group = tile_of(c)->group, width = width_of(c, columns), inputs = data_of(c)->band.inputs;
+    const size_t joined = data_of(c)->joined, outputs = sn_outputs(c);
     for (size_t s = 0; s < c->segments; ++s)
         for (size_t k = 0; k < numbers(c); ++k) {
-            const size_t ky = row_of(c, s), kx = column_of(c, s) + k / inputs, i = k % inputs;
+            const size_t ky = row_of(c, s), kx = column_of(c, s) + k / (joined * inputs), i = k % inputs;
+            const size_t from = k / inputs % joined; /* the group of this input */
             if (i >= sn_inputs(c))
                 continue;
             const size_t row = (s * data_of(c)->length + k / group) * width;
             for (size_t n = 0; n < columns; ++n)
-                store_weight(c, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
+                if ((o + n) / outputs % joined == from)
+                    store_weight(c, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
         }
 }
 
@@ -137,10 +173,10 @@ static void pack(const struct sn_convolution * c, const void * weight)
     const struct sn_convolution_parameters * p = &c->p;
     const size_t most = tile_of(c)->columns;
     uint8_t * packed = c->weight;
-    for (size_t g = 0; g < p->group; ++g)
-        for (size_t first = 0; first < sn_outputs(c); first += most) {
-            const size_t columns = sn_min(most, sn_outputs(c) - first);
-            pack_panel(c, weight, g * sn_outputs(c) + first, columns, packed);
+    for (size_t o = 0; o < p->dstC; o += c->run)
+        for (size_t first = 0; first < c->run; first += most) {
+            const size_t columns = sn_min(most, c->run - first);
+            pack_panel(c, weight, o + first, columns, packed);
             packed += data_of(c)->depth * 4 * width_of(c, columns);
         }
 }
@@ -169,14 +205,14 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_dot_lines lines = sn_dot_lines_of(c, b, s, a);
     const uint8_t * weight = c->weight;
     uint8_t * work = a->work ? (uint8_t *)a->work + b->bytes : NULL;
-    const size_t last = p->group == 1 ? s->first + s->columns : sn_outputs(c);
+    const size_t last = p->group == 1 ? s->first + s->columns : c->run;
     weight += data_of(c)->depth * 4 * s->first;
-    for (size_t g = 0; g < p->group; ++g)
+    for (size_t g = 0; g < p->group / data_of(c)->joined; ++g)
         for (size_t first = s->first; first < last; first += tile->columns) {
-            const size_t o = g * sn_outputs(c) + first, columns = sn_min(tile->columns, sn_outputs(c) - first);
+            const size_t o = g * c->run + first, columns = sn_min(tile->columns, c->run - first);
             union sn_dot_result result;
             sn_dot_of(c)->result(c, g * c->runStep + first, &result);
-            struct sn_dot gemm = {.a = lines.first + g * b->inputs * b->number, .height = s->lines, .width = p->dstW,
+            struct sn_dot gemm = {.a = lines.first + g * joined_inputs(c) * b->number, .height = s->lines, .width = p->dstW,
                 .aStepY = band->strideY * lines.line, .aStepX = band->strideX * lines.pixel, .segment = c->segment,
                 .segments = c->segments, .length = data_of(c)->length, .b = weight, .columns = columns,
                 .start = c->bias + g * c->runStep + first, .result = &result};
