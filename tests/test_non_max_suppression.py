@@ -36,6 +36,18 @@ def test_against_the_reference(rng: np.random.Generator, center: bool) -> None:
                     assert np.array_equal(found, expected)
 
 
+def test_few_of_many(rng: np.random.Generator) -> None:
+    """The best scores are visited first; where they are too few, the others follow."""
+    boxes = boxes_of(rng, 1, 700)
+    scores = rng.permutation(2100).reshape(1, 3, 700).astype(np.float32)
+    scores[0, 2] = scores[0, 2] // 400
+    scores[..., ::9] = np.nan
+    for most in (8, 12, 20):
+        for iou in (0.0, 0.5):
+            found = pysimd.non_max_suppression(boxes, scores, most, iou_threshold=iou)
+            assert np.array_equal(found, reference.non_max_suppression(boxes, scores, most, iou, None, False))
+
+
 def test_all_boxes_without_a_number(rng: np.random.Generator) -> None:
     boxes, scores = boxes_of(rng, 1, 20), rng.random((1, 2, 20), np.float32)
     assert len(pysimd.non_max_suppression(boxes, scores, iou_threshold=1)) == 40

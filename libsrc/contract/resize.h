@@ -80,7 +80,7 @@ typedef void (*sn_resize_column_fn)(const struct sn_resize_column * c, size_t be
 
 /*
  * Rows begin .. end - 1 of an image of floats. Both axes copy, or both have two taps; pixels have at least as many channels
- * as a vector has lanes, or x->near. Distances of rows are in elements.
+ * as a vector has lanes, or x->near, or one channel and x->doubles. Distances of rows are in elements.
  */
 struct sn_resize_image {
     const struct sn_resize_axis * x, * y;
@@ -88,6 +88,7 @@ struct sn_resize_image {
     const sn_32f * src;
     sn_32f * dst;
     size_t srcRow, dstRow;
+    bool stream; /* a hint: dst exceeds the caches */
 };
 typedef void (*sn_resize_image_fn)(const struct sn_resize_image * image, size_t begin, size_t end);
 

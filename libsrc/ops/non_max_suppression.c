@@ -4,7 +4,10 @@
  */
 #include "ops/non_max_suppression.h"
 
+#include <math.h>
+
 #include "ops/ranks.h"
+#include "ops/top_k.h"
 #include "runtime/memory.h"
 
 struct box {
@@ -34,36 +37,59 @@ static bool overlap(const struct box * a, const struct box * b, float threshold)
     return common / (a->area + b->area - common) > threshold;
 }
 
-/* The ranks of the boxes that may be selected, inverted, so that the first one of the heap is the best; their number. */
-static size_t candidates_of(const struct sn_non_max_suppression * n, const sn_32f * scores, uint64_t * ranks)
+/*
+ * The ranks of the boxes that may be selected, of those whose scores are at least the bound or of the others, inverted, so
+ * that the first one of the heap is the best; their number.
+ */
+static size_t candidates_of(const struct sn_non_max_suppression * n, const sn_32f * scores, float bound, bool above,
+                            uint64_t * ranks)
 {
     size_t size = 0;
-    for (size_t i = 0; i < n->count; ++i)
-        if (n->useScoreThreshold ? scores[i] > n->scoreThreshold : scores[i] == scores[i])
-            ranks[size++] = ~sn_rank_of(sn_order_of(scores[i], 0), i);
+    for (size_t i = 0; i < n->count; ++i) {
+        const float score = scores[i];
+        if (above ? !(score >= bound) : !(score < bound)) /* NaN is in neither */
+            continue;
+        ranks[size] = ~sn_rank_of(sn_order_of(score, 0), i); /* no other branch: scores are random */
+        size += !n->useScoreThreshold || score > n->scoreThreshold;
+    }
     sn_heap_make(ranks, size);
     return size;
 }
 
-/* Writes at most `most` triples of a class; returns their number. */
-static size_t select_of_class(const struct sn_non_max_suppression * n, const struct box * boxes, uint64_t * ranks,
-                              size_t image, size_t class, size_t most, sn_64i * selected)
+/* A class: its selected boxes, and where their triples are written. */
+struct chosen {
+    size_t image, class, most, found;
+    struct box * boxes;
+    sn_64i * selected;
+};
+
+/* Visits `left` candidates. */
+static void select_from(const struct sn_non_max_suppression * n, uint64_t * ranks, size_t left, struct chosen * c)
 {
-    size_t left = candidates_of(n, n->scores + (image * n->classes + class) * n->count, ranks), found = 0;
-    while (left && found < most) {
-        const size_t box = sn_rank_index(~ranks[0]);
+    while (left && c->found < c->most) {
+        const size_t place = sn_rank_index(~ranks[0]);
+        const struct box box = box_of(n->boxes + (c->image * n->count + place) * 4, n->center);
         size_t i = 0;
-        while (i < found && !overlap(&boxes[box], &boxes[selected[3 * i + 2]], n->iouThreshold))
+        while (i < c->found && !overlap(&box, &c->boxes[i], n->iouThreshold))
             ++i;
-        if (i == found) {
-            selected[3 * found] = (int64_t)image;
-            selected[3 * found + 1] = (int64_t)class;
-            selected[3 * found++ + 2] = (int64_t)box;
+        if (i == c->found) {
+            sn_64i * to = c->selected + 3 * c->found;
+            to[0] = (int64_t)c->image, to[1] = (int64_t)c->class, to[2] = (int64_t)place;
+            c->boxes[c->found++] = box;
         }
         ranks[0] = ranks[--left];
         sn_heap_sift(ranks, left, 0);
     }
-    return found;
+}
+
+/* The candidates that are visited are seldom more than twice the boxes that are wanted: the others follow only if needed. */
+static void select_of_class(const struct sn_non_max_suppression * n, uint64_t * ranks, struct chosen * c)
+{
+    const sn_32f * scores = n->scores + (c->image * n->classes + c->class) * n->count;
+    const float bound = c->most <= n->count / 2 ? sn_top_k_bound(scores, n->count, 2 * c->most, true, ranks) : -INFINITY;
+    select_from(n, ranks, candidates_of(n, scores, bound, true, ranks), c);
+    if (c->found < c->most && bound > -INFINITY)
+        select_from(n, ranks, candidates_of(n, scores, bound, false, ranks), c);
 }
 
 bool sn_non_max_suppression(const struct sn_non_max_suppression * n, size_t * written)
@@ -73,12 +99,12 @@ bool sn_non_max_suppression(const struct sn_non_max_suppression * n, size_t * wr
     *written = 0;
     if (!ranks)
         return false;
-    for (size_t image = 0; image < n->batch; ++image) {
-        for (size_t i = 0; i < n->count; ++i)
-            boxes[i] = box_of(n->boxes + (image * n->count + i) * 4, n->center);
-        for (size_t class = 0; class < n->classes; ++class)
-            *written += select_of_class(n, boxes, ranks, image, class, sn_min(n->maxOutput, n->capacity - *written),
-                                        n->selected + 3 * *written);
-    }
+    for (size_t image = 0; image < n->batch; ++image)
+        for (size_t class = 0; class < n->classes; ++class) {
+            struct chosen c = {image, class, sn_min(n->maxOutput, n->capacity - *written), 0, boxes,
+                n->selected + 3 * *written};
+            select_of_class(n, ranks, &c);
+            *written += c.found;
+        }
     return true;
 }

@@ -17,6 +17,13 @@ static inline uint32_t sn_order_of(float x, uint32_t flip)
     return ((bits ^ (negative | 0x80000000)) | nan) ^ flip; /* no branches: signs are random */
 }
 
+/* The number of an order that is not NaN. */
+static inline float sn_value_of(uint32_t order, uint32_t flip)
+{
+    const uint32_t bits = order ^ flip;
+    return sn_from_bits_32f(bits >> 31 ? bits ^ 0x80000000 : ~bits);
+}
+
 static inline uint64_t sn_rank_of(uint32_t order, size_t index) { return (uint64_t)order << 32 | (UINT32_MAX - index); }
 static inline size_t sn_rank_index(uint64_t rank) { return UINT32_MAX - (uint32_t)rank; }
 

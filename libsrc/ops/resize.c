@@ -211,7 +211,9 @@ static bool is_direct(const struct sn_resize * r, const struct sn_resize_arrays 
 {
     const bool copies = r->x.copies && r->y.copies, linear = r->x.taps == 2 && r->y.taps == 2;
     const bool strips = r->x.near && r->x.dst * r->channels <= (copies ? 160 : 256);
-    return r->type == SN_RESIZE_32F && is_dense(r, a) && (copies || linear) && (r->channels >= r->x.lanes || strips);
+    const bool doubles = copies && r->x.doubles && r->channels == 1 && r->x.src >= r->x.lanes;
+    return r->type == SN_RESIZE_32F && is_dense(r, a) && (copies || linear) &&
+           (r->channels >= r->x.lanes || strips || doubles);
 }
 
 static void image_rows(const struct job * j, size_t image, size_t begin, size_t end)
@@ -219,7 +221,8 @@ static void image_rows(const struct job * j, size_t image, size_t begin, size_t 
     const struct sn_resize * r = j->r;
     const struct sn_resize_arrays * a = j->a;
     const struct sn_resize_image m = {&r->x, &r->y, r->channels, (const sn_32f *)(a->src + image * a->srcImage),
-        (sn_32f *)(a->dst + image * a->dstImage), a->srcRow / sizeof(float), a->dstRow / sizeof(float)};
+        (sn_32f *)(a->dst + image * a->dstImage), a->srcRow / sizeof(float), a->dstRow / sizeof(float),
+        sn_beyond_cache(r->images * r->channels * (r->x.src * r->y.src + r->x.dst * r->y.dst) * sizeof(float))};
     r->table->resize.image(&m, begin, end);
 }
 

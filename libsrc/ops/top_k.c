@@ -4,22 +4,82 @@
  */
 #include "ops/top_k.h"
 
+#include <math.h>
+
 #include "ops/ranks.h"
 #include "ops/reduce.h"
 #include "ops/units.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
+/* Columns of a block of maxima, and the values for each of the best ones by which a bound is worth it. */
+enum { COLUMNS = 64, SPARSE = 16, SPARSEST = 256 };
+
+/* The best of `rows` values each, `apart` from each other, for COLUMNS neighbours; never NaN. */
+SN_INLINE void best_of_columns(const sn_32f * src, size_t rows, size_t apart, bool largest, float best[COLUMNS])
+{
+    for (size_t j = 0; j < COLUMNS; ++j)
+        best[j] = largest ? -INFINITY : INFINITY;
+    for (size_t i = 0; i < rows; ++i, src += apart)
+        for (size_t j = 0; j < COLUMNS; ++j)
+            best[j] = (largest ? src[j] > best[j] : src[j] < best[j]) ? src[j] : best[j];
+}
+
+SN_INLINE float bound_of(const sn_32f * src, size_t count, size_t k, uint64_t * ranks, bool largest)
+{
+    const uint32_t flip = largest ? 0 : UINT32_MAX;
+    const size_t columns = sn_ceil_div(4 * k, COLUMNS) * COLUMNS, rows = count / columns;
+    float best[COLUMNS];
+    size_t size = 0;
+    for (size_t first = 0; first < columns; first += COLUMNS) {
+        best_of_columns(src + first, rows, columns, largest, best);
+        for (size_t j = 0; j < COLUMNS; ++j) {
+            const uint64_t rank = sn_rank_of(sn_order_of(best[j], flip), first + j);
+            if (size < k) {
+                ranks[size++] = rank;
+                if (size == k)
+                    sn_heap_make(ranks, k);
+            } else if (rank > ranks[0]) {
+                ranks[0] = rank;
+                sn_heap_sift(ranks, k, 0);
+            }
+        }
+    }
+    return sn_value_of((uint32_t)(ranks[0] >> 32), flip);
+}
+
+float sn_top_k_bound(const sn_32f * src, size_t count, size_t k, bool largest, uint64_t * ranks)
+{
+    if (k < COLUMNS / 4 || k > count / SPARSE || k < count / SPARSEST)
+        return largest ? -INFINITY : INFINITY;
+    return largest ? bound_of(src, count, k, ranks, true) : bound_of(src, count, k, ranks, false);
+}
+
+/* The first k values that are as good as the bound; returns the index behind them. */
+SN_INLINE size_t fill_ranks(const struct sn_top_k * t, const sn_32f * src, float bound, uint64_t * ranks, bool largest)
+{
+    const uint32_t flip = largest ? 0 : UINT32_MAX;
+    const sn_32f * at = src;
+    size_t i = 0;
+    for (size_t size = 0; size < t->k; ++i, at += t->inner) {
+        if (SN_LIKELY(largest ? *at < bound : *at > bound)) /* NaN goes on */
+            continue;
+        ranks[size++] = sn_rank_of(sn_order_of(*at, flip), i);
+    }
+    return i;
+}
+
 SN_INLINE void select_best(const struct sn_top_k * t, const sn_32f * src, uint64_t * ranks, bool largest)
 {
     const uint32_t flip = largest ? 0 : UINT32_MAX;
     const size_t k = t->k, count = t->count, inner = t->inner;
-    for (size_t i = 0; i < k; ++i)
-        ranks[i] = sn_rank_of(sn_order_of(src[i * inner], flip), i);
+    const float all = largest ? -INFINITY : INFINITY;
+    const float bound = inner == 1 ? sn_top_k_bound(src, count, k, largest, ranks) : all;
+    size_t i = fill_ranks(t, src, bound, ranks, largest);
     sn_heap_make(ranks, k);
     float worst = src[sn_rank_index(ranks[0]) * inner];
-    const sn_32f * at = src + k * inner;
-    for (size_t i = k; i < count; ++i, at += inner) {
+    const sn_32f * at = src + i * inner;
+    for (; i < count; ++i, at += inner) {
         if (SN_LIKELY(largest ? *at <= worst : *at >= worst)) /* an equal value before it is better; NaN goes on */
             continue;
         const uint32_t order = sn_order_of(*at, flip);

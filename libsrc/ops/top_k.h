@@ -14,6 +14,13 @@ struct sn_top_k {
     sn_64i * indices;
 };
 
+/*
+ * A value that at least k of the values are as good as, the largest or the smallest ones, of which NaN is as good as any: the
+ * kth of the best ones of about 4 * k columns, or an infinity if that is not worth it. Few values are better than it, while of
+ * random values k * log(count / k) enter a heap: 300 of 8400 take 0.8 of the time, but of 672000 1.5. `ranks` is room for k.
+ */
+float sn_top_k_bound(const sn_32f * src, size_t count, size_t k, bool largest, uint64_t * ranks);
+
 /* False if there is no memory. */
 bool sn_top_k_32f(const struct sn_top_k * t);
 bool sn_top_k_integers(const struct sn_top_k * t, size_t bytes); /* of an element */

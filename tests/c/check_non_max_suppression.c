@@ -153,5 +153,8 @@ CHECK_FAMILY(non_max_suppression)
     }
     check_nms((SimdnetNonMaxSuppressionParameters){.batch = 1, .classes = 2, .count = 2000, .maxOutput = SIZE_MAX,
         .iouThreshold = 0.3f, .capacity = 4000});
+    for (size_t i = 0; i < 6; ++i) /* few of many; with a low threshold, the best scores do not suffice */
+        check_nms((SimdnetNonMaxSuppressionParameters){.batch = 1, .classes = 2, .count = 1000 + i, .maxOutput = 10 + 2 * i,
+            .iouThreshold = i % 3 ? 0.4f : 0, .scoreThreshold = 0.2f, .useScoreThreshold = (SimdBool)(i % 2), .capacity = 100});
     refusals();
 }

@@ -195,6 +195,8 @@ CHECK_FAMILY(top_k)
             check_top(1 + count % 3, count, 1 + k % 4, k, count + k, (enum check_fill)((count + k) % CHECK_FILLS));
     for (size_t kind = 0; kind < 4; ++kind) {
         check_top(1, 8400, 1, 300, kind, CHECK_RANDOM);
+        for (int fill = 0; fill < CHECK_FILLS; ++fill) /* few of many, which a bound of the best selects */
+            check_top(1, 1500 + 7 * kind, 1, 16 + 20 * kind, kind, (enum check_fill)fill);
         check_top(2, 3000, 2, 100, kind, CHECK_NAN);
         check_top(1, 1000, 1, 1000, kind, CHECK_TIES);
         check_top(20, 100, 15, 1, kind, CHECK_EQUAL);
