@@ -20,13 +20,14 @@ SN_INLINE bool is_beyond(int64_t index, uint64_t count) { return (uint64_t)index
 SN_INLINE size_t first_beyond(const struct search * s, bool wide, size_t begin, size_t end)
 {
     const struct sn_indices indices = {s->indices.at, wide, s->indices.size};
+    const uint64_t count = s->count;
     for (; begin + 8 <= end; begin += 8) {
-        uint64_t negative = 0; /* in its highest bit, if one of eight is beyond: no comparisons */
+        uint64_t negative[4] = {0, 0, 0, 0}; /* in the highest bit, if one of eight is beyond: no comparisons, short chains */
         SN_UNROLL for (size_t k = 0; k < 8; ++k) {
             const uint64_t index = (uint64_t)sn_index_at(&indices, begin + k);
-            negative |= (index + s->count) | (s->count - 1 - index);
+            negative[k % 4] |= (index + count) | (count - 1 - index);
         }
-        if (negative >> 63)
+        if ((negative[0] | negative[1] | negative[2] | negative[3]) >> 63)
             break;
     }
     while (begin < end && !is_beyond(sn_index_at(&indices, begin), s->count))
@@ -113,6 +114,22 @@ void sn_gather(const struct sn_gather * g)
 
 /* ---- elements */
 
+/* Indices are seldom negative: one test for four. */
+SN_INLINE void four_elements(const struct sn_indices * indices, size_t at, const uint8_t * src, size_t count, size_t bytes,
+                             uint8_t * dst)
+{
+    int64_t t[4], any = 0;
+    SN_UNROLL for (size_t k = 0; k < 4; ++k)
+    {
+        t[k] = sn_index_at(indices, at + k);
+        any |= t[k];
+    }
+    if (SN_LIKELY(any >= 0))
+        SN_UNROLL for (size_t k = 0; k < 4; ++k) memcpy(dst + k * bytes, src + (size_t)t[k] * bytes, bytes);
+    else
+        SN_UNROLL for (size_t k = 0; k < 4; ++k) memcpy(dst + k * bytes, src + counted(t[k], count) * bytes, bytes);
+}
+
 SN_INLINE void elements_of(struct sn_gather_elements g, size_t bytes, bool wide, size_t inner, size_t begin, size_t end)
 {
     const struct sn_indices indices = {g.indices.at, wide, g.indices.size};
@@ -121,8 +138,7 @@ SN_INLINE void elements_of(struct sn_gather_elements g, size_t bytes, bool wide,
         const uint8_t * src = g.src + at / block * g.count * inner * bytes;
         const size_t stop = sn_min(end, (at / block + 1) * block);
         for (; inner == 1 && at + 4 <= stop; at += 4)
-            SN_UNROLL for (size_t k = at; k < at + 4; ++k)
-                memcpy(g.dst + k * bytes, src + counted(sn_index_at(&indices, k), g.count) * bytes, bytes);
+            four_elements(&indices, at, src, g.count, bytes, g.dst + at * bytes);
         for (; at < stop; ++at) {
             const size_t t = counted(sn_index_at(&indices, at), g.count);
             memcpy(g.dst + at * bytes, src + (t * inner + i) * bytes, bytes);
