@@ -365,6 +365,26 @@ static void groups(SimdTensorFormatType format)
     }
 }
 
+/* Dilations that are a large part of the image, or exceed it: most taps meet only padding, or all of one output. */
+static void far_taps(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(60); n < count; ++n) {
+        const size_t channels = n % 2 ? check_random(32, 70) : check_random(1, 12), group = n % 5 ? 1 : 2;
+        struct check_layer j = layer(format, channels * group, 1 + n / 2 % 14, 1 + n / 3 % 14, check_random(1, 40) * group, 1, 1,
+                                     0, group);
+        j.p->kernelY = check_random(1, 5), j.p->kernelX = check_random(2, 6);
+        j.p->dilationY = check_random(1, 9), j.p->dilationX = check_random(4, 12);
+        j.p->strideX = n % 7 ? 1 : 2;
+        const size_t reachY = (j.p->kernelY - 1) * j.p->dilationY, reachX = (j.p->kernelX - 1) * j.p->dilationX;
+        j.p->padY = reachY / 2, j.p->padH = reachY - reachY / 2;
+        j.p->padX = reachX / 2, j.p->padW = reachX - reachX / 2;
+        j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Few channels of a group by a kernel that has no instance of its own, with strides, in wide rows; four vectors of outputs of
  * a group, in narrow rows. */
 static void wide_groups(SimdTensorFormatType format)
@@ -622,6 +642,7 @@ CHECK_FAMILY(convolution_32f)
         planes(formats[i]);
         groups(formats[i]);
         wide_groups(formats[i]);
+        far_taps(formats[i]);
         channels(formats[i]);
         fills(formats[i]);
         batches(formats[i]);

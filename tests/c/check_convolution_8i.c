@@ -190,6 +190,20 @@ static void batches(SimdTensorFormatType format)
     }
 }
 
+/* Many groups of few channels, several of which are computed as one. */
+static void narrow_groups(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 24; ++n) {
+        const size_t groups = n % 4 == 3 ? 7 : 4 + n, inputs = 1 + n % 3, outputs = 1 + n / 2 % 4, kernel = 1 + n % 5 / 2;
+        struct check_layer j = layer(format, groups * inputs, 3 + n % 4, 5 + n % 7, groups * outputs, kernel, 1 + n % 2,
+                                     kernel / 2, groups);
+        j.batch = 1 + n % 2;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        set_types(j.p, n);
+        run_case(j, n % 2 ? SIGNED : POSITIVE, SIGNED, CHECK_RANDOM);
+    }
+}
+
 /* Kernels of all heights, in images that have other rows in the same vector, and rows left. */
 static void depthwise(SimdTensorFormatType format)
 {
@@ -315,6 +329,7 @@ CHECK_FAMILY(convolution_8i)
         tails(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
+        narrow_groups(formats[i]);
         depthwise(formats[i]);
         if (!check_quick())
             cuts(formats[i]);

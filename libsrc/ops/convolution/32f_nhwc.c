@@ -187,6 +187,17 @@ static size_t compute_few(const struct sn_convolution * c, const struct sn_nhwc_
     return r->first + panels * kernels->tile_32f.columns;
 }
 
+/* The least inputs for which taps of columns are left out: with 8, 28x28 by 9x9 with dilation 10 takes 1.1 times as long. */
+enum { FAR_INPUTS = 32 };
+
+/* Whether the products are whole lines and each tap is a segment, some distance from the next one. */
+static bool has_far_columns(const struct sn_convolution * c, const struct sn_nhwc_rows * r, const struct sn_gemm_32f * gemm)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    return p->kernelX > 1 && p->dilationX > 1 && sn_inputs(c) >= FAR_INPUTS &&
+           c->segments == p->kernelY * p->kernelX && r->columns == 0 && gemm->width == p->dstW;
+}
+
 /* All panels of weights over the rows that `gemm` describes, beginning with those of r; `byRow`: its height is that of r. */
 static void compute_panels(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
                            struct sn_gemm_32f gemm, bool byRow)
@@ -194,8 +205,11 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
     const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
+    const struct sn_tap_rows columns = {.first = -(ptrdiff_t)c->p.padX, .stride = c->p.strideX, .step = c->p.dilationX,
+        .taps = c->p.kernelX, .lines = c->p.srcW};
     const struct sn_tap_rows taps = {.first = (ptrdiff_t)(r->row * c->p.strideY) - (ptrdiff_t)c->p.padY,
-        .stride = c->p.strideY, .step = c->p.dilationY, .taps = c->p.kernelY, .lines = c->p.srcH};
+        .stride = c->p.strideY, .step = c->p.dilationY, .taps = c->p.kernelY, .lines = c->p.srcH,
+        .columns = byRow && has_far_columns(c, r, &gemm) && sn_tap_columns_gain(&columns, gemm.width) ? &columns : NULL};
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = compute_few(c, r, &gemm, g, end); first < end; first += tile->columns) {
             const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->runStep + first;

@@ -60,11 +60,23 @@ struct axis {
     size_t * kernel, * before, * after; /* taps, and padding */
 };
 
-/* Leaves out the taps of one axis; returns how many at its beginning. The padding must stay at least 0, and one tap. */
+/* Whether the taps of a single output are all beside the image, before and behind it. */
+static bool misses_image(const struct axis * a)
+{
+    const size_t first = sn_ceil_div(*a->before, a->dilation); /* that is not before the image */
+    return a->dst == 1 && *a->before > 0 && (first >= *a->kernel || first * a->dilation - *a->before >= a->src);
+}
+
+/* Leaves out the taps of one axis, but one; returns how many at its beginning. The padding must stay at least 0, and one tap. */
 static size_t crop_axis(const struct axis * a)
 {
     if (a->dst == 0)
         return 0;
+    if (misses_image(a)) {
+        *a->kernel = *a->before = 1;
+        *a->after = 0;
+        return 0;
+    }
     const size_t last = (a->dst - 1) * a->stride; /* padded line of the first tap of the last output */
     size_t first = *a->before > last ? (*a->before - last - 1) / a->dilation + 1 : 0;
     first = sn_min(first, sn_min(*a->kernel - 1, *a->before / a->dilation));

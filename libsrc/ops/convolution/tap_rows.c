@@ -79,10 +79,83 @@ static void run_by_taps(const struct sn_gemm_32f_tile * tile, const struct sn_ge
     }
 }
 
+/* The output after `first`, of `outputs`, whose taps are others. */
+static size_t end_of_alike(const struct sn_tap_rows * t, size_t first, size_t outputs)
+{
+    const struct range all = range_of(t, first);
+    while (++first < outputs && same(range_of(t, first), all)) {
+    }
+    return first;
+}
+
+bool sn_tap_columns_gain(const struct sn_tap_rows * columns, size_t outputs)
+{
+    size_t products = 0;
+    for (size_t x = 0, end; x < outputs; x = end) {
+        const struct range some = range_of(columns, x);
+        end = end_of_alike(columns, x, outputs);
+        products += (end - x) * (some.end - some.begin);
+    }
+    return 2 * products <= outputs * columns->taps;
+}
+
+/* Columns x .. end - 1, whose taps are `some` of each row of taps of `rows`; sums continue from one row of taps to the next. */
+static void run_alike(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t,
+                      struct range rows, size_t x, size_t end)
+{
+    const struct range some = range_of(t->columns, x);
+    struct sn_gemm_32f part = *gemm;
+    part.a += x * gemm->aStepX;
+    part.c += x * gemm->cStepX;
+    part.from = gemm->from ? gemm->from + x * gemm->cStepX : NULL;
+    part.width = end - x;
+    part.segments = some.end - some.begin;
+    part.prefetch = NULL;
+    if (part.width < part.height) { /* tiles along columns are higher */
+        part.width = gemm->height, part.height = end - x;
+        part.aStepX = gemm->aStepY, part.aStepY = gemm->aStepX;
+        part.cStepX = gemm->cStepY, part.cStepY = gemm->cStepX;
+    }
+    for (size_t ky = rows.begin; ky < rows.end; ++ky) {
+        const size_t first = ky * t->columns->taps + some.begin;
+        struct sn_gemm_32f row = part;
+        row.segment += first;
+        row.b += first * gemm->length * width_of(tile, gemm);
+        if (ky > rows.begin) {
+            row.from = part.c;
+            row.bias = NULL;
+        }
+        if (ky + 1 < rows.end) {
+            row.activation = SN_ACTIVATION_IDENTITY;
+            row.stream = false;
+        }
+        tile->run(&row);
+    }
+}
+
+/* All outputs, in parts with the same taps in both directions. */
+static void run_parts(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t)
+{
+    for (size_t y = 0, below; y < gemm->height; y = below) {
+        struct sn_gemm_32f rows = *gemm;
+        below = end_of_alike(t, y, gemm->height);
+        rows.a += y * gemm->aStepY;
+        rows.c += y * gemm->cStepY;
+        rows.from = gemm->from ? gemm->from + y * gemm->cStepY : NULL;
+        rows.height = below - y;
+        for (size_t x = 0, end; x < gemm->width; x = end) {
+            end = end_of_alike(t->columns, x, gemm->width);
+            run_alike(tile, &rows, t, range_of(t, y), x, end);
+        }
+    }
+}
+
 void sn_run_tap_rows(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t)
 {
     const struct range whole = {0, t->taps};
-    if (t->taps <= 1 || gemm->segments == 0 || gemm->height == 0) {
+    if (t->columns) {
+        run_parts(tile, gemm, t);
+    } else if (t->taps <= 1 || gemm->segments == 0 || gemm->height == 0) {
         tile->run(gemm);
     } else if (is_by_taps(tile, gemm, t)) {
         run_by_taps(tile, gemm, t);
@@ -91,8 +164,7 @@ void sn_run_tap_rows(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_
     } else {
         for (size_t y = 0, end; y < gemm->height; y = end) {
             const struct range all = range_of(t, y);
-            for (end = y + 1; end < gemm->height && same(range_of(t, end), all);)
-                ++end;
+            end = end_of_alike(t, y, gemm->height);
             run_some(tile, *gemm, t, y, end - y, all, all);
         }
     }

@@ -1,4 +1,4 @@
-/* A panel of the GEMM tile whose rows of outputs leave out the rows of taps that meet only padding. */
+/* A panel of the GEMM tile whose outputs leave out the rows of taps, or the taps, that meet only padding. */
 #ifndef SN_OPS_CONVOLUTION_TAP_ROWS_H
 #define SN_OPS_CONVOLUTION_TAP_ROWS_H
 
@@ -9,7 +9,14 @@ struct sn_tap_rows {
     ptrdiff_t first; /* for the first row of the panel */
     size_t stride, step;
     size_t taps, lines;
+    const struct sn_tap_rows * columns; /* NULL, or the same for the columns of a line: then each tap is a segment */
 };
+
+/*
+ * Whether leaving out taps of columns gains for lines of so many outputs: with a dilation that is a large part of the line.
+ * 160x13x13 by 10x7 with dilation 6 takes 0.84 of the time.
+ */
+bool sn_tap_columns_gain(const struct sn_tap_rows * columns, size_t outputs);
 
 /*
  * Runs the tile for one panel; the segments of gemm are those of all rows of taps, in order. Rows at the upper and lower
