@@ -370,8 +370,8 @@ static void far_taps(SimdTensorFormatType format)
 {
     for (size_t n = 0, count = check_count(60); n < count; ++n) {
         const size_t channels = n % 2 ? check_random(32, 70) : check_random(1, 12), group = n % 5 ? 1 : 2;
-        struct check_layer j = layer(format, channels * group, 1 + n / 2 % 14, 1 + n / 3 % 14, check_random(1, 40) * group, 1, 1,
-                                     0, group);
+        struct check_layer j = layer(format, channels * group, 1 + n / 2 % 14, 1 + n / 3 % 14, check_random(1, 40) * group, 1,
+                                     1, 0, group);
         j.p->kernelY = check_random(1, 5), j.p->kernelX = check_random(2, 6);
         j.p->dilationY = check_random(1, 9), j.p->dilationX = check_random(4, 12);
         j.p->strideX = n % 7 ? 1 : 2;

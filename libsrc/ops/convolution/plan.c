@@ -67,7 +67,7 @@ static bool misses_image(const struct axis * a)
     return a->dst == 1 && *a->before > 0 && (first >= *a->kernel || first * a->dilation - *a->before >= a->src);
 }
 
-/* Leaves out the taps of one axis, but one; returns how many at its beginning. The padding must stay at least 0, and one tap. */
+/* Leaves out taps of one axis; returns how many at its beginning. The padding must stay at least 0, and one tap. */
 static size_t crop_axis(const struct axis * a)
 {
     if (a->dst == 0)
