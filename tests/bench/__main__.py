@@ -7,13 +7,14 @@ import itertools
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pysimd
-from bench import compare, machine, pages, report, runner
+from bench import compare, machine, pages, report, runner, transformers
 from bench.cases import CASES, FUNCTIONS, Case, of_networks
 from bench.models import MODELS
 from bench.onnx_files import PEERS as FILE_PEERS
@@ -91,17 +92,36 @@ _IDLE = {
     "steps": {"functions", "only", "layout", "cold", "part"},
     "functions": {"network"},
     "onnx": {"functions", "only", "layout", "cold", "part", "network", "isa", "all_levels", "whole", "steps"},
+    "transformers": {
+        "functions",
+        "only",
+        "layout",
+        "cold",
+        "part",
+        "network",
+        "isa",
+        "all_levels",
+        "whole",
+        "steps",
+        "onnx",
+        "batch",
+    },
     "sweep": {"functions", "layout", "cold", "part", "network", "batch", "whole", "steps", "onnx", "keep"},
 }
 # The options that are of use only with one of these modes.
 _ONLY_WITH = {
     "shape": ("onnx",),
-    "seconds": ("onnx",),
-    "resume": ("onnx", "sweep"),
+    "seconds": ("onnx", "transformers"),
+    "resume": ("onnx", "transformers", "sweep"),
     "count": ("sweep",),
     "seed": ("sweep",),
 }
 _OF_MAKE = {"json", "peers"}  # passed by `make bench` itself
+
+
+def _is_given(arguments: argparse.Namespace) -> Callable[[str], bool]:
+    """Tells of a mode whether it is asked for; "" is a word that all names contain."""
+    return lambda mode: getattr(arguments, mode) not in (None, False, [])
 
 
 def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
@@ -112,11 +132,11 @@ def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> a
     for mode, options in {**idle, **{mode: given & options for mode, options in _IDLE.items()}}.items():
         if mode in given and options:
             parser.error(f"--{mode} has no use for {', '.join(sorted('--' + name.replace('_', '-') for name in options))}")
-    timed = arguments.whole or arguments.steps or arguments.onnx or arguments.sweep
+    timed = any(map(_is_given(arguments), ("whole", "steps", "onnx", "transformers", "sweep")))
     if arguments.batch != [1] and not (timed or arguments.compare or arguments.load):
         parser.error("--batch is of use only with --whole, --steps or --onnx")
     for name in sorted(given & _ONLY_WITH.keys()):
-        if not any(getattr(arguments, mode) for mode in _ONLY_WITH[name]):
+        if not any(map(_is_given(arguments), _ONLY_WITH[name])):
             parser.error(f"--{name} is of use only with {' or '.join('--' + mode for mode in _ONLY_WITH[name])}")
     if arguments.resume and not arguments.json:
         parser.error("--resume needs --json, the file whose rows are not timed again")
@@ -137,6 +157,13 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--whole", action="store_true", help="whole networks, from image to result, in place of layers")
     what.add_argument("--steps", action="store_true", help="whole networks step by step: in the network, alone, the bound")
     what.add_argument("--onnx", type=_path, nargs="+", metavar="PATH", help="models: ONNX files, and those of folders")
+    what.add_argument(
+        "--transformers",
+        nargs="?",
+        const="",
+        metavar="WORD",
+        help="transformers and graph networks with random weights; those whose names contain a word",
+    )
     what.add_argument("--sweep", action="store_true", help="layers drawn at random, beside ONNX Runtime and OpenVINO")
     what.add_argument("--count", type=_count, default=300, help="of layers drawn at random (default 300)")
     what.add_argument("--seed", type=int, default=1, help="of layers drawn at random (default 1)")
@@ -415,8 +442,22 @@ def _load(arguments: argparse.Namespace) -> None:
     _write_all(figures, arguments, f"From `{figures['command']}`{runs}")
 
 
+def _time_transformers(arguments: argparse.Namespace) -> dict[str, Any]:
+    """As files, which take more than 1 GB while they are timed."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments.onnx = transformers.write(Path(folder), arguments.transformers)
+        return _time_models(arguments)
+
+
 # What is timed with these options; without any, layers.
-_MODES = {"sweep": _time_sweep, "onnx": _time_models, "steps": _time_steps, "whole": _time_networks, "": _time_layers}
+_MODES = {
+    "sweep": _time_sweep,
+    "transformers": _time_transformers,
+    "onnx": _time_models,
+    "steps": _time_steps,
+    "whole": _time_networks,
+    "": _time_layers,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -432,7 +473,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.plots or arguments.html:
         pages.need_matplotlib()  # before spending minutes
     print(machine.line())
-    measured = next(time for mode, time in _MODES.items() if not mode or getattr(arguments, mode))(arguments)
+    measured = next(time for mode, time in _MODES.items() if not mode or _is_given(arguments)(mode))(arguments)
     figures = {**_origin(arguments), **measured}
     if arguments.json:
         report.write_json(figures, arguments.json)
