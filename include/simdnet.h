@@ -2536,6 +2536,42 @@ typedef struct SimdnetGemmParameters {
  */
 void SimdnetGemm(const SimdnetGemmParameters * parameters);
 
+/* The arguments of SimdnetAttention(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetAttentionParameters {
+    size_t size;             /* sizeof(SimdnetAttentionParameters)                                                   */
+    size_t M, N;             /* the rows of queries; those of keys and values                                        */
+    size_t K, width;         /* the floats of a query and of a key; those of a value and of a result                 */
+    SimdBool transK, transV; /* keys are K rows of N floats; values are `width` rows of N floats                     */
+    float scale;             /* 0 has the meaning 0                                                                  */
+    const float * queries, * keys, * values; /* the first element of the first head                                  */
+    const float * bias;      /* is added to scores: M rows of N floats; NULL is none                                 */
+    float * dst;
+    size_t ldq, ldk, ldv, ldd; /* floats from a row to the next; 0 is dense                                          */
+    size_t ldb;              /* the same for the bias; 0 means that all rows of a head have the same one             */
+    size_t batch[2];         /* the number of heads is batch[0] * batch[1]; 0 means 1                                */
+    size_t strideQ[2], strideK[2], strideV[2], strideB[2], strideD[2]; /* floats from a head to the next of batch    */
+} SimdnetAttentionParameters;
+
+/*
+ * Attention of several heads: for each p < batch[0], q < batch[1],
+ *
+ *   score(i, j) = bias(i, j) + scale * sum over k < K of query(i, k) * key(j, k)
+ *   share(i, j) = exp(score(i, j)) / sum over c < N of exp(score(i, c))
+ *   dst(i, n) = sum over j < N of share(i, j) * value(j, n),      i < M, n < width
+ *
+ * with queries at queries + p * strideQ[0] + q * strideQ[1], and likewise the other arrays. key(j, k) is keys[j * ldk + k],
+ * or with transK keys[k * ldk + j]; value(j, n) is values[j * ldv + n], or with transV values[n * ldv + j]. A stride of 0
+ * means that several heads share an array, as groups of queries do with keys and values. A mask is a bias of -infinity, or of
+ * a large negative number, where a row must not see a column; a row whose biases are all -infinity is NaN. Without columns
+ * (N = 0) results are 0.
+ *
+ * The shares are those of SimdSynetSoftmaxLayerForward(). They are computed for some rows at a time, which stay in the
+ * cache, so memory is needed for the scores of these only, and the keys and values of a head. No two elements of dst may have
+ * the same address, as in SimdnetGemm(), and the memory from its first element to its last must not overlap the other
+ * arrays. The result of a head may differ in the last bits from that in another batch.
+ */
+void SimdnetAttention(const SimdnetAttentionParameters * parameters);
+
 /* The arguments of SimdnetGemmNBits(). Set all other members to 0, then `size` and what is used. */
 typedef struct SimdnetGemmNBitsParameters {
     size_t size;             /* sizeof(SimdnetGemmNBitsParameters)                                                   */

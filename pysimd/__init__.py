@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from pysimd.add import Add16b, add, add_8i
     from pysimd.affine import Scale8i, Scale16b, relu_16b
+    from pysimd.attention import attention
     from pysimd.binary import binary, divide, maximum, minimum, multiply, power, subtract
     from pysimd.calls import Prepared, prepare
     from pysimd.cast import cast
@@ -166,6 +167,7 @@ _LATER = {
     ),
     "add": "Add16b add add_8i",
     "affine": "Scale8i Scale16b relu_16b",
+    "attention": "attention",
     "binary": "binary divide maximum minimum multiply power subtract",
     "calls": "Prepared prepare",
     "cast": "cast",
@@ -291,6 +293,7 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "attention",
     "binary",
     "cast",
     "ceil",

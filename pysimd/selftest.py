@@ -239,6 +239,9 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
     yield "gemm", pysimd.gemm(a, b), product, _SUMMED
     yield "gemm transpose_b", pysimd.gemm(a, b.T.copy(), transpose_b=True), product, _SUMMED
     yield "gemm transpose_a", pysimd.gemm(a.T.copy(), b, transpose_a=True), product, _SUMMED
+    scores = np.exp(product @ b.T.astype(np.float64) / 64)
+    attended = scores / scores.sum(1, keepdims=True) @ b.astype(np.float64)
+    yield "attention", pysimd.attention(product.astype(np.float32), b, b, scale=1 / 64), attended, _SUMMED
     q = rng.integers(0, 16, (51, 80)).astype(np.uint8)
     packed, sixteenths = (q[:, ::2] | q[:, 1::2] << 4).reshape(51, 5, 8), np.full((51, 5), 0.0625, np.float32)
     few_bits = a.astype(np.float64) @ (q[:, :65].T / 16 - 0.5)

@@ -466,6 +466,39 @@ static void gemm_batch(void)
     CALL(SimdnetGemm, &p);
 }
 
+static void attention(void)
+{
+    SimdnetAttentionParameters p = {.size = sizeof(p)};
+    p.M = fuzz_size(9), p.N = fuzz_size(20), p.K = fuzz_size(20), p.width = fuzz_size(9);
+    p.transK = (SimdBool)fuzz_enum(2), p.transV = (SimdBool)fuzz_enum(2);
+    p.scale = fuzz_number();
+    const size_t rowK = p.transK ? p.N : p.K, rowV = p.transV ? p.N : p.width;
+    p.ldq = fuzz_chance() ? 0 : distance(p.K), p.ldk = fuzz_chance() ? 0 : distance(rowK);
+    p.ldv = fuzz_chance() ? 0 : distance(rowV), p.ldd = fuzz_chance() ? 0 : distance(p.width);
+    p.ldb = fuzz_chance() ? 0 : distance(p.N);
+    const size_t q = fuzz_span(p.M, p.ldq ? p.ldq : p.K, p.K);
+    const size_t k = fuzz_span(p.transK ? p.K : p.N, p.ldk ? p.ldk : rowK, rowK);
+    const size_t v = fuzz_span(p.transV ? p.width : p.N, p.ldv ? p.ldv : rowV, rowV);
+    const size_t b = p.ldb ? fuzz_span(p.M, p.ldb, p.N) : p.N, d = fuzz_span(p.M, p.ldd ? p.ldd : p.width, p.width);
+    for (size_t i = 0; i < 2; ++i) {
+        p.batch[i] = fuzz_pick(0, 3);
+        p.strideQ[i] = fuzz_chance() ? 0 : sum(q, fuzz_pick(0, 3));
+        p.strideK[i] = fuzz_chance() ? 0 : sum(k, fuzz_pick(0, 3));
+        p.strideV[i] = fuzz_chance() ? 0 : sum(v, fuzz_pick(0, 3));
+        p.strideB[i] = fuzz_chance() ? 0 : sum(b, fuzz_pick(0, 3));
+        p.strideD[i] = fuzz_byte() < 200 ? CELLS(sum(d, 2), i ? 1 : 4) : fuzz_size(60);
+    }
+    p.queries = fuzz_in(F32, batched(q, p.batch, p.strideQ));
+    p.keys = fuzz_in(F32, batched(k, p.batch, p.strideK));
+    p.values = fuzz_in(F32, batched(v, p.batch, p.strideV));
+    p.bias = fuzz_chance() ? fuzz_in(F32, batched(b, p.batch, p.strideB)) : NULL;
+    p.dst = fuzz_inout(F32, batched(d, p.batch, p.strideD));
+    if (fuzz_wild()) /* scores may overflow, or the softmax may have no finite one */
+        fuzz_anything();
+    fuzz_close();
+    CALL(SimdnetAttention, &p);
+}
+
 static void gemm_nbits(void)
 {
     SimdnetGemmNBitsParameters p = {.size = sizeof(p)};
@@ -542,7 +575,7 @@ const struct fuzz_target fuzz_functions[] = {
     {"quantize_linear", quantize_linear}, {"dynamic_quantize", dynamic_quantize}, {"table8", table8}, {"convert", convert}, {"set_input", set_input}, {"shuffle", shuffle},
     {"channelwise", channelwise}, {"tiled_scale", tiled_scale}, {"channel_sum", channel_sum}, {"add_8i", add_8i},
     {"softmax", softmax}, {"lrn", lrn}, {"normalize", normalize}, {"inner_product", inner_product}, {"gemm", gemm},
-    {"gemm_batch", gemm_batch}, {"gemm_nbits", gemm_nbits}, {"quantized_gemm", quantized_gemm}, {"narrow", narrow},
+    {"gemm_batch", gemm_batch}, {"attention", attention}, {"gemm_nbits", gemm_nbits}, {"quantized_gemm", quantized_gemm}, {"narrow", narrow},
     {"quantized_pooling", quantized_pooling},
     {"relu_16b", relu_16b}, {"convert_8u", convert_8u}, {"quantized_layer", quantized_layer},
     {"quantized_concat", quantized_concat}, {"quantized_shuffle", quantized_shuffle},

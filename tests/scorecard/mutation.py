@@ -77,6 +77,8 @@ NEAREST = {
     "api/merged": "merged_convolution_32f merged_convolution_16b merged_convolution_8i quantized_merged_convolution",
     "api/inner_product": "inner_product_32f inner_product_16b",
     "api/gemm": "gemm gemm_batch",
+    "api/attention": "attention",
+    "ops/attention": "attention",
     "api/gemm_nbits": "gemm_nbits",
     "api/quantized_gemm": "quantized_gemm",
     "api/quantized_pooling": "quantized_pooling",

@@ -65,6 +65,13 @@ def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     lib.SimdnetGemm(struct("SimdnetGemmParameters", M=8, N=8, K=8, alpha=1, A=s[0], B=s[1], C=d[0], **strides))
 
 
+@case("attention", [A(64), A(64), A(64)], [A(64)], name="batch", slow=True)
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    strides = {"batch": [n, 1], **{f"stride{array}": [64, 0] for array in "QKVD"}}
+    arrays = {"queries": s[0], "keys": s[1], "values": s[2], "dst": d[0]}
+    lib.SimdnetAttention(struct("SimdnetAttentionParameters", M=8, N=8, K=8, width=8, scale=1, **arrays, **strides))
+
+
 @case("gemm nbits", [A(256)], [A(4)], quick=True, name="rows")
 def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
     weight = ffi.new("uint8_t[]", bytes(range(256)) * 2)

@@ -110,6 +110,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "roi_align": ((planes, np.abs(floats(rng, 4, 4)), rng.integers(0, 3, 4), (2, 3)), {"sampling_ratio": 2}),
         "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
         "quantized_gemm": ((_bytes(rng, 4, 7), _bytes(rng, 7, 9)), {}),
+        "attention": ((floats(rng, 2, 5, 4), floats(rng, 2, 7, 4), floats(rng, 7, 3)), {"bias": floats(rng, 5, 7)}),
         "gemm_nbits": ((matrix[:, :8].repeat(2, -1), _bytes(rng, 5, 1, 8), floats(rng, 5, 1)), {}),
         "gemm transpose": ((matrix[:, :4], floats(rng, 9, 8)[:, 4:]), {"transpose_b": True}),
         "global_response_norm": ((x, b, c), {}),
