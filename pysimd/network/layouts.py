@@ -6,7 +6,8 @@ so that a Transpose is often another name for the same memory, and a Reshape ano
 needs another order, a Transpose is inserted, once for each tensor and order.
 
 The result is a graph whose shapes, axes and constants are those of the stored tensors. Its nodes of images have an attribute
-`layout`, "nhwc" or "nchw"; MatMul has `perm_a` and `perm_b`, transpositions of the stored tensors for the product.
+`layout`, "nhwc" or "nchw"; MatMul has `perm_a` and `perm_b`, transpositions of the stored tensors for the product, and
+Attention likewise `perm_q`, `perm_k` and `perm_v`.
 """
 
 from __future__ import annotations
@@ -357,20 +358,34 @@ def _linear(p: _Placement, node: Node) -> None:
 def _matmul(p: _Placement, node: Node) -> None:
     """Rows or columns must be adjacent; everything else may be at any distance. If only a Transpose reads the result, it is
     written in that order."""
-    names, perms = [], []
-    for x in node.inputs:
-        order, rank = p.order(x), p.rank(x)
-        if order[-1] < rank - 2:
-            order = tuple(range(rank))
-        names.append(p.stored(x, order))
-        perms.append(tuple(order.index(axis) for axis in range(rank)))
-    rank = p.rank(node.output)
+    (a, perm_a), (b, perm_b) = (_matrices(p, x) for x in node.inputs)
+    order, perm = _product_order(p, node)
+    p.give(node, [a, b], [order], perm_a=perm_a, perm_b=perm_b, perm_out=perm)
+
+
+def _matrices(p: _Placement, x: str, rows: bool = False) -> tuple[str, Order]:
+    """Stored matrices whose rows, or else columns, are adjacent elements; and the transposition to their own order."""
+    order, rank = p.order(x), p.rank(x)
+    if order[-1] < (rank - 1 if rows else rank - 2):
+        order = tuple(range(rank))
+    return p.stored(x, order), tuple(order.index(axis) for axis in range(rank))
+
+
+def _product_order(p: _Placement, node: Node) -> tuple[Order, Order]:
+    """The order of a product, that of a Transpose behind it if there is one, and the transposition from it."""
+    rank, user = p.rank(node.output), p.user(node.output)
     order = tuple(range(rank))
-    user = p.user(node.output)
     if user is not None and user.operator == "Transpose" and user.attributes["perm"][-1] == rank - 1:
         order = tuple(user.attributes["perm"])
-    perm = tuple(order.index(axis) for axis in range(rank))
-    p.give(node, names, [order], perm_a=perms[0], perm_b=perms[1], perm_out=perm)
+    return order, tuple(order.index(axis) for axis in range(rank))
+
+
+def _attention(p: _Placement, node: Node) -> None:
+    """As products; the rows of queries must be adjacent, and a bias has the order of the graph."""
+    (q, perm_q), (k, perm_k), (v, perm_v) = (_matrices(p, x, i == 0) for i, x in enumerate(node.inputs[:3]))
+    order, perm = _product_order(p, node)
+    inputs = [q, k, v, *(p.stored(x) for x in node.inputs[3:])]
+    p.give(node, inputs, [order], perm_q=perm_q, perm_k=perm_k, perm_v=perm_v, perm_out=perm)
 
 
 def _layer_norm(p: _Placement, node: Node) -> None:
@@ -406,6 +421,7 @@ _RULES: Mapping[str, _Rule] = {
     "Gather": _gather,
     "LayerNorm": _layer_norm,
     "Linear": _linear,
+    "Attention": _attention,
     "MatMul": _matmul,
     "MergedConvolution": _merged,
     "Pad": _by_axis("pads"),

@@ -42,7 +42,7 @@ from pysimd.network.functions import (
 from pysimd.network.graph import Node
 from pysimd.network.layers import Attributes, Operands, given
 from pysimd.network.operators import SCATTER, constant_places
-from pysimd.network.products import byte_products, products
+from pysimd.network.products import attention, byte_products, products
 from pysimd.network.ranks import MOST, groups_of
 from pysimd.network.ranks import merged as merged_shape
 from pysimd.network.views import Constant, View, Views
@@ -498,6 +498,13 @@ def _matmul(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     return products(left, right, result)
 
 
+def _attention(a: Attributes, x: Operands, y: Operands) -> list[Call]:
+    q, k, v, result = (
+        view.transpose(a[name]) for view, name in zip((*x[:3], y[0]), ("perm_q", "perm_k", "perm_v", "perm_out"))
+    )
+    return attention(q, k, v, x[3] if len(x) > 3 else None, a["scale"], result)
+
+
 def _byte_product(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     return byte_products(x[0], x[1], y[0])
 
@@ -548,6 +555,7 @@ _OPERATORS: Mapping[str, Any] = {
     "L2Norm": _l2_norm,
     "LayerNorm": _layer_norm,
     "Lrn": _lrn,
+    "Attention": _attention,
     "MatMul": _matmul,
     "MaxPool": _max_pool,
     "Pad": _pad,

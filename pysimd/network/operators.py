@@ -15,6 +15,7 @@ in capitals are constants::
     Linear(x, W, [B], [add])      activation, order; x (..., K), W (K, N); with `contracted` more than 1, x (..., K1, K2) and
                                   W (K1, K2, N)
     MatMul(a, b)                  as numpy.matmul; both at least matrices
+    Attention(q, k, v, [bias])    softmax(scale * q @ k + bias) @ v; scale; q (..., M, K), k (..., K, N), v (..., N, W)
     ByteProduct(a, b)             exact sums in int32; a (..., M, K) uint8, b (N, K) or (..., N, K) int8
     PackedProduct(x, W, [Z], [z], [s], [S], [B])
                                   dtype int32: exact sums of (x - z) * (W - Z); float32: f(f(float(sum) * f(s * S)) + B);
@@ -303,6 +304,18 @@ def _matmul(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     return [Type((*broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1]))]
 
 
+def _attention(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    q, k, v = (each.shape for each in inputs[:3])
+    _need(min(map(len, (q, k, v))) >= 2, f"matrices are needed, the shapes are {q}, {k} and {v}")
+    _need(q[-1] == k[-2], f"queries of shape {q} and keys of shape {k} cannot be multiplied")
+    _need(k[-1] == v[-2], f"there are {k[-1]} keys and {v[-2]} values")
+    lead = broadcast_shapes(broadcast_shapes(q[:-2], k[:-2]), v[:-2])
+    if len(inputs) > 3:
+        bias, scores = inputs[3].shape, (*lead, q[-2], k[-1])
+        _need(broadcast_shapes(bias, scores) == scores, f"a bias of shape {bias} does not fit scores of shape {scores}")
+    return [Type((*lead, q[-2], v[-1]))]
+
+
 def _byte_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     a, b = inputs
     _need((a.dtype, b.dtype) == ("uint8", "int8"), f"the types are {a.dtype} and {b.dtype}, expected uint8 and int8")
@@ -556,6 +569,7 @@ _RULES: dict[str, _Rule] = {
     "Linear": _linear,
     "Lrn": _of_images,
     "Lstm": _recurrent,
+    "Attention": _attention,
     "MatMul": _matmul,
     "MaxPool": _pool,
     "MergedConvolution": _merged,

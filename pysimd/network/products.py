@@ -1,4 +1,4 @@
-"""Products of stacks of matrices, read in place at strides: calls of SimdnetGemm; and of bytes."""
+"""Products of stacks of matrices, read in place at strides: calls of SimdnetGemm and SimdnetAttention; and of bytes."""
 
 from __future__ import annotations
 
@@ -35,6 +35,42 @@ def products(a: View, b: View, out: View) -> list[Call]:
     views = [each.strided((*extents, *each.shape[-2:]), (*own, *each.strides[-2:])) for each, own in zip(views, strides)]
     outer = max(len(extents) - 2, 0)
     return [_multiplied([_at(each, index) for each in views]) for index in product(*map(range, extents[:outer]))]
+
+
+def attention(q: View, k: View, v: View, bias: View | None, scale: float, out: View) -> list[Call]:
+    """``softmax(scale * q @ k + bias) @ v``; leading dimensions are broadcast, those beyond two are loops."""
+    if out.size == 0:
+        return []
+    lead, (rows, columns) = out.shape[:-2], (q.shape[-2], k.shape[-1])
+    views = [each.broadcast((*lead, *each.shape[-2:])) for each in (q, k, v)]
+    views += [out] if bias is None else [out, bias.broadcast((*lead, rows, columns))]
+    extents, strides = joined(lead, views)
+    views = [each.strided((*extents, *each.shape[-2:]), (*own, *each.strides[-2:])) for each, own in zip(views, strides)]
+    outer = max(len(extents) - 2, 0)
+    return [_attended([_at(each, index) for each in views], scale) for index in product(*map(range, extents[:outer]))]
+
+
+def _attended(views: Sequence[View], scale: float) -> Call:
+    q, k, v, dst = (_matrices(view, name) for view, name in zip(views, ("a", "b", "b", "out")))
+    if q.transposed:
+        raise ValueError("queries have no adjacent elements in each row")
+    (rows, depth), (columns, width) = views[0].shape[-2:], views[2].shape[-2:]
+    members: dict[str, Any] = {
+        "M": rows,
+        "N": columns,
+        "K": depth,
+        "width": width,
+        "transK": not k.transposed,  # a row of the operand is a column of keys
+        "transV": v.transposed,
+        "scale": scale,
+    }
+    members |= {"queries": q.first, "keys": k.first, "values": v.first, "dst": dst.first, "batch": views[3].shape[:-2]}
+    members |= {"ldq": q.step, "ldk": k.step, "ldv": v.step, "ldd": dst.step}
+    members |= {"strideQ": q.strides, "strideK": k.strides, "strideV": v.strides, "strideD": dst.strides}
+    if len(views) > 4:
+        *outer, step, _ = (stride // views[4].itemsize for stride in views[4].strides)
+        members |= {"bias": views[4], "ldb": step, "strideB": tuple(outer)}
+    return of_struct("SimdnetAttention", "SimdnetAttentionParameters", members)
 
 
 def byte_products(a: View, b: View, out: View) -> list[Call]:

@@ -141,12 +141,19 @@ def _of_matmul(graph: Graph, node: Node) -> int:
     return _outputs(graph, node) * graph.types[node.inputs[0]].shape[-1]
 
 
+def _of_attention(graph: Graph, node: Node) -> int:
+    q, v, a = graph.types[node.inputs[0]].shape, graph.types[node.inputs[2]].shape, node.attributes
+    depth, (columns, width) = q[a["perm_q"][-1]], (v[axis] for axis in a["perm_v"][-2:])
+    return int(_outputs(graph, node) // max(width, 1) * columns * (depth + width))
+
+
 def _of_recurrent(graph: Graph, node: Node) -> int:
     steps = prod(graph.types[node.inputs[0]].shape[:2])
     return steps * sum(prod(graph.shape(name)) for name in node.inputs[1:3])
 
 
 _COUNTS = {
+    "Attention": _of_attention,
     "ByteProduct": _of_matmul,
     "PackedProduct": _of_linear,
     "Conv": _of_convolution,

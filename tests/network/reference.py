@@ -260,6 +260,12 @@ def _prelu(x: _Inputs, a: _Attributes) -> Array:
     return np.asarray(np.maximum(x[0], 0) + _along(a["axis"], x[1], x[0].ndim) * np.minimum(x[0], 0))
 
 
+def _attention(q: Array, k: Array, v: Array, bias: Any = 0.0, *, scale: float) -> Array:
+    scores = scale * q @ k + bias
+    shares = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.asarray(shares / shares.sum(-1, keepdims=True) @ v)
+
+
 def _softmax(x: _Inputs, a: _Attributes) -> Array:
     powers = np.exp(x[0] - x[0].max(a["axis"], keepdims=True))
     shares = powers / powers.sum(a["axis"], keepdims=True)
@@ -467,6 +473,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Linear": _linear,
     "Lrn": _lrn,
     "Lstm": _lstm,
+    "Attention": lambda x, a: _attention(*x, scale=a["scale"]),
     "MatMul": lambda x, a: np.matmul(*x),
     "MaxPool": lambda x, a: _windows(x[0], a, -np.inf).max((4, 5)),
     "MergedConvolution": _merged,

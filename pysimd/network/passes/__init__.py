@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from typing import Callable
 
 from pysimd.network.graph import Graph
-from pysimd.network.passes import activations, additions, affine, blocks, gates, lifted, moves, norms, products, tiny
+from pysimd.network.passes import (
+    activations,
+    additions,
+    affine,
+    attention,
+    blocks,
+    gates,
+    lifted,
+    moves,
+    norms,
+    products,
+    tiny,
+)
 from pysimd.network.passes.rewrite import Match, rewritten
 
 Pass = Callable[[Graph], Graph]
@@ -39,11 +51,12 @@ def _settled(*passes: Pass) -> Pass:
 
 _moves = _settled(moves.shared, _rewriting(moves.MATCHES))
 
-#: The passes by name, in their order: what follows products of bytes before other patterns take it; formulas before the
-#: numbers in them become weights; activations before what is built of layers with activations; merged blocks before the
-#: additions at their ends.
+#: The passes by name, in their order: attention before the numbers in it are moved; what follows products of bytes before
+#: other patterns take it; formulas before the numbers in them become weights; activations before what is built of layers
+#: with activations; merged blocks before the additions at their ends.
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("moves", _moves),
+    ("attention", _rewriting(attention.MATCHES)),
     ("products", _rewriting(products.MATCHES)),
     ("gates", _settled(_rewriting(gates.MATCHES))),
     ("norms", _rewriting(norms.MATCHES)),

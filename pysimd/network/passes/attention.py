@@ -1,0 +1,93 @@
+"""Attention as one node: two products with a softmax between them.
+
+    MatMul(Softmax(MatMul(q, k) * s + bias), v)
+
+in the ways of exporters: the scores are multiplied by a number, or divided; the bias, a mask or one of positions, may be
+missing. Numbers that multiply queries or keys, which are fewer than scores, are left to other passes: most become weights.
+"""
+
+from __future__ import annotations
+
+from pysimd.network.graph import Graph, Node
+from pysimd.network.open_arrays import is_array
+from pysimd.network.passes.patterns import is_plain, made, replacement, with_number
+from pysimd.network.passes.rewrite import Change, starts_from
+
+
+class _Scores:
+    """The steps from the softmax back to the product of queries and keys."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.nodes = graph, list[Node]()
+        self.bias, self.scale = "", 1.0
+
+    def only(self, name: str, operator: str) -> Node | None:
+        """The producer of a tensor that nothing else reads."""
+        node = made(self.graph, name, operator)
+        if node is None or self.graph.user(name) is None:
+            return None
+        self.nodes.append(node)
+        return node
+
+    def unbiased(self, name: str) -> str:
+        """The scores before the bias, if there is one."""
+        node, shape = self.graph.producer(name), self.graph.shape(name)
+        if node is None or node.operator != "Binary" or node.attributes["function"] != "add" or not is_plain(node):
+            return name
+        for scores, bias in (node.inputs, node.inputs[::-1]):
+            fits = self.graph.shape(scores) == shape and self.graph.shape(bias)[-1] == shape[-1]
+            if fits and self._is_scores(scores) and self.only(name, "Binary") is not None:
+                self.bias = bias
+                return str(scores)
+        return name
+
+    def _is_scores(self, name: str) -> bool:
+        """Whether a tensor is a product, perhaps with a number."""
+        found = with_number(self.graph, self.graph.producer(name))
+        node = self.graph.producer(name if found is None else found[0])
+        return node is not None and node.operator == "MatMul"
+
+    def unscaled(self, name: str) -> str:
+        """The scores before their product with a number."""
+        node = self.graph.producer(name)
+        found = with_number(self.graph, node)
+        if node is None or found is None or is_array(found[1]) or self.graph.user(name) is None:
+            return name
+        x, value, first = found
+        function = node.attributes["function"]
+        if function == "multiply":
+            self.scale *= value
+        elif function == "divide" and not first and value != 0:
+            self.scale /= value
+        else:
+            return name
+        self.nodes.append(node)
+        return x
+
+
+@starts_from("MatMul")
+def attention(graph: Graph, node: Node) -> Change | None:
+    """The pattern, from its second product back."""
+    shares, v = node.inputs
+    steps = _Scores(graph)
+    softmax = steps.only(shares, "Softmax")
+    if softmax is None or softmax.attributes["log"] or v in graph.constants:
+        return None
+    name, shape = softmax.inputs[0], graph.shape(shares)
+    if softmax.attributes["axis"] % len(shape) != len(shape) - 1 or graph.user(name) is None:
+        return None
+    name = steps.unscaled(steps.unbiased(name))
+    product = steps.only(name, "MatMul")
+    if product is None or graph.shape(name) != shape or not _is_worth_it(graph, product, node):
+        return None
+    inputs = (*product.inputs, v, steps.bias) if steps.bias else (*product.inputs, v)
+    return replacement([node, *steps.nodes], "Attention", inputs, {"scale": float(steps.scale)})
+
+
+def _is_worth_it(graph: Graph, product: Node, node: Node) -> bool:
+    """Whether there are as many heads in both products, and keys that are computed."""
+    shape = graph.shape(product.output)
+    return product.inputs[1] not in graph.constants and graph.shape(node.output)[:-2] == shape[:-2]
+
+
+MATCHES = (attention,)
