@@ -435,6 +435,20 @@ def test_an_expand_that_broadcasting_does() -> None:
     checked(net.graph(y), "Expand", "Binary")
 
 
+@pytest.mark.parametrize(("axis", "few"), [(0, (7, 1, 1)), (1, (1, 5, 1)), (2, (1, 1, 2))])
+def test_repeated_indices(axis: int, few: tuple[int, ...]) -> None:
+    """Constant indices are kept along the axis only, unless one of them differs."""
+    for differs in (False, True):
+        net = Net((9, 8, 6), (7, 5, 2))
+        indices = np.broadcast_to(net.rng.integers(0, 5, few), (7, 5, 2)).copy()
+        indices[-1, -1, -1] += differs
+        y = net.add("ScatterElements", net.xs[0], net.constant(indices), net.xs[1], axis=axis, reduction="add")
+        graph = net.graph(y)
+        only(graph, "ScatterElements")
+        after = simplified(graph)
+        assert after.shape(after.nodes[0].inputs[1]) == ((7, 5, 2) if differs else few)
+
+
 def test_global_pooling() -> None:
     net = Net((2, 6, 4, 5))
     assert only(net.graph(net.average(net.xs[0], (4, 5), 1)), "Reduce").attributes["function"] == "mean"

@@ -240,6 +240,24 @@ def broadcast(graph: Graph, node: Node) -> Change | None:
     return None
 
 
+@starts_from("ScatterElements")
+def repeated_indices(graph: Graph, node: Node) -> Change | None:
+    """Constant indices that an Expand has repeated: whole rows are updated by one index."""
+    indices = graph.constants.get(node.inputs[1])
+    if indices is None or is_array(indices) or indices.size == 0:
+        return None
+    few = indices
+    for axis, n in enumerate(indices.shape):
+        first = few.take([0], axis)
+        if axis != node.attributes["axis"] and n > 1 and (few == first).all():
+            few = first
+    if few.size == indices.size:
+        return None
+    parameters = Parameters(graph, node.output)
+    inputs = (node.inputs[0], parameters.add("I", few), node.inputs[2])
+    return replacement([node], "ScatterElements", inputs, node.attributes, parameters)
+
+
 @starts_from("AveragePool", "MaxPool")
 def global_pooling(graph: Graph, node: Node) -> Change | None:
     """A pooling whose window is the whole image."""
@@ -276,4 +294,4 @@ def contracted(graph: Graph, node: Node) -> Change | None:
     return replacement([node], "Linear", inputs, node.attributes, parameters, also=(flat,))
 
 
-MATCHES = (joined, part_of_parts, whole_of_parts, broadcast, global_pooling, contracted)
+MATCHES = (joined, part_of_parts, whole_of_parts, broadcast, repeated_indices, global_pooling, contracted)
