@@ -108,6 +108,8 @@ class Batch:
         add("Pad", "x", constant([0, 0, 1, 0, 0, 0, 0, 2]), mode="reflect")
         add("Reshape", add("Transpose", "x", perm=[0, 3, 1, 2]), constant([2, -1]))
         add("Expand", "v", constant([2, 3, 2, 4]))
+        scores = add("Mul", add("MatMul", "x", add("Transpose", "x", perm=[0, 1, 3, 2])), self.constant(np.float32(0.5)))
+        add("MatMul", add("Softmax", scores, axis=-1), "x")
 
     def model(self) -> Model:
         inputs = [
