@@ -60,7 +60,8 @@ static bool is_distinct(const char * function, const struct heads * h)
         const struct level next = levels[least];
         levels[least] = levels[done];
         CHECK(next.count <= 1 || next.stride >= reach,
-              "%s is %zu, expected at least %zu: the heads of dst would have elements in common", next.name, next.stride, reach);
+              "%s is %zu, expected at least %zu: the heads of dst would have elements in common", next.name, next.stride,
+              reach);
         reach += next.count > 1 ? (next.count - 1) * next.stride : 0;
     }
     return true;
@@ -83,9 +84,8 @@ static bool take(const char * function, struct sn_attention * a)
         {"dst", "ldd", "strideD", a->dst, a->rows, a->width, &a->ldd, a->batch, a->strideD, 0}};
     size_t floats;
     for (int i = 0; i < ARRAYS; ++i) {
-        if (i == BIAS && (!a->bias || a->ldb == 0) ? false : !take_step(function, &h[i]))
-            return false;
-        if ((i != BIAS || a->bias) && !count(function, &h[i]))
+        const bool given = i != BIAS || a->bias, shared = i == BIAS && a->ldb == 0; /* one row of the bias for all */
+        if (given && ((!shared && !take_step(function, &h[i])) || !count(function, &h[i])))
             return false;
     }
     CHECK(sn_product(&floats, a->rows, a->columns), "M is %zu and N is %zu, too large for an array", a->rows, a->columns);
