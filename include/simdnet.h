@@ -2375,6 +2375,35 @@ size_t SimdnetRecurrentInternalBufferSize(const void * context);
 void SimdnetRecurrentSetParams(void * context, const float * W, const float * R, const float * bias,
                                const float * peephole);
 
+/* The arguments of SimdnetRecurrentSetQuantizedParams(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetRecurrentQuantizedParams {
+    size_t size;                    /* sizeof(SimdnetRecurrentQuantizedParams)                               */
+    SimdTensorDataType type;        /* of W, R and zeros: SimdTensorData8u or SimdTensorData8i               */
+    SimdBool perColumn;             /* each column has a scale and a zero; otherwise each direction has one  */
+    const void * W;                 /* [directions][input][4][hidden]                                        */
+    const void * R;                 /* [directions][hidden][4][hidden]                                       */
+    const float * scaleW, * scaleR; /* [directions], or [directions][4][hidden] with perColumn               */
+    const void * zeroW, * zeroR;    /* likewise, of `type`; NULL for zeros                                   */
+    const float * bias, * peephole; /* as of SimdnetRecurrentSetParams(); NULL for zeros                     */
+} SimdnetRecurrentQuantizedParams;
+
+/*
+ * Sets weights of bytes, for an LSTM: DynamicQuantizeLSTM of ONNX Runtime. W and R are transposed, compared with those of
+ * SimdnetRecurrentSetParams(), whose weights they replace; gates have the same order. Inputs and states are quantised at run
+ * time as by SimdnetDynamicQuantize(): all that are used of src with one scale and zero, and before each step the states of
+ * those sequences that have it with theirs. A sequence begins, in the reverse direction, with its own last step. With these
+ * scales and zeros s and z,
+ *
+ *   W x = (float)(sum over k of (x(k) - z) * (W(k, j) - zeroW[j])) * (s * scaleW[j])        likewise R h
+ *
+ * where sums are exact or wrap. All else is computed as with floats. So the results of a sequence depend on the others; where
+ * a float is near the middle between two bytes, on the instruction set, since activations do.
+ *
+ * Scales are finite and not below 0. All is copied. It may be called again, or SetParams(), but not while
+ * SimdnetRecurrentCompute() runs. On error the context is unchanged.
+ */
+void SimdnetRecurrentSetQuantizedParams(void * context, const SimdnetRecurrentQuantizedParams * parameters);
+
 /* The arguments of SimdnetRecurrentCompute(). Set all other members to 0, then `size` and what is used. */
 typedef struct SimdnetRecurrentArrays {
     size_t size;            /* sizeof(SimdnetRecurrentArrays)                                     */
@@ -2396,8 +2425,8 @@ typedef struct SimdnetRecurrentArrays {
  * Steps beyond the length of a sequence are not read; their states in dst are 0, and hn and cn are those after its last
  * step. The reverse direction of a sequence begins with its own last step.
  *
- * hn may be h0, and cn may be c0, so that the next call continues; otherwise no result may overlap another array. The bits
- * of a sequence depend neither on the batch nor on the other sequences. Any number of threads may call this function for a
+ * hn may be h0, and cn may be c0, so that the next call continues; otherwise no result may overlap another array. With
+ * weights of floats, the bits of a sequence depend neither on the batch nor on the other sequences. Any number of threads may call this function for a
  * context at a time.
  */
 void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * parameters);

@@ -9,13 +9,28 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from pysimd import calls
-from pysimd._arrays import INT64, NULL, as_float, floats, is_array, is_number, output, plain, pointer, tensor
+from pysimd._arrays import (
+    INT8,
+    INT64,
+    NULL,
+    UINT8,
+    as_float,
+    element_of,
+    floats,
+    is_array,
+    is_number,
+    output,
+    plain,
+    pointer,
+    tensor,
+)
 from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Direction, FloatArray, Floats, Lengths, RecurrentActivation, Shape
 from pysimd.calls import call_struct, create
 from pysimd.context import ShapedContext, SharingContext
 from pysimd.errors import NO_WEIGHTS, StateError, shown
+from pysimd.quantize_linear import SomeBytes
 
 DIRECTIONS = {
     "forward": lib.SimdnetRecurrentForward,
@@ -276,7 +291,15 @@ class LSTM(Recurrent):
         return {"input_forget": self._input_forget}
 
     def set_params(
-        self, weight: Floats, recurrent: Floats, bias: Floats | None = None, peephole: Floats | None = None
+        self,
+        weight: Floats | SomeBytes,
+        recurrent: Floats | SomeBytes,
+        bias: Floats | None = None,
+        peephole: Floats | None = None,
+        weight_scale: Floats | None = None,
+        recurrent_scale: Floats | None = None,
+        weight_zero: SomeBytes | None = None,
+        recurrent_zero: SomeBytes | None = None,
     ) -> None:
         """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
 
@@ -285,12 +308,54 @@ class LSTM(Recurrent):
         bias : float32 (directions, 8 * hidden), that of `weight` and then that of `recurrent`; None for zeros.
         peephole : float32 (directions, 3 * hidden), of the first three gates; None for zeros.
 
+        Weights of bytes, as of DynamicQuantizeLSTM of ONNX Runtime, have scales. They are transposed:
+
+        weight : uint8 or int8 (directions, input, 4 * hidden).
+        recurrent : of the same dtype, (directions, hidden, 4 * hidden).
+        weight_scale, recurrent_scale : float32 (directions,) or (directions, 4 * hidden).
+        weight_zero, recurrent_zero : of the dtype and the shape of weights and scales; None for zeros.
+
+        Inputs and states are quantised in each call: all inputs with one scale, the states of all sequences with one in each
+        step; so the results of a sequence depend on the others.
+
         PyTorch has the gates in another order: ``w.reshape(4, hidden, -1)[[0, 3, 1, 2]].reshape(1, 4 * hidden, -1)`` are the
         numbers of its ``weight_ih_l0`` and ``weight_hh_l0`` in this one, and its biases are reordered likewise. The context
         copies the numbers. Raises TypeError for another dtype, ValueError for another shape.
         """
-        self._set_params(weight, recurrent, bias, peephole)
-        self._given = weight, recurrent, bias, peephole
+        scales, zeros = (weight_scale, recurrent_scale), (weight_zero, recurrent_zero)
+        if (weight_scale is None) != (recurrent_scale is None):
+            raise TypeError("one of weight_scale and recurrent_scale is None, expected both or none")
+        if weight_scale is None:
+            if weight_zero is not None or recurrent_zero is not None:
+                raise TypeError("a zero is given without scales, expected weight_scale and recurrent_scale")
+            self._set_params(weight, recurrent, bias, peephole)
+        else:
+            self._set_bytes(weight, recurrent, bias, peephole, scales, zeros)
+        self._given = (weight, recurrent, bias, peephole, *scales, *zeros)
+
+    def _set_bytes(
+        self, weight: Any, recurrent: Any, bias: Any, peephole: Any, scales: Sequence[Any], zeros: Sequence[Any]
+    ) -> None:
+        handle, columns, directions = self._open(), 4 * self._hidden, self._directions
+        element = element_of(plain(weight, "weight", UINT8), "weight", (UINT8, INT8))
+        given: dict[str, Any] = {
+            "W": tensor(weight, "weight", (directions, self._src_shape[-1], columns), element, element.ctype),
+            "R": tensor(recurrent, "recurrent", (directions, self._hidden, columns), element, element.ctype),
+        }
+        each = any(plain(scale, "weight_scale").ndim == 2 for scale in scales)
+        shape = (directions, columns) if each else (directions,)
+        for side, name, scale, zero in zip("WR", ("weight", "recurrent"), scales, zeros):
+            given[f"scale{side}"] = tensor(scale, f"{name}_scale", shape)
+            if zero is not None:
+                given[f"zero{side}"] = tensor(zero, f"{name}_zero", shape, element, element.ctype)
+        if bias is not None:
+            given["bias"] = tensor(bias, "bias", (directions, 2 * columns))
+        if peephole is not None:
+            given["peephole"] = tensor(peephole, "peephole", (directions, 3 * self._hidden))
+        arguments = ffi.new("SimdnetRecurrentQuantizedParams *", given)
+        arguments.size = ffi.sizeof("SimdnetRecurrentQuantizedParams")
+        arguments.type, arguments.perColumn = element.tensor, each
+        calls.set_params(lib.SimdnetRecurrentSetQuantizedParams, handle, arguments)
 
     def forward(
         self,

@@ -199,7 +199,8 @@ class Arguments:
             return self._keep(ffi.new("SimdConvolutionParameters[]", self._convolutions()))
         if "SimdnetRecurrent" in kind:
             name = kind.replace("const", "").replace("*", "").strip()
-            fields = self._recurrent() if name == "SimdnetRecurrentParameters" else self._recurrent_arrays()
+            drawn = {"SimdnetRecurrentParameters": self._recurrent, "SimdnetRecurrentArrays": self._recurrent_arrays}
+            fields = drawn.get(name, self._recurrent_bytes)()
             return self._keep(ffi.new(f"{name} *", {"size": ffi.sizeof(name), **fields}))
         if "SimdnetResizeParameters" in kind:
             fields = {"size": ffi.sizeof("SimdnetResizeParameters"), **self._resize()}
@@ -295,6 +296,14 @@ class Arguments:
         if random.random() < 0.2:
             p[random.choice(("batch", "channels", "srcH", "srcW", "dstH", "dstW"))] = random.choice(ABSURD)
         return p
+
+    def _recurrent_bytes(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {"type": self._random.choice((2, 3, 3, 99)), "perColumn": self._random.choice((0, 1, 1, 7))}
+        for field in ("W", "R", "zeroW", "zeroR"):
+            fields[field] = self._array("const uint8_t *")
+        for field in ("scaleW", "scaleR", "bias", "peephole"):
+            fields[field] = self._array("const float *")
+        return fields
 
     def _recurrent_arrays(self) -> dict[str, Any]:
         fields: dict[str, Any] = {"src": self._array("const float *"), "dst": self._array("float *")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,83 @@ def test_usual_activations_have_the_same_bits(isa: str, rng: np.random.Generator
     for names in (usual, usual * 2):
         assert np.array_equal(pysimd.lstm(x, w, r, b, p, direction="bidirectional", activations=names), y)
     assert_near(pysimd.lstm(x, w, r, b, p, direction="bidirectional", clip=100), y)
+
+
+def byte_case(rng: np.random.Generator, dtype: Any, direction: str, columns: bool, sizes: Any) -> Any:
+    """x, the arguments of set_params(), and states."""
+    steps, batch, inputs, hidden = sizes
+    directions, limits = 2 if direction == "bidirectional" else 1, np.iinfo(dtype)
+    shape = (directions, 4 * hidden) if columns else (directions,)
+    x = rng.standard_normal((steps, batch, inputs)).astype(np.float32)
+    w, r = (rng.integers(limits.min, limits.max + 1, (directions, n, 4 * hidden)).astype(dtype) for n in (inputs, hidden))
+    sw, sr = (rng.uniform(0.002, 0.01, shape).astype(np.float32) / np.float32(n**0.5) for n in (inputs, hidden))
+    zeros = [
+        rng.integers(limits.min, limits.max + 1, shape).astype(dtype) // 4 + (96 if limits.min == 0 else 0) for _ in "wr"
+    ]
+    bias, peephole = (rng.standard_normal((directions, n * hidden)).astype(np.float32) / 4 for n in (8, 3))
+    states = rng.standard_normal((2, directions, batch, hidden)).astype(np.float32)
+    return x, (w, r, bias, peephole, sw, sr, *(zero.astype(dtype) for zero in zeros)), states
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("columns", [False, True])
+def test_weights_of_bytes(isa: str, rng: np.random.Generator, direction: Any, dtype: Any, columns: bool) -> None:
+    for sizes in SIZES:
+        x, given, (h0, c0) = byte_case(rng, dtype, direction, columns, sizes)
+        w, r, bias, peephole, *terms = given
+        (sw, sr), zeros = ([each.reshape(len(w), -1) for each in pair] for pair in (terms[:2], terms[2:]))
+        lengths = None if sizes[1] == 1 else rng.integers(0, sizes[0] + 1, sizes[1])
+        layer = pysimd.LSTM(x.shape, sizes[-1], direction=direction)
+        layer.set_params(*given)
+        hn, cn = np.empty_like(h0), np.empty_like(c0)
+        y = layer(x, h0, c0, lengths=lengths, hn=hn, cn=cn)
+        expected = reference.byte_lstm(x, w, r, bias, peephole, direction, (sw, sr), zeros, h0, c0, lengths)
+        for actual, wanted in zip((y, hn, cn), expected):
+            near = np.isclose(actual, wanted, BOUND, BOUND)  # but where a state is between two bytes
+            assert near.mean() > 0.7 or np.abs(actual - wanted).max() < 1e-3
+            np.testing.assert_allclose(actual, wanted, atol=0.03)
+        first = pysimd.LSTM((*x.shape[1::-1], x.shape[2]), sizes[-1], direction=direction, batch_first=True)
+        first.share_params(layer)
+        states = [np.ascontiguousarray(s.swapaxes(0, 1)) for s in (h0, c0)]
+        again = first(np.ascontiguousarray(x.swapaxes(0, 1)), *states, lengths=lengths)
+        np.testing.assert_array_equal(again, y.transpose(2, 0, 1, 3))
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(layer))(x), layer(x))
+
+
+def test_weights_of_bytes_of_onnx_runtime(isa: str) -> None:
+    """Its results, of version 1.32, for weights that are made of integers here."""
+    n = np.arange(1 * 3 * 8)
+    w = (n * 37 % 251 - 125).astype(np.int8).reshape(1, 3, 8)
+    r = (n[:16] * 53 % 241 - 120).astype(np.int8).reshape(1, 2, 8)
+    x = ((np.arange(12) * 5 % 13 - 6) / 4).astype(np.float32).reshape(4, 1, 3)
+    bias = ((np.arange(16) * 3 % 7 - 3) / 8).astype(np.float32).reshape(1, 16)
+    layer = pysimd.LSTM(x.shape, 2)
+    layer.set_params(w, r, bias, None, np.array([0.01], np.float32), np.array([0.008], np.float32))
+    expected = [[-0.5215552, 0.4627833], [-0.6526326, 0.1229184], [-0.2742746, 0.0230727], [-0.2265478, -0.1492013]]
+    np.testing.assert_allclose(layer(x)[:, 0, 0], expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({1: np.zeros((1, 2, 8), np.uint8)}, TypeError, "recurrent has dtype uint8, expected int8"),
+        ({0: np.zeros((1, 8, 3), np.int8)}, ValueError, r"weight has shape \(1, 8, 3\), expected \(1, 3, 8\)"),
+        ({4: None}, TypeError, "one of weight_scale and recurrent_scale is None"),
+        ({4: None, 5: None, 6: np.zeros(1, np.int8)}, TypeError, "a zero is given without scales"),
+        ({5: np.ones(2, np.float32)}, ValueError, r"recurrent_scale has shape \(2,\), expected \(1,\)"),
+        ({5: np.full(1, np.inf, np.float32)}, ValueError, r"scaleR\[0\] is inf, expected a finite number"),
+        ({6: np.zeros(1, np.uint8)}, TypeError, "weight_zero has dtype uint8, expected int8"),
+        ({0: np.zeros((1, 3, 8), np.int16)}, TypeError, "weight has dtype int16"),
+    ],
+)
+def test_refusals_of_weights_of_bytes(change: dict[int, Any], error: type[Exception], sentence: str) -> None:
+    one = np.ones(1, np.float32)
+    given: list[Any] = [np.zeros((1, 3, 8), np.int8), np.zeros((1, 2, 8), np.int8), None, None, one, one, None, None]
+    for place, value in change.items():
+        given[place] = value
+    with pytest.raises(error, match=sentence):
+        pysimd.LSTM((4, 1, 3), 2).set_params(*given)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

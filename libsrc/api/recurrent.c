@@ -1,11 +1,13 @@
 #include "ops/recurrent.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "api/call.h"
 #include "api/context.h"
+#include "api/enums.h"
 #include "api/overlap.h"
 #include "api/parameters.h"
 
@@ -53,10 +55,11 @@ static bool share(const char * function, void * context, const void * from)
     return true;
 }
 
+/* Weights of bytes have no such form. */
 static struct sn_block block(const void * context)
 {
     const struct sn_recurrent * r = &((const struct context *)context)->plan;
-    return (struct sn_block){r->packed, sn_recurrent_packed_size(r),
+    return (struct sn_block){r->bytes.used ? NULL : r->packed, sn_recurrent_packed_size(r),
         {(size_t)r->type, r->input, r->hidden, 2 * r->directions + r->linearBeforeReset}, r->peephole};
 }
 
@@ -166,7 +169,7 @@ void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters)
 size_t SimdnetRecurrentInternalBufferSize(const void * context)
 {
     SN_BEGIN();
-    return sn_context_check(context, &kind, __func__) ? ((const struct context *)context)->plan.packedSize : 0;
+    return sn_context_check(context, &kind, __func__) ? sn_recurrent_held(&((const struct context *)context)->plan) : 0;
 }
 
 /* ---- SetParams */
@@ -183,6 +186,44 @@ void SimdnetRecurrentSetParams(void * context, const sn_32f * W, const sn_32f * 
     SN_CHECK(!peephole || plan->type == SN_RECURRENT_LSTM, SN_VOID, "peephole is not NULL, expected NULL for a %s",
              types[plan->type]);
     if (!sn_recurrent_set(plan, &(struct sn_recurrent_given){W, R, bias, peephole}))
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
+}
+
+static bool are_scales(const char * function, const char * name, const sn_32f * scale, size_t count)
+{
+    CHECK(scale, "%s is NULL, expected an array", name);
+    for (size_t i = 0; i < count; ++i)
+        CHECK(scale[i] >= 0 && scale[i] <= FLT_MAX, "%s[%zu] is %g, expected a finite number that is not below 0", name, i,
+              (double)scale[i]);
+    return true;
+}
+
+static bool check_quantized(const char * function, const struct sn_recurrent * r, const SimdnetRecurrentQuantizedParams * q)
+{
+    CHECK(r->type == SN_RECURRENT_LSTM, "the layer is a %s, expected an LSTM", types[r->type]);
+    CHECK(q->type == SimdTensorData8u || q->type == SimdTensorData8i,
+          "type is %s, expected SimdTensorData8u or SimdTensorData8i", SN_NAME(sn_data_types, q->type));
+    CHECK(q->perColumn == SimdFalse || q->perColumn == SimdTrue, "perColumn is %d, expected SimdFalse or SimdTrue",
+          (int)q->perColumn);
+    CHECK(q->W, "W is NULL, expected an array");
+    CHECK(q->R, "R is NULL, expected an array");
+    const size_t scales = r->directions * (q->perColumn ? r->gates * r->hidden : 1);
+    return are_scales(function, "scaleW", q->scaleW, scales) && are_scales(function, "scaleR", q->scaleR, scales);
+}
+
+void SimdnetRecurrentSetQuantizedParams(void * context, const SimdnetRecurrentQuantizedParams * parameters)
+{
+    SN_CALL_OF(context);
+    if (!sn_context_check(context, &kind, __func__) || !sn_is_known(__func__, parameters, sizeof(*parameters)))
+        return;
+    struct sn_recurrent * plan = &((struct context *)context)->plan;
+    const SimdnetRecurrentQuantizedParams * q = parameters;
+    if (!check_quantized(__func__, plan, q))
+        return;
+    const struct sn_recurrent_given_bytes given = {.W = q->W, .R = q->R, .zeroW = q->zeroW, .zeroR = q->zeroR,
+        .scaleW = q->scaleW, .scaleR = q->scaleR, .bias = q->bias, .peephole = q->peephole,
+        .with_sign = q->type == SimdTensorData8i, .perColumn = q->perColumn == SimdTrue};
+    if (!sn_recurrent_bytes_set(plan, &given))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
 }
 
@@ -232,9 +273,10 @@ void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * para
     }
     if (!check_arrays(__func__, plan, q) || !is_apart(__func__, plan, q))
         return;
-    void * work = sn_scratch(plan->workSize);
+    const size_t bytes = sn_recurrent_work(plan);
+    void * work = sn_scratch(bytes);
     if (!work) {
-        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer of %zu bytes", plan->workSize);
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer of %zu bytes", bytes);
         return;
     }
     const struct sn_recurrent_arrays a = {q->src, q->h0, q->c0, q->lengths, q->dst, q->hn, q->cn};

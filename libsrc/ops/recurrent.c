@@ -174,13 +174,26 @@ bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given *
     return true;
 }
 
+/* A matrix that has none yet. */
+static void share_matrix(struct sn_quantized_matrix * q, const struct sn_quantized_matrix * from)
+{
+    *q = *from;
+    q->packed = NULL; /* which is shared, not copied */
+    sn_quantized_matrix_share(q, from);
+}
+
 void sn_recurrent_share(struct sn_recurrent * r, const struct sn_recurrent * from)
 {
-    const struct sn_recurrent before = *r;
+    struct sn_recurrent before = *r;
     r->packed = from->borrowed ? from->packed : sn_arena_share(from->packed);
     r->packedSize = 0;
     r->borrowed = from->borrowed;
     r->peephole = from->peephole;
+    r->bytes = (struct sn_recurrent_bytes){.used = from->bytes.used, .perColumn = from->bytes.perColumn};
+    for (size_t d = 0; from->bytes.used && d < r->directions; ++d) {
+        share_matrix(&r->bytes.W[d], &from->bytes.W[d]);
+        share_matrix(&r->bytes.R[d], &from->bytes.R[d]);
+    }
     sn_recurrent_free(&before);
 }
 
@@ -195,10 +208,19 @@ void sn_recurrent_borrow(struct sn_recurrent * r, void * packed, bool peephole)
     r->peephole = peephole;
 }
 
-void sn_recurrent_free(const struct sn_recurrent * r)
+void sn_recurrent_free(struct sn_recurrent * r)
 {
     if (!r->borrowed)
         sn_arena_free(r->packed);
+    sn_recurrent_bytes_free(r);
+}
+
+size_t sn_recurrent_held(const struct sn_recurrent * r)
+{
+    size_t held = r->packedSize;
+    for (size_t d = 0; r->bytes.used && d < r->directions; ++d)
+        held += r->bytes.W[d].size + r->bytes.R[d].size;
+    return held;
 }
 
 /* ---- some sequences in one direction */
@@ -215,32 +237,22 @@ struct side {
 };
 
 /* The length of sequence `row` of these. */
-static size_t length_of(const struct side * s, size_t row)
-{
-    return s->a->lengths ? s->a->lengths[s->first + row] : s->r->steps;
-}
+static size_t length_of(const struct side * s, size_t row) { return sn_recurrent_length(s->r, s->a, s->first + row); }
 
 /* The first element of a sequence's state in h0, c0, hn, cn. */
 static size_t state_at(const struct side * s, size_t row)
 {
-    const struct sn_recurrent * r = s->r;
-    const size_t b = s->first + row;
-    return (r->batchFirst ? b * r->directions + s->direction : s->direction * r->batch + b) * r->hidden;
+    return sn_recurrent_state_at(s->r, s->direction, s->first + row);
 }
 
 static const sn_32f * src_at(const struct side * s, size_t row, size_t step)
 {
-    const struct sn_recurrent * r = s->r;
-    const size_t b = s->first + row;
-    return s->a->src + (r->batchFirst ? b * r->steps + step : step * r->batch + b) * r->input;
+    return s->a->src + sn_recurrent_src_at(s->r, s->first + row, step);
 }
 
 static sn_32f * dst_at(const struct side * s, size_t row, size_t step)
 {
-    const struct sn_recurrent * r = s->r;
-    const size_t b = s->first + row;
-    return s->a->dst + (r->batchFirst ? (b * r->steps + step) * r->directions + s->direction
-                                      : (step * r->directions + s->direction) * r->batch + b) * r->hidden;
+    return s->a->dst + sn_recurrent_dst_at(s->r, s->direction, s->first + row, step);
 }
 
 /* The number of the step, in the order of computation, with which a sequence begins. */
@@ -401,9 +413,15 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
+size_t sn_recurrent_work(const struct sn_recurrent * r) { return r->bytes.used ? sn_recurrent_bytes_work(r) : r->workSize; }
+
 /* Each range of units reads R in each step: there are as few ranges as threads. */
 void sn_recurrent_compute(const struct sn_recurrent * r, const struct sn_recurrent_arrays * a, void * work)
 {
+    if (r->bytes.used) {
+        sn_recurrent_bytes_compute(r, a, work);
+        return;
+    }
     const struct job job = {r, a};
     const size_t units = r->directions * r->batch;
     const double columns = (double)units * (double)(r->gates * r->hidden) * (double)r->steps;

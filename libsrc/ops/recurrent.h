@@ -3,9 +3,17 @@
 #define SN_OPS_RECURRENT_H
 
 #include "contract/table.h"
+#include "ops/bytes/quantized_gemm.h"
 
 enum sn_recurrent_type { SN_RECURRENT_LSTM, SN_RECURRENT_GRU, SN_RECURRENT_RNN };
 enum sn_recurrent_direction { SN_RECURRENT_FORWARD, SN_RECURRENT_REVERSE, SN_RECURRENT_BIDIRECTIONAL };
+
+/* Weights of bytes: a matrix for each direction, with scales and zeros of one or of each column. */
+struct sn_recurrent_bytes {
+    bool used; /* the layer has them, not floats */
+    bool perColumn;
+    struct sn_quantized_matrix W[2], R[2];
+};
 
 struct sn_recurrent {
     const struct sn_table * table;
@@ -24,11 +32,19 @@ struct sn_recurrent {
     size_t packedSize;        /* bytes of them that are not shared */
     bool borrowed;            /* whether they are in memory of the caller */
     bool peephole;            /* they include those of an LSTM */
+    struct sn_recurrent_bytes bytes;
 };
 
 /* The parameters, as in SimdnetRecurrentSetParams(). */
 struct sn_recurrent_given {
     const sn_32f * W, * R, * bias, * peephole;
+};
+
+/* As in SimdnetRecurrentSetQuantizedParams(). */
+struct sn_recurrent_given_bytes {
+    const uint8_t * W, * R, * zeroW, * zeroR;
+    const sn_32f * scaleW, * scaleR, * bias, * peephole;
+    bool with_sign, perColumn;
 };
 
 /* The arrays, as in SimdnetRecurrentCompute(). */
@@ -60,9 +76,41 @@ void sn_recurrent_share(struct sn_recurrent * r, const struct sn_recurrent * fro
 size_t sn_recurrent_packed_size(const struct sn_recurrent * r);
 void sn_recurrent_borrow(struct sn_recurrent * r, void * packed, bool peephole);
 
-void sn_recurrent_free(const struct sn_recurrent * r);
+void sn_recurrent_free(struct sn_recurrent * r);
 
-/* `work` has workSize bytes. */
+/* The bytes that the parameters take, unless they are shared. */
+size_t sn_recurrent_held(const struct sn_recurrent * r);
+
+/* The first value of a step of a sequence in src, in dst, and in an array of states. */
+static inline size_t sn_recurrent_src_at(const struct sn_recurrent * r, size_t sequence, size_t step)
+{
+    return (r->batchFirst ? sequence * r->steps + step : step * r->batch + sequence) * r->input;
+}
+
+static inline size_t sn_recurrent_dst_at(const struct sn_recurrent * r, size_t direction, size_t sequence, size_t step)
+{
+    return (r->batchFirst ? (sequence * r->steps + step) * r->directions + direction
+                          : (step * r->directions + direction) * r->batch + sequence) * r->hidden;
+}
+
+static inline size_t sn_recurrent_state_at(const struct sn_recurrent * r, size_t direction, size_t sequence)
+{
+    return (r->batchFirst ? sequence * r->directions + direction : direction * r->batch + sequence) * r->hidden;
+}
+
+static inline size_t sn_recurrent_length(const struct sn_recurrent * r, const struct sn_recurrent_arrays * a, size_t sequence)
+{
+    return a->lengths ? a->lengths[sequence] : r->steps;
+}
+
+/* ---- weights of bytes: ops/recurrent_bytes.c; false if there is no memory, or an array is too large */
+bool sn_recurrent_bytes_set(struct sn_recurrent * r, const struct sn_recurrent_given_bytes * given);
+void sn_recurrent_bytes_free(struct sn_recurrent * r);
+void sn_recurrent_bytes_compute(const struct sn_recurrent * r, const struct sn_recurrent_arrays * a, void * work);
+size_t sn_recurrent_bytes_work(const struct sn_recurrent * r);
+
+/* The bytes of `work` for a call; and the call. */
+size_t sn_recurrent_work(const struct sn_recurrent * r);
 void sn_recurrent_compute(const struct sn_recurrent * r, const struct sn_recurrent_arrays * a, void * work);
 
 #endif

@@ -220,9 +220,35 @@ def recurrent(kind: int, places: int, a: Attributes, x: Operands, y: Operands) -
     kind : an enumerator of SimdnetRecurrentType.
     places : the activations of a direction.
     """
+    create, call = _recurrent_calls(kind, places, a, x, y)
+    weights = [_values(each) for each in given((*x[1:4], *x[7:8]), 4)]
+    made = Made(create, Call("SimdnetRecurrentSetParams", (OWN, *weights)))
+    return Steps((call,) if y[0].size else (), made)
+
+
+def byte_lstm(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """ByteLstm."""
+    x = given(x, 12)
+    weight, hidden_weight, bias, peephole, of_weight, of_hidden, zero, hidden_zero = map(_values, (*x[1:4], *x[7:]))
+    create, call = _recurrent_calls(lib.SimdnetRecurrentLstm, 3, a, x[:8], y)
+    columns = 4 * a["hidden"]
+    each = any(scale.shape[-1] == columns for scale in (of_weight, of_hidden))
+    scales = {"scaleW": of_weight, "scaleR": of_hidden, "zeroW": zero, "zeroR": hidden_zero}
+    members: dict[str, Any] = {"type": tensor_type(weight.dtype), "perColumn": each, "W": weight, "R": hidden_weight}
+    members |= {"bias": bias, "peephole": peephole}
+    for name, values in scales.items():
+        if values is not None:
+            shape = (len(values), columns if each else 1)
+            members[name] = np.ascontiguousarray(np.broadcast_to(values.reshape(len(values), -1), shape))
+    params = Call("SimdnetRecurrentSetQuantizedParams", (OWN, Struct("SimdnetRecurrentQuantizedParams", members)))
+    return Steps((call,) if y[0].size else (), Made(create, params))
+
+
+def _recurrent_calls(kind: int, places: int, a: Attributes, x: Operands, y: Operands) -> tuple[Call, Call]:
+    """What creates a context, and what computes with it."""
     from pysimd.recurrent import DIRECTIONS, activations_of  # here, as few models need it
 
-    src, weight, hidden_weight, bias, lengths, h0, c0, peephole = given(x, 8)
+    src, _, _, _, lengths, h0, c0, _ = given(x, 8)
     directions = 2 if a["direction"] == "bidirectional" else 1
     steps, batch, size = src.shape if not a["batch_first"] else (src.shape[1], src.shape[0], src.shape[2])
     members = {
@@ -239,11 +265,8 @@ def recurrent(kind: int, places: int, a: Attributes, x: Operands, y: Operands) -
         **_activations(activations_of(a.get("activations"), places, directions), places),
     }
     create = Call("SimdnetRecurrentInit", (Struct("SimdnetRecurrentParameters", members),))
-    weights = [_values(each) for each in (weight, hidden_weight, bias, peephole)]
-    made = Made(create, Call("SimdnetRecurrentSetParams", (OWN, *weights)))
     arrays = {"src": src, "h0": h0, "c0": c0, "lengths": lengths, "dst": y[0], "hn": y[1], "cn": given(y, 3)[2]}
-    call = Call("SimdnetRecurrentCompute", (OWN, Struct("SimdnetRecurrentArrays", arrays)))
-    return Steps((call,) if batch else (), made)
+    return create, Call("SimdnetRecurrentCompute", (OWN, Struct("SimdnetRecurrentArrays", arrays)))
 
 
 def _activations(chosen: Sequence[Any] | None, places: int) -> dict[str, Any]:

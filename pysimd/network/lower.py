@@ -519,6 +519,7 @@ def _recurrent(kind: int, places: int) -> Callable[[Attributes, Operands, Operan
 
 #: Operators whose constants a context packs.
 _WEIGHTED: Mapping[str, Any] = {
+    "ByteLstm": layers.byte_lstm,
     "Conv": layers.convolution,
     "ConvTranspose": layers.deconvolution,
     "Gru": _recurrent(lib.SimdnetRecurrentGru, 2),

@@ -44,6 +44,9 @@ in capitals are constants::
     RoiAlign(x, regions, images)  size, scale, ratio, mode, half_pixel: as of pysimd.roi_align; images are int64
     Lstm(x, W, R, [B], [lengths], [h0], [c0], [P]) -> y, hn, cn
                                   hidden, direction, batch_first; [input_forget]
+    ByteLstm(x, W, R, [B], [lengths], [h0], [c0], [P], S1, S2, [Z1], [Z2]) -> y, hn, cn
+                                  likewise, with weights of bytes, as DynamicQuantizeLSTM: W (directions, input, 4 hidden),
+                                  R (directions, hidden, 4 hidden); scales and zeros (directions, 1 or 4 hidden)
     Gru(x, W, R, [B], [lengths], [h0]) -> y, hn
                                   hidden, direction, batch_first, linear_before_reset
     Rnn(x, W, R, [B], [lengths], [h0]) -> y, hn
@@ -145,6 +148,7 @@ def types_of(operator: str, inputs: Sequence[Type], attributes: Attributes) -> t
 
 #: The places of inputs that must be constants, those in capitals: they are read when a graph is prepared.
 _CONSTANT: Mapping[str, Sequence[int]] = {
+    "ByteLstm": (1, 2, 3, 7, 8, 9, 10, 11),
     "ChannelNorm": (1, 2),
     "Conv": (1, 2),
     "ConvTranspose": (1, 2),
@@ -542,6 +546,7 @@ def _dequantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type
 _RULES: dict[str, _Rule] = {
     "AveragePool": _pool,
     "Binary": _binary,
+    "ByteLstm": _recurrent,
     "ByteProduct": _byte_product,
     "PackedProduct": _packed_product,
     "QuantizedPool": _quantized_pool,

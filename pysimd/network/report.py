@@ -154,6 +154,7 @@ def _of_recurrent(graph: Graph, node: Node) -> int:
 
 _COUNTS = {
     "Attention": _of_attention,
+    "ByteLstm": _of_recurrent,
     "ByteProduct": _of_matmul,
     "PackedProduct": _of_linear,
     "Conv": _of_convolution,

@@ -333,6 +333,22 @@ static void resizer(void)
     SimdRelease(context);
 }
 
+/* Weights of bytes. */
+static void set_bytes(void * context, const SimdnetRecurrentParameters * p, const float * bias, const float * peephole)
+{
+    const size_t directions = p->direction == SimdnetRecurrentBidirectional ? 2 : 1;
+    SimdnetRecurrentQuantizedParams q = {.size = sizeof(q), .bias = bias, .peephole = peephole};
+    q.type = fuzz_chance() ? SimdTensorData8u : SimdTensorData8i, q.perColumn = (SimdBool)fuzz_enum(2);
+    const size_t scales = q.perColumn == SimdFalse ? directions : CELLS(directions, 4, p->hidden);
+    q.W = fuzz_in(U8, CELLS(directions, p->input, 4, p->hidden));
+    q.R = fuzz_in(U8, CELLS(directions, p->hidden, 4, p->hidden));
+    q.scaleW = fuzz_in(F32, scales), q.scaleR = fuzz_in(F32, scales);
+    q.zeroW = fuzz_chance() ? fuzz_in(U8, scales) : NULL;
+    q.zeroR = fuzz_chance() ? fuzz_in(U8, scales) : NULL;
+    if (fuzz_possible())
+        CALL(SimdnetRecurrentSetQuantizedParams, context, &q);
+}
+
 static void recurrent(void)
 {
     static const size_t lengths_of[] = {1, 0, 3, 2, 5, 1};
@@ -359,6 +375,8 @@ static void recurrent(void)
     const float * peephole = fuzz_chance() ? fuzz_in(F32, CELLS(directions, 3, p.hidden)) : NULL;
     if (fuzz_possible() && fuzz_byte() < 250)
         CALL(SimdnetRecurrentSetParams, context, W, R, bias, peephole);
+    if (fuzz_byte() < 64)
+        set_bytes(context, &p, bias, peephole);
     SimdnetRecurrentArrays a = {.size = sizeof(a)};
     const uint8_t which = fuzz_byte();
     a.src = fuzz_in(F32, CELLS(p.steps, p.batch, p.input));

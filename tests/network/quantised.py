@@ -13,8 +13,8 @@ from support import Array
 F = np.float32
 #: The operators of com.microsoft that test_quantised.py has.
 MICROSOFT = (
-    "DequantizeLinear", "DynamicQuantizeMatMul", "EmbedLayerNormalization", "GatherBlockQuantized", "MatMulIntegerToFloat",
-    "MatMulNBits", "QAttention", "QEmbedLayerNormalization", "QGemm", "QLinearAdd",
+    "DequantizeLinear", "DynamicQuantizeLSTM", "DynamicQuantizeMatMul", "EmbedLayerNormalization", "GatherBlockQuantized",
+    "MatMulIntegerToFloat", "MatMulNBits", "QAttention", "QEmbedLayerNormalization", "QGemm", "QLinearAdd",
     "QLinearAveragePool", "QLinearConcat", "QLinearConv", "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul",
     "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere", "QuantizeLinear",
 )  # fmt: skip

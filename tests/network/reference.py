@@ -211,6 +211,13 @@ def _lstm(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
     return _turned(formulas.lstm(src, w, r, b, p, a["direction"], h0, c0, lengths, **more), a["batch_first"])
 
 
+def _byte_lstm(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
+    src, w, r, b, lengths, h0, c0, p, *terms = (*x, *[None] * 12)[:12]
+    src, h0, c0 = _states((src, h0, c0), a)
+    found = formulas.byte_lstm(src, w, r, b, p, a["direction"], terms[:2], terms[2:], h0, c0, lengths)
+    return _turned(found, a["batch_first"])
+
+
 def _gru(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
     src, w, r, b, lengths, h0 = (*x, *[None] * 6)[:6]
     src, h0 = _states((src, h0), a)
@@ -466,6 +473,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "GridSample": lambda x, a: formulas.grid_sample(
         x[0].astype(np.float32), x[1].astype(np.float32), a["mode"], a["padding_mode"], a["align_corners"]
     )[0],
+    "ByteLstm": _byte_lstm,
     "Gru": _gru,
     "Host": _host,
     "L2Norm": _l2_norm,

@@ -14,7 +14,7 @@ from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.source import Source, SourceNode, Value
-from support import Array
+from support import Array, reference
 
 F = np.float32
 PAIRS = list(product(("uint8", "int8"), repeat=2))
@@ -280,6 +280,30 @@ def test_quantized_gemm(pair: tuple[str, str]) -> None:
             assert_bits(actual, formulas.to_float(sums, scale, sb))
         for actual in both([node("QGemm", f"{names} sy zy", **options)], {**given, "sy": sy, "zy": zy}):
             assert_bits(actual, formulas.requantize(sums, formulas.factor(scale, sb, sy), zy, pair[0]))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+def test_lstm_of_bytes(dtype: str, direction: Any) -> None:
+    rng, count = np.random.default_rng(11), 2 if direction == "bidirectional" else 1
+    options: dict[str, Any] = {"hidden_size": 5, "direction": direction, "domain": "com.microsoft"}
+    for shape, terms in (((count,), 6), ((count, 20), 8)):
+        x, bias = rng.normal(0, 1, (6, 2, 3)).astype(F), rng.normal(0, 0.3, (count, 40)).astype(F)
+        w, r = (random_bytes(rng, dtype, count, n, 20) for n in (3, 5))
+        sw, sr = (rng.uniform(0.001, 0.004, shape).astype(F) for _ in range(2))
+        zw, zr = (random_bytes(rng, dtype, *shape) for _ in range(2))
+        state = rng.normal(0, 0.5, (count, 2, 5)).astype(F)
+        weights = {"w": w, "r": r, "b": bias, "sw": sw, "sr": sr, "zw": zw, "zr": zr}
+        zeros = "zw sr zr" if terms == 8 else "- sr"
+        given = {"x": x, "n": np.array([6, 4], np.int32), "h": state, "c": state}
+        nodes = [node("DynamicQuantizeLSTM", f"x w r b n h c - sw {zeros}", "y hn cn", **options)]
+        actual = run(nodes, given, weights, "y hn cn")
+        scale, zero = [sw.reshape(count, -1), sr.reshape(count, -1)], [zw, zr] if terms == 8 else [None, None]
+        expected = reference.byte_lstm(x, w, r, bias, None, direction, scale, zero, state, state, given["n"])
+        for one, wanted in zip(actual, expected):
+            np.testing.assert_allclose(one, wanted, 1e-5, 2e-2)
+    with pytest.raises(UnsupportedModel, match="the scale of W is float32 of shape"):
+        run(nodes, given, weights | {"sw": np.ones(3, F)}, "y hn cn")
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])

@@ -388,17 +388,32 @@ static bool is_quick(const struct sn_quantized_gemm * g)
     return !zeros && !g->perRow;
 }
 
-static bool multiply(struct job * job)
+/* Bytes of memory: for a panel, for a row of ones, for a copy of A, and in all, with sums of rows. */
+struct space {
+    size_t bytes, ones, a, all;
+};
+
+static struct space space_of(const struct job * job)
+{
+    const size_t M = job->g.M, rows = job->quick ? 0 : sn_min(ROWS, M), sums = rows * job->m.tile->columns * sizeof(int32_t);
+    struct space s = {.bytes = sn_align((job->packed ? 0 : step_of(&job->m)) + sizeof(struct columns) + sums, SN_ALIGN)};
+    s.ones = job->packed ? 0 : pitch_of(&job->m);
+    s.a = is_ready(job) ? 0 : sn_align(M * job->pitch, SN_ALIGN);
+    s.all = s.bytes + s.ones + s.a + (job->quick ? 0 : M * sizeof(int32_t));
+    return s;
+}
+
+/* With memory of the caller, or of the thread if that is NULL. */
+static bool multiply(struct job * job, uint8_t * work)
 {
     const struct sn_quantized_gemm * g = &job->g;
     const struct sn_dot_tile * tile = job->m.tile;
     job->quick = is_quick(g);
     job->pitch = job->m.groups * 4;
-    const size_t rows = job->quick ? 0 : sn_min(ROWS, g->M);
-    const size_t part = (job->packed ? 0 : step_of(&job->m)) + sizeof(struct columns) + rows * tile->columns * sizeof(int32_t);
-    const size_t bytes = sn_align(part, SN_ALIGN), a = is_ready(job) ? 0 : sn_align(g->M * job->pitch, SN_ALIGN);
-    const size_t ones = job->packed ? 0 : pitch_of(&job->m);
-    uint8_t * work = sn_scratch(bytes + ones + a + (job->quick ? 0 : g->M * sizeof(int32_t)));
+    const struct space space = space_of(job);
+    const size_t bytes = space.bytes, ones = space.ones, a = space.a;
+    if (!work)
+        work = sn_scratch(space.all);
     if (!work)
         return false;
     job->sumA = job->quick ? NULL : (void *)(work + bytes + ones + a);
@@ -435,7 +450,7 @@ bool sn_quantized_gemm(const struct sn_quantized_gemm * given, const struct sn_q
         job.m = matrix_of(table, g->B, g->N, g->K, g->signedB, g->transposed);
         if (plain)
             table->quantized_gemm.plain(g);
-        else if (!multiply(&job))
+        else if (!multiply(&job, NULL))
             return false; /* only the first one, since memory is kept */
         g->A += strideA;
         g->B += strideB;
@@ -444,4 +459,29 @@ bool sn_quantized_gemm(const struct sn_quantized_gemm * given, const struct sn_q
         g->scaleA += g->perRow && g->scaleA ? g->M : 0;
     }
     return true;
+}
+
+static struct job job_of(const struct sn_quantized_gemm * g, const struct sn_quantized_matrix * q)
+{
+    return (struct job){.m = matrix_of(q->table, q->packed, q->N, q->K, q->with_sign, q->transposed), .g = *g,
+        .packed = q->packed};
+}
+
+size_t sn_quantized_matrix_work(const struct sn_quantized_matrix * matrix, size_t M)
+{
+    const struct sn_quantized_gemm g = {.M = M, .N = matrix->N, .K = matrix->K, .signedA = true};
+    struct job job = job_of(&g, matrix);
+    job.pitch = job.m.groups * 4;
+    return job.m.tile->run ? space_of(&job).all : 0;
+}
+
+void sn_quantized_matrix_multiply(const struct sn_quantized_gemm * g, const struct sn_quantized_matrix * matrix, void * work)
+{
+    struct job job = job_of(g, matrix);
+    job.g.B = matrix->packed;
+    job.g.transposed = matrix->transposed;
+    if (job.m.tile->run && g->K != 0)
+        multiply(&job, work);
+    else
+        matrix->table->quantized_gemm.plain(&job.g);
 }

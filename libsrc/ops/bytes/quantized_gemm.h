@@ -25,6 +25,11 @@ void sn_quantized_matrix_borrow(struct sn_quantized_matrix * q, void * packed, b
 
 void sn_quantized_matrix_free(const struct sn_quantized_matrix * q);
 
+/* A product of M rows, at least 1, and the matrix, with `work` of so many bytes, aligned to SN_ALIGN, instead of sn_scratch():
+ * for callers that have their own arrays there. B of the product is not used. */
+size_t sn_quantized_matrix_work(const struct sn_quantized_matrix * matrix, size_t M);
+void sn_quantized_matrix_multiply(const struct sn_quantized_gemm * g, const struct sn_quantized_matrix * matrix, void * work);
+
 /* `batch` products; bytes from the matrices of one to those of the next, except C and the values of rows, which are dense. M
  * and N are at least 1. With `matrix`, that is B, and strideB is 0. False, with C unchanged, if there is no memory for a
  * buffer. */

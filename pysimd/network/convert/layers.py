@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, prod
 from typing import Any
 
@@ -187,8 +187,13 @@ def _activations(c: Conversion, usual: Sequence[str], count: int) -> dict[str, o
     return {"activations": tuple(found)}
 
 
-def _recurrent(c: Conversion, usual: Sequence[str], gates: int) -> tuple[dict[str, object], list[str]]:
-    """The attributes of a recurrent layer, and its inputs up to the states."""
+def _recurrent(
+    c: Conversion, usual: Sequence[str], gates: int, of: Callable[[Array], Array] = float32_of
+) -> tuple[dict[str, object], list[str]]:
+    """The attributes of a recurrent layer, and its inputs up to the states.
+
+    of : takes the weights; those that are not of floats are transposed.
+    """
     direction = c.option("direction", "forward", ("forward", "reverse", "bidirectional"))
     count = 2 if direction == "bidirectional" else 1
     more = _activations(c, usual, count)
@@ -197,9 +202,11 @@ def _recurrent(c: Conversion, usual: Sequence[str], gates: int) -> tuple[dict[st
         raise Unsupported(f"clip is {clip}, expected a finite number of at least 0")
     if clip:
         more["clip"] = clip
-    weight, recurrent = (float32_of(c.known(i, what)) for i, what in ((1, "the weight"), (2, "the recurrent weight")))
-    hidden = recurrent.shape[-1]
-    if recurrent.shape != (count, gates * hidden, hidden) or weight.shape[:2] != (count, gates * hidden):
+    weight, recurrent = (of(c.known(i, what)) for i, what in ((1, "the weight"), (2, "the recurrent weight")))
+    columns = -1 if of is not float32_of else 1
+    hidden = recurrent.shape[-columns]
+    shapes = recurrent.shape, (*weight.shape[:1], weight.shape[columns])
+    if len(weight.shape) != 3 or shapes != ((count, *(gates * hidden, hidden)[::columns]), (count, gates * hidden)):
         raise Unsupported(f"the weights have shapes {weight.shape} and {recurrent.shape}")
     first = c.flag("layout")
     bias = c.constant(c.known(3, "the bias")) if c.has(3) else ""
@@ -228,13 +235,42 @@ def _state(c: Conversion, i: int) -> str:
 @converts("LSTM", any_type=True)
 def _lstm(c: Conversion, node: SourceNode) -> None:
     options, inputs = _recurrent(c, ("Sigmoid", "Tanh", "Tanh"), 4)
+    c.give(*c.add_all("Lstm", *inputs, *_of_lstm(c, options), **options))
+
+
+def _of_lstm(c: Conversion, options: dict[str, object]) -> list[str]:
+    """Its inputs behind those of all recurrent layers; its own attribute."""
     if c.flag("input_forget"):
         options["input_forget"] = True
-    if not c.has(7) or c.is_known(7):
-        peephole = c.constant(c.known(7)) if c.has(7) and c.known(7).any() else ""
-    else:
+    if c.has(7) and not c.is_known(7):
         raise Unsupported("the peephole weights are computed at run time")
-    c.give(*c.add_all("Lstm", *inputs, _state(c, 5), _state(c, 6), peephole, **options))
+    peephole = c.constant(c.known(7)) if c.has(7) and c.known(7).any() else ""
+    return [_state(c, 5), _state(c, 6), peephole]
+
+
+@converts("com.microsoft.DynamicQuantizeLSTM", any_type=True)
+def _lstm_of_bytes(c: Conversion, node: SourceNode) -> None:
+    options, inputs = _recurrent(c, ("Sigmoid", "Tanh", "Tanh"), 4, _bytes_of)
+    directions, _, columns = c.known(1).shape
+    terms = []
+    for i, what in ((8, "the scale of W"), (10, "the scale of R"), (9, "the zero point of W"), (11, "the zero point of R")):
+        if i in (9, 11) and not c.has(i):
+            terms.append("")
+            continue
+        values = c.known(i, what)
+        expected = c.known(1).dtype if i in (9, 11) else np.dtype(np.float32)
+        if values.size not in (directions, directions * columns) or values.dtype != expected:
+            raise Unsupported(
+                f"{what} is {values.dtype} of shape {values.shape}, expected {expected} of each direction or column"
+            )
+        terms.append(c.constant(values.reshape(directions, -1)))
+    c.give(*c.add_all("ByteLstm", *inputs, *_of_lstm(c, options), *terms, **options))
+
+
+def _bytes_of(weight: Array) -> Array:
+    if weight.dtype not in (np.uint8, np.int8):
+        raise Unsupported(f"a weight has type {weight.dtype}, supported are uint8 and int8")
+    return weight
 
 
 @converts("GRU", any_type=True)

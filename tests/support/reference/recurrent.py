@@ -149,3 +149,49 @@ def rnn(
         return [functions[d][0](w @ x + r @ states[0] + b.sum(0))]
 
     return _recurrent(x, w, r, b, direction, [h0], lengths, cell)
+
+
+# ---- with weights of bytes
+
+
+def _as_bytes(x: Array) -> tuple[Array, Any]:
+    """The bytes of a dynamic quantisation, less their zero, and the scale."""
+    f = np.float32
+    most, least = f(max(0, x.max(initial=0))), f(min(0, x.min(initial=0)))
+    scale = f(f(most - least) / f(255)) or f(1)
+    zero = np.rint(np.clip(f(0) - f(least / scale), 0, 255))
+    return (np.clip(np.rint(x / scale) + zero, 0, 255) - zero).astype(np.int64), scale
+
+
+def _byte_product(x: Array, w: Array, scale: Array, zero: Any) -> Array:
+    q, own = _as_bytes(x)
+    sums = q @ (w.astype(np.int64) - (0 if zero is None else zero.astype(np.int64)))
+    return np.asarray(sums.astype(np.int32).astype(np.float32) * (own * scale))
+
+
+def byte_lstm(
+    x: Array, w: Array, r: Array, b: Any, p: Any, direction: str, scales: Any, zeros: Any, h0: Any, c0: Any, lengths: Any
+) -> tuple[Array, ...]:
+    """(Y, Y_h, Y_c) of DynamicQuantizeLSTM; scales and zeros : of W and R, (directions, 1 or 4 * hidden)."""
+    (steps, batch, _), (count, hidden, columns) = x.shape, r.shape
+    lengths = np.full(batch, steps) if lengths is None else lengths
+    x = np.where((np.arange(steps)[:, None] < lengths)[..., None], x, np.float32(0)).astype(np.float32)
+    y = np.zeros((steps, count, batch, hidden), np.float32)
+    states = [np.zeros((count, batch, hidden), np.float32) if s is None else s.astype(np.float32) for s in (h0, c0)]
+    for d in range(count):
+        (zw, zr), peephole = (None if z is None else z[d] for z in zeros), np.zeros((3, hidden)) if p is None else p[d]
+        h, c = (s[d].copy() for s in states)
+        products = _byte_product(x, w[d], scales[0][d], zw) + (0 if b is None else b[d, :columns])
+        for i in range(lengths.max(initial=0)):
+            has = i < lengths
+            sums = _byte_product(np.where(has[:, None], h, np.float32(0)), r[d], scales[1][d], zr)
+            sums = sums + (0 if b is None else b[d, columns:])
+            for k in np.flatnonzero(has):
+                at = lengths[k] - 1 - i if d or direction == "reverse" else i
+                gates = np.split(products[at, k] + sums[k], 4)
+                p_i, p_o, p_f = np.reshape(peephole, (3, hidden))
+                f = _sigmoid(gates[2] + p_f * c[k])
+                c[k] = f * c[k] + _sigmoid(gates[0] + p_i * c[k]) * np.tanh(gates[3])
+                h[k] = y[at, d, k] = _sigmoid(gates[1] + p_o * c[k]) * np.tanh(c[k])
+        states[0][d], states[1][d] = h, c
+    return y, *states
