@@ -2613,6 +2613,7 @@ typedef struct SimdnetGemmNBitsParameters {
     const uint8_t * zero;    /* N rows of blocks * bits / 8 bytes, rounded up; NULL means 2^(bits - 1) everywhere    */
     const float * bias;      /* N floats, or NULL                                                                    */
     float * dst;             /* M rows of N floats                                                                   */
+    SimdBool quantised;      /* src is quantised in blocks: faster, with an error of up to 1 / 254 of a block's size */
 } SimdnetGemmNBitsParameters;
 
 /*
@@ -2621,10 +2622,18 @@ typedef struct SimdnetGemmNBitsParameters {
  *   dst(i, j) = bias[j] + sum over k of src(i, k) * (q(j, k) - zero(j, b)) * scale(j, b)
  *
  * q(j, k) and zero(j, b) are numbers without a sign, one after the other in the bytes of row j: two in a byte of 4 bits each,
- * the lower bits first. Bits behind the last number of a row are not used. All is computed in float32, nothing is quantised.
+ * the lower bits first. Bits behind the last number of a row are not used. All is computed in float32. With `quantised`, the
+ * level of accuracy 4 of that operator, src is quantised: with the largest |src(i, k)| of a block of `block` numbers,
+ *
+ *   s(i, b) = f(largest / 127)     x(i, k) = nearest(f(src(i, k) / s(i, b))), at most 127, ties to even; 0 if s is 0
+ *   dst(i, j) = bias[j] + sum over b of (sum over k of x(i, k) * (q(j, k) - zero(j, b))) * f(s(i, b) * scale(j, b))
+ *
+ * where the inner sums, of integers, are exact for blocks of up to 65536 numbers, and f() rounds to float. A block with a
+ * number that is not finite gives NaN. A struct without `quantised` is accepted.
  *
  * One row, as of a decoder that writes word by word, is bound by reading `weight`: numbers become floats in registers. For many
- * rows they become floats once a call, in the caches. dst must not overlap the other arrays. The last bits of a row depend on M.
+ * rows they become floats once a call, in the caches. dst must not overlap the other arrays. The last bits of a row depend on M,
+ * unless src is quantised.
  */
 void SimdnetGemmNBits(const SimdnetGemmNBitsParameters * parameters);
 

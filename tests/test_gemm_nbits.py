@@ -45,6 +45,37 @@ def test_formula(isa: str, rng: np.random.Generator, bits: int, block: int) -> N
             np.testing.assert_array_equal(out, y)
 
 
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("block", [16, 32, 128])
+def test_quantised(isa: str, rng: np.random.Generator, bits: int, block: int) -> None:
+    """Bytes of x, with a scale of each block, in place of x."""
+    for rows, n, depth in ((1, 5, 40), (3, 3, 256), (6, 70, 129), (1, 33, 1000), (200, 9, 700), (0, 4, 16)):
+        blocks = -(-depth // block)
+        x = rng.standard_normal((rows, depth)).astype(np.float32)
+        x[:, : min(block, depth)] *= rng.integers(0, 2)  # a block of zeros
+        weight = rng.integers(0, 256, (n, blocks, block * bits // 8), np.uint8)
+        scale, bias = rng.standard_normal((n, blocks)).astype(np.float32), rng.standard_normal(n).astype(np.float32)
+        padded = np.pad(x, ((0, 0), (0, blocks * block - depth))).reshape(rows, blocks, block)
+        sizes = np.abs(padded).max(-1, keepdims=True, initial=0) / np.float32(127)
+        taken = np.rint(padded / np.where(sizes > 0, sizes, np.float32(1))).astype(np.float64) * sizes
+        taken = taken.reshape(rows, blocks * block)[:, :depth]
+        for zero in (None, rng.integers(0, 256, (n, -(-blocks * bits // 8)), np.uint8)):
+            w = decoded(weight, scale, zero, bits, depth)
+            y = pysimd.gemm_nbits(x, weight, scale, zero=zero, bias=bias, bits=bits, quantised=True)
+            bound = 1e-6 * (np.abs(taken) @ np.abs(w).T + np.abs(bias))
+            assert np.all(np.abs(y - (taken @ w.T + bias)) <= bound)
+            alone = [pysimd.gemm_nbits(row, weight, scale, zero=zero, bias=bias, bits=bits, quantised=True) for row in x]
+            np.testing.assert_array_equal(y, np.reshape(alone, y.shape))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_quantised_numbers_that_are_not_finite(isa: str, wrong: float) -> None:
+    x, weight = np.ones((2, 64), np.float32), np.full((3, 4, 8), 0x9A, np.uint8)
+    x[1, 40] = wrong
+    y = pysimd.gemm_nbits(x, weight, np.ones((3, 4), np.float32), quantised=True)
+    np.testing.assert_array_equal(y, [[96] * 3, [np.nan] * 3])
+
+
 def test_known_numbers(isa: str) -> None:
     """Low bits first; the zeros of an odd number of blocks; exact with small integers."""
     weight = np.arange(48, dtype=np.uint8).reshape(2, 3, 8)

@@ -1,5 +1,7 @@
 #include "ops/gemm_nbits.h"
 
+#include <stddef.h>
+
 #include "api/call.h"
 #include "api/overlap.h"
 #include "api/parameters.h"
@@ -13,6 +15,8 @@ struct counts {
 
 static bool count(const char * function, const SimdnetGemmNBitsParameters * q, struct counts * n)
 {
+    CHECK(q->quantised == SimdFalse || q->quantised == SimdTrue, "quantised is %d, expected SimdFalse or SimdTrue",
+          (int)q->quantised);
     CHECK(q->bits == 4 || q->bits == 8, "bits is %zu, expected 4 or 8", q->bits);
     CHECK(q->block >= 16 && (q->block & (q->block - 1)) == 0, "block is %zu, expected a power of two, at least 16", q->block);
     const size_t blocks = sn_ceil_div(q->K, q->block);
@@ -48,16 +52,17 @@ static bool is_apart(const char * function, const SimdnetGemmNBitsParameters * q
 void SimdnetGemmNBits(const SimdnetGemmNBitsParameters * parameters)
 {
     SN_BEGIN();
-    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+    SimdnetGemmNBitsParameters own;
+    const SimdnetGemmNBitsParameters * q = &own;
+    if (!sn_take_known(__func__, parameters, offsetof(SimdnetGemmNBitsParameters, quantised), &own, sizeof(own)))
         return;
-    const SimdnetGemmNBitsParameters * q = parameters;
     SN_CALL(q->M, q->N, q->K, q->bits, q->block);
     struct counts n;
     if (!count(__func__, q, &n) || n.dst == 0 || !has_arrays(__func__, q) || !is_apart(__func__, q, &n))
         return;
     const struct sn_nbits_product p = {.w = {.weight = q->weight, .scale = q->scale, .bits = q->bits, .block = q->block,
         .blocks = sn_ceil_div(q->K, q->block)}, .src = q->src, .bias = q->bias, .dst = q->dst, .lds = q->K, .ldd = q->N,
-        .M = q->M, .N = q->N, .depth = q->K};
+        .M = q->M, .N = q->N, .depth = q->K, .quantised = q->quantised == SimdTrue};
     if (!sn_gemm_nbits(&p, q->K ? q->zero : NULL))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer");
 }

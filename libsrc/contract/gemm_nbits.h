@@ -24,6 +24,24 @@ struct sn_nbits_product {
     sn_32f * dst;
     size_t lds, ldd;
     size_t M, N, depth;
+    bool quantised; /* sources are quantised in blocks, as SimdnetGemmNBits() does */
+};
+
+/* What a block of sources is quantised with; infinite or NaN if one of its numbers is, which are then zeros. */
+static inline float sn_nbits_scale(float largest) { return largest / 127; }
+
+/* A source as a byte; the scale is finite and above 0. */
+static inline int32_t sn_nbits_byte(float x, float scale)
+{
+    const float v = x / scale, limited = v < 127 ? v > -127 ? v : -127 : 127; /* of tiny scales, which are not exact */
+    return (int32_t)((limited + 0x1.8p23f) - 0x1.8p23f);                      /* nearest, ties to even */
+}
+
+/* A row of sources that is quantised. */
+struct sn_nbits_row {
+    size_t bits, block, depth; /* of the matrix */
+    const sn_32f * src;
+    void * dst; /* in the form that product_8i() reads */
 };
 
 /* Numbers of one row, without a struct sn_nbits around it: dst[k] for all numbers of `bytes` bytes. */
@@ -49,6 +67,12 @@ struct sn_gemm_nbits_slots {
     void (*order)(size_t bits, size_t depth, const sn_32f * src, sn_32f * dst);
 
     void (*decode)(const struct sn_nbits_decode * d);
+
+    /* A product of M rows of sources that quantise_8i() has written: p->src are these, p->lds apart. size_8i() is the number
+     * of floats that a row takes, a multiple of 16. */
+    void (*product_8i)(const struct sn_nbits_product * p);
+    void (*quantise_8i)(const struct sn_nbits_row * r);
+    size_t (*size_8i)(size_t bits, size_t depth);
 };
 
 #endif

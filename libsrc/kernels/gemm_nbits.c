@@ -8,41 +8,10 @@
  */
 #include "contract/gemm_nbits.h"
 #include "kernels/install.h"
+#include "kernels/nbits.h"
 
 /* Rows of the matrix that share the loads of sources. */
 enum { ROWS = 2 };
-
-/* Compile-time constants of an instance; zeros: each block has its own. */
-struct form {
-    int bits;
-    bool zeros;
-};
-
-/* What does not depend on the row; units are words or bytes of it. */
-struct look {
-    v32f table;    /* the float of a number of 4 bits, less the zero if it is the same everywhere */
-    v32f middle;   /* that zero */
-    v32i block;    /* of each unit of a vector, relative to the first one's */
-    int shift;     /* units of a block, as a power of 2 */
-    size_t scales; /* of a vector, at least 1 */
-};
-
-/* With blocks of so many units, a power of two. */
-static struct look look_of(size_t bits, size_t units, bool zeros)
-{
-    SN_ALIGNED float table[V32F_N];
-    SN_ALIGNED int32_t block[V32F_N];
-    struct look look = {.shift = __builtin_ctzll(units)};
-    for (size_t i = 0; i < V32F_N; ++i) {
-        table[i] = (float)i - (zeros ? 0 : 8);
-        block[i] = (int32_t)(i >> look.shift);
-    }
-    look.table = v_load_32f(table);
-    look.block = v_load_32i(block);
-    look.middle = v_set_32f((float)(1 << (bits - 1)));
-    look.scales = sn_ceil_div(V32F_N, units);
-    return look;
-}
 
 /* Number p of each word in the lowest bits; those above it may be anything if `table`. */
 SN_INLINE v32i digit(v32i words, int bits, int p)
@@ -69,19 +38,6 @@ SN_INLINE v32f number(const struct look * look, v32i words, v32f zero, int p, st
     const v32f v = v_cvt_32i_32f(v_and_32i(bare, v_set_32i((1 << f.bits) - 1)));
     return v_sub_32f(v, f.zeros ? zero : look->middle);
 }
-
-/* The values of the blocks of a vector of words, in each word's lane. */
-SN_INLINE v32f of_blocks(const struct look * look, const sn_32f * values, size_t n)
-{
-    return v_lookup_32f(v_load_tail_32f(values, n), look->block);
-}
-
-/* Rows of the matrix from the first on; rows are `bytes` apart, those of blocks `blocks`. */
-struct rows {
-    const uint8_t * weight;
-    const sn_32f * scale, * zero;
-    size_t bytes, blocks;
-};
 
 /* Adds the products of n words, a vector or less, which are at word i of each row. */
 SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, const struct look * look, size_t i, size_t n,

@@ -1,6 +1,7 @@
 /*
  * A few rows: one after the other by the kernel that decodes in registers. More: panels of columns are decoded to floats, a
- * step of K at a time, in the L1 and L2 caches, and multiplied with all rows by the tile of float products.
+ * step of K at a time, in the L1 and L2 caches, and multiplied with all rows by the tile of float products. Rows that are
+ * quantised are multiplied as bytes, however many they are, by numbers that are decoded in registers.
  */
 #include "ops/gemm_nbits.h"
 
@@ -166,6 +167,50 @@ static bool multiply_many(struct job * job)
     return true;
 }
 
+/* ---- sources that are quantised */
+
+/* Sources that are quantised at once: those of 4096 numbers take 1 MB. */
+enum { QUANTISED = 128 };
+
+/* Units begin .. end - 1 of the matrix's rows, by all rows of sources. */
+static void run_quantised(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_nbits_product * p = &job->p;
+    sn_32f * zero = job->zero ? work : NULL;
+    for (size_t row = begin * UNIT, last = sn_min(end * UNIT, p->N); row < last; row += UNIT) {
+        struct sn_nbits_product part = *p;
+        part.N = sn_min(UNIT, last - row);
+        part.w.weight += row * sn_nbits_bytes(&p->w);
+        part.w.scale += row * p->w.blocks;
+        part.bias = p->bias ? p->bias + row : NULL;
+        part.dst += row;
+        part.w.zero = zero;
+        if (zero)
+            decode_zeros(job, row, part.N, zero);
+        job->table->gemm_nbits.product_8i(&part);
+    }
+}
+
+static bool multiply_quantised(struct job * job)
+{
+    struct sn_nbits_product * p = &job->p;
+    const size_t size = job->table->gemm_nbits.size_8i(p->w.bits, p->depth);
+    const size_t floats = job->zero ? sn_align(UNIT * p->w.blocks + 1, 16) : 0;
+    sn_32f * const work = sn_scratch((floats + p->M * size) * sizeof(float)), * const src = work + floats;
+    if (!work)
+        return false;
+    for (size_t i = 0; i < p->M; ++i)
+        job->table->gemm_nbits.quantise_8i(&(struct sn_nbits_row){p->w.bits, p->w.block, p->depth, p->src + i * p->lds,
+            src + i * size});
+    p->src = src;
+    p->lds = size;
+    const double bytes = (double)p->N * (double)(sn_nbits_bytes(&p->w) + p->w.blocks * sizeof(float));
+    sn_parallel_for(&(struct sn_parallel){.run = run_quantised, .job = job, .units = sn_ceil_div(p->N, UNIT),
+        .cost = 2 * (double)p->M * sn_cost_of_bytes(bytes), .work = work, .workBytes = floats * sizeof(float)});
+    return true;
+}
+
 /* ---- base */
 
 static bool multiply_plain(struct job * job)
@@ -187,14 +232,14 @@ bool sn_gemm_nbits(const struct sn_nbits_product * p, const uint8_t * zero)
     struct job job = {.table = sn_table(), .p = *p, .zero = zero};
     if (!job.table->gemm_nbits.product || p->depth == 0)
         return multiply_plain(&job);
-    if (p->M <= FEW)
+    if (p->M <= FEW && !p->quantised)
         return multiply_few(&job);
     for (size_t row = 0; row < p->M; row += job.p.M) {
-        job.p.M = sn_min(MANY, p->M - row);
+        job.p.M = sn_min(p->quantised ? QUANTISED : MANY, p->M - row);
         job.p.src = p->src + row * p->lds;
         job.p.dst = p->dst + row * p->ldd;
         job.p.lds = p->lds;
-        if (!multiply_many(&job)) /* only in the first round, since memory is kept */
+        if (!(p->quantised ? multiply_quantised : multiply_many)(&job)) /* only in the first round, since memory is kept */
             return false;
     }
     return true;

@@ -211,6 +211,17 @@ def packed_product(a: Attributes, x: Operands, y: Operands) -> Steps:
     return Steps((forward,) if dst.size != 0 else (), made)
 
 
+def nbits_product(a: Attributes, x: Operands, y: Operands) -> Steps:
+    """NBitsProduct."""
+    (src, weight, scale, zero, bias), (dst,) = given(x, 5), y
+    count, _, size = weight.shape
+    members = {"M": prod(src.shape[:-1]), "N": count, "K": src.shape[-1], "bits": a["bits"], "quantised": True}
+    members |= {"block": size * 8 // a["bits"], "src": src, "dst": dst}
+    constants = {"weight": weight, "scale": scale, "zero": zero, "bias": bias}
+    members |= {name: _values(each) for name, each in constants.items()}
+    return Steps((Call("SimdnetGemmNBits", (Struct("SimdnetGemmNBitsParameters", members),)),) if dst.size else ())
+
+
 # ---- recurrent layers
 
 

@@ -526,6 +526,7 @@ _WEIGHTED: Mapping[str, Any] = {
     "Linear": layers.linear,
     "Lstm": _recurrent(lib.SimdnetRecurrentLstm, 3),
     "MergedConvolution": layers.merged,
+    "NBitsProduct": layers.nbits_product,
     "PackedProduct": layers.packed_product,
     "QuantizedConv": layers.quantized_convolution,
     "QuantizedLinear": layers.quantized_linear,

@@ -17,6 +17,8 @@ in capitals are constants::
     MatMul(a, b)                  as numpy.matmul; both at least matrices
     Attention(q, k, v, [bias])    softmax(scale * q @ k + bias) @ v; scale; q (..., M, K), k (..., K, N), v (..., N, W)
     ByteProduct(a, b)             exact sums in int32; a (..., M, K) uint8, b (N, K) or (..., N, K) int8
+    NBitsProduct(x, W, S, [Z], [B])
+                                  x, quantised in blocks, with W (N, blocks, bytes): as of pysimd.gemm_nbits; bits
     PackedProduct(x, W, [Z], [z], [s], [S], [B])
                                   dtype int32: exact sums of (x - z) * (W - Z); float32: f(f(float(sum) * f(s * S)) + B);
                                   x (..., M, K) and W (K, N) bytes; z and s one number of x each, Z, S, B of each column
@@ -156,6 +158,7 @@ _CONSTANT: Mapping[str, Sequence[int]] = {
     "LayerNorm": (1, 2),
     "Linear": (1, 2),
     "Lstm": (1, 2, 3, 7),
+    "NBitsProduct": (1, 2, 3, 4),
     "PackedProduct": (1, 2, 5, 6),
     "Prelu": (1,),
     "QuantizedConv": (1, 2, 3),
@@ -335,6 +338,13 @@ def _packed_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[
     _need(x.shape[-1] == weight.shape[0], f"matrices of shapes {x.shape} and {weight.shape} cannot be multiplied")
     _need(attributes["dtype"] in ("int32", "float32"), f"dtype is {attributes['dtype']}, expected int32 or float32")
     return [Type((*x.shape[:-1], weight.shape[1]), attributes["dtype"])]
+
+
+def _nbits_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    x, weight, *_ = inputs
+    _need((x.dtype, weight.dtype) == ("float32", "uint8"), f"types are {x.dtype} and {weight.dtype}, not float32 and uint8")
+    _need(len(x.shape) >= 1 and len(weight.shape) == 3, f"the shapes are {x.shape} and {weight.shape}")
+    return [Type((*x.shape[:-1], weight.shape[0]))]
 
 
 def _of_bytes(rule: _Rule) -> _Rule:
@@ -548,6 +558,7 @@ _RULES: dict[str, _Rule] = {
     "Binary": _binary,
     "ByteLstm": _recurrent,
     "ByteProduct": _byte_product,
+    "NBitsProduct": _nbits_product,
     "PackedProduct": _packed_product,
     "QuantizedPool": _quantized_pool,
     "Cast": lambda inputs, attributes: [Type(inputs[0].shape, attributes["dtype"])],

@@ -501,7 +501,7 @@ static void attention(void)
 
 static void gemm_nbits(void)
 {
-    SimdnetGemmNBitsParameters p = {.size = sizeof(p)};
+    SimdnetGemmNBitsParameters p = {.size = sizeof(p), .quantised = (SimdBool)fuzz_enum(2)};
     p.M = fuzz_size(9), p.N = fuzz_size(20), p.K = fuzz_size(90);
     p.bits = fuzz_chance() ? 4 : 8, p.block = (size_t)16 << fuzz_pick(0, 3);
     const size_t blocks = p.K / p.block + (p.K % p.block != 0);

@@ -90,6 +90,19 @@ def decode(packed: Array, scale: Array, zero: Any, bits: int, block: int, size: 
     return found
 
 
+def nbits_product(x: Array, packed: Array, scale: Array, zero: Any, bits: int) -> Array:
+    """MatMulNBits with the level of accuracy 4, without a bias: x is quantised in blocks."""
+    count, blocks, block = len(packed), packed.shape[1], packed.shape[2] * 8 // bits
+    rows = np.zeros((int(np.prod(x.shape[:-1])), blocks, block), F)
+    rows.reshape(len(rows), -1)[:, : x.shape[-1]] = x.reshape(len(rows), -1)
+    of_x = (np.abs(rows).max(-1, keepdims=True) / F(127)).astype(F)
+    q = np.rint(rows / np.where(of_x > 0, of_x, F(1)))
+    w = decode(packed, np.ones((count, blocks), F), zero, bits, block, blocks * block).reshape(count, blocks, block)
+    sums = np.einsum("ibk,jbk->ijb", q.astype(np.float64), w.astype(np.float64))
+    factors = (of_x[:, None, :, 0] * scale.reshape(1, count, blocks)).astype(F)
+    return np.asarray((sums * factors).sum(-1).reshape(*x.shape[:-1], count).astype(F))
+
+
 def conv_integer(x: Array, w: Array, zx: Any, zw: Any, strides: Any, pads: Any, dilations: Any, group: int) -> Array:
     """ConvInteger: pads are (top, left, bottom, right); zw one number, or one of each output."""
     wide = np.pad(x.astype(np.int64) - int(zx), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))

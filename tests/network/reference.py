@@ -343,6 +343,11 @@ def _quantized_binary(x: _Inputs, a: _Attributes) -> Array:
     return np.asarray(np.clip(whole, limits.min, limits.max).astype(x[0].dtype))
 
 
+def _nbits_product(x: _Inputs, a: _Attributes) -> Array:
+    src, packed, scale, zero, bias = (*x, None, None)[:5]
+    return quantised.nbits_product(src, packed, scale, zero, a["bits"]) + (0 if bias is None else bias)
+
+
 def _packed_product(x: _Inputs, a: _Attributes) -> Array:
     src, weight, zero, src_zero, src_scale, scale, bias = (*x, *(None,) * 7)[:7]
     left, right = (
@@ -485,6 +490,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "MatMul": lambda x, a: np.matmul(*x),
     "MaxPool": lambda x, a: _windows(x[0], a, -np.inf).max((4, 5)),
     "MergedConvolution": _merged,
+    "NBitsProduct": _nbits_product,
     "PackedProduct": _packed_product,
     "Pad": _pad,
     "Prelu": _prelu,

@@ -321,10 +321,19 @@ def test_weights_of_few_bits(bits: int, zero: str) -> None:
             weights["z"] = rng.uniform(0, 3, (count, blocks)).astype(F)
         weights["bias"] = rng.normal(0, 1, count).astype(F)
         names = f"x w s {'-' if zero == 'none' else 'z'} - bias"
-        options: dict[str, Any] = {"K": size, "N": count, "bits": bits, "block_size": block, "accuracy_level": 4}
-        actual = run([node("MatMulNBits", names, domain="com.microsoft", **options)], {"x": x}, weights)
+        options: dict[str, Any] = {"K": size, "N": count, "bits": bits, "block_size": block, "domain": "com.microsoft"}
         w = formulas.decode(packed, scale, weights.get("z"), bits, block, size)
-        np.testing.assert_allclose(actual, x.astype(float) @ w.T.astype(float) + weights["bias"], 2e-5, 2e-5)
+        exact = x.astype(float) @ w.T.astype(float) + weights["bias"]
+        for level in (0, 1, 4):
+            nodes = [node("MatMulNBits", names, accuracy_level=level, **options)]
+            as_bytes = level == 4 and bits != 2 and zero != "floats"
+            assert ("NBitsProduct" in operators_of(nodes, {"x": x}, weights)) == as_bytes
+            expected = exact
+            if as_bytes:
+                expected = formulas.nbits_product(x, packed, scale, weights.get("z"), bits) + weights["bias"]
+            np.testing.assert_allclose(run(nodes, {"x": x}, weights), expected, 2e-5, 2e-5)
+        given = {"x": x, "bias": weights.pop("bias")}  # a bias of each call
+        np.testing.assert_allclose(run(nodes, given, weights), expected, 2e-5, 2e-5)
 
 
 # ---- convolutions

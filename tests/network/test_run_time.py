@@ -72,6 +72,11 @@ def _cases() -> list[Case]:
     weighted = [weights(8, 4, 3, 3), weights(8)]
     merged = [weights(8, 4, 1, 1), weights(8), weights(8, 1, 3, 3), weights(8)]
     lstm, gru, rnn = ([weights(1, gates * 2, 4), weights(1, gates * 2, 2), weights(1, gates * 4)] for gates in (4, 3, 1))
+    of_few_bits = [
+        np.arange(48).astype(np.uint8).reshape(3, 2, 8) * 5,
+        weights(3, 2),
+        np.arange(3).astype(np.uint8)[:, None],
+    ]
     bytes_of_lstm = [np.arange(n * 8).astype(np.int8).reshape(1, n, 8) % 50 for n in (4, 2)]
     bytes_of_lstm.append(weights(1, 16))
     terms = [np.full((1, n), 0.02, np.float32) for n in (1, 8)]
@@ -118,6 +123,7 @@ def _cases() -> list[Case]:
             for mode, ratio, half in (("avg", 0, True), ("max", 2, False))
         ),
         case("ByteLstm", (5, 3, 4), *bytes_of_lstm, lengths, state, state, weights(1, 6), *terms, **RECURRENT),
+        case("NBitsProduct", (2, 3, 20), *of_few_bits, weights(3), bits=4),
         case("Lstm", (5, 3, 4), *lstm, lengths, state, state, weights(1, 6), **RECURRENT),
         *(case("Gru", (5, 3, 4), *gru, lengths, state, linear_before_reset=before, **RECURRENT) for before in (False, True)),
         case("Rnn", (5, 3, 4), *rnn, lengths, state, **RECURRENT),

@@ -157,10 +157,12 @@ def _term(c: Conversion, i: int, expected: tuple[Any, ...]) -> Value | None:
 
 @converts("com.microsoft.MatMulNBits", any_type=True)
 def _matmul_of_bits(c: Conversion, node: SourceNode) -> None:
-    """The weights are floats: a level of accuracy permits less, it does not ask for it."""
+    """The weights are floats, unless the level of accuracy is 4: products of bytes."""
     size, count, bits, block = (int(c.attribute(name)) for name in ("K", "N", "bits", "block_size"))
     if bits not in (2, 4, 8) or min(size, count, block) < 1:
         raise Unsupported(f"K, N, bits and block_size are {size}, {count}, {bits} and {block}, supported bits are 2, 4, 8")
+    if int(c.attribute("accuracy_level", 0)) == 4 and _of_bytes(c, (count, size), bits, block):
+        return
     weight = _decoded(c, (count, size), bits, block)
     y: Value = layers.product(c, _floats(c), np.ascontiguousarray(weight.T))
     if c.has(5):
@@ -171,17 +173,46 @@ def _matmul_of_bits(c: Conversion, node: SourceNode) -> None:
     c.give(y)
 
 
-def _decoded(c: Conversion, shape: tuple[int, int], bits: int, block: int) -> Array:
-    """(q - zero) * scale of each block, without the rest of the last one."""
+def _of_bytes(c: Conversion, shape: tuple[int, int], bits: int, block: int) -> bool:
+    """The product with an input that is quantised in blocks; False, and nothing is added, for weights without a function."""
+    count, blocks = shape[0], -(-shape[1] // block)
+    packed, scale = _packed(c, shape, bits, block)
+    zero = c.known(3, "the zero point") if c.has(3) else np.zeros(0, np.uint8)
+    size_of_zeros = -(-blocks * bits // 8)
+    if bits not in (4, 8) or block < 16 or block & (block - 1) or zero.dtype != np.uint8:
+        return False
+    if c.has(3) and zero.size != count * size_of_zeros:
+        return False
+    given = [_floats(c), c.constant(packed.reshape(count, blocks, -1)), c.constant(scale.reshape(count, blocks))]
+    given.append(c.constant(zero.reshape(count, size_of_zeros)) if c.has(3) else "")
+    bias: Any = c.value(5) if c.has(5) else None
+    known = bias is not None and not isinstance(bias, str)
+    if bias is not None and c.shape(5) != (count,):
+        raise Unsupported(f"the bias has shape {c.shape(5)}, expected {(count,)}")
+    given.append(c.constant(np.asarray(bias, np.float32)) if known else "")
+    y: Value = c.add("NBitsProduct", *given, bits=bits)
+    c.give(y if known or bias is None else c.binary("add", y, bias))
+    return True
+
+
+def _packed(c: Conversion, shape: tuple[int, int], bits: int, block: int) -> tuple[Array, Array]:
+    """The bytes of the weight, and its scale."""
     (count, size), blocks = shape, -(-shape[1] // block)
     packed, scale = c.known(1, "the weight"), c.known(2, "the scale")
     if packed.dtype != np.uint8 or packed.size * 8 != count * blocks * block * bits or scale.size != count * blocks:
         raise Unsupported(f"the weight has shape {packed.shape}, the scale {scale.shape}, for {count} x {blocks} blocks")
     if c.has(4) and (c.known(4, "g_idx") != np.arange(size) // block).any():
         raise Unsupported("g_idx is not the order of blocks")
+    return packed, scale.astype(np.float32)
+
+
+def _decoded(c: Conversion, shape: tuple[int, int], bits: int, block: int) -> Array:
+    """(q - zero) * scale of each block, without the rest of the last one."""
+    (count, size), blocks = shape, -(-shape[1] // block)
+    packed, scale = _packed(c, shape, bits, block)
     numbers = _unpacked(packed.reshape(count, -1), bits).reshape(count, blocks, block).astype(np.float32)
     numbers -= _zeros_of_blocks(c, count, blocks, bits)
-    numbers *= scale.astype(np.float32).reshape(count, blocks, 1)
+    numbers *= scale.reshape(count, blocks, 1)
     return numbers.reshape(count, blocks * block)[:, :size]
 
 
