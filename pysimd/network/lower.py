@@ -42,7 +42,7 @@ from pysimd.network.functions import (
 from pysimd.network.graph import Node
 from pysimd.network.layers import Attributes, Operands, given
 from pysimd.network.operators import SCATTER, constant_places
-from pysimd.network.products import attention, byte_products, products
+from pysimd.network.products import attention, byte_products, bytes_matmul, products
 from pysimd.network.ranks import MOST, groups_of
 from pysimd.network.ranks import merged as merged_shape
 from pysimd.network.views import Constant, View, Views
@@ -509,6 +509,11 @@ def _byte_product(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     return byte_products(x[0], x[1], y[0])
 
 
+def _bytes_matmul(a: Attributes, x: Operands, y: Operands) -> list[Call]:
+    left, right, left_zero, right_zero = given(x, 4)
+    return bytes_matmul(left, right, left_zero, right_zero, y[0])
+
+
 def _host(a: Attributes, x: Operands, y: Operands) -> Steps:
     return Steps((PythonCall(a["function"], tuple(x), tuple(y)),))
 
@@ -538,6 +543,7 @@ _OPERATORS: Mapping[str, Any] = {
     "AveragePool": _average_pool,
     "Binary": _binary,
     "ByteProduct": _byte_product,
+    "BytesMatMul": _bytes_matmul,
     "Cast": _cast,
     "ChannelNorm": _channel_norm,
     "Concat": _concat,

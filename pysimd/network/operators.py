@@ -54,6 +54,8 @@ in capitals are constants::
     Rnn(x, W, R, [B], [lengths], [h0]) -> y, hn
                                   hidden, direction, batch_first; of these three also [activations], [clip]: as of pysimd
     Cast(x)                       dtype
+    BytesMatMul(a, b, [za], [zb]) exact sums in int32 of matrices of bytes less their zeros: a zero of all, or of each row of
+                                  a (..., M, 1), and of each column of b (N,)
     Concat(x, ...)                axis
     Slice(x)                      starts, steps, sizes: for each axis
     Pad(x)                        pads: (before, after) for each axis; mode, value
@@ -331,6 +333,14 @@ def _byte_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Ty
     return [Type((*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-2]), "int32")]
 
 
+def _bytes_matmul(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    a, b, *_ = inputs
+    _need({a.dtype, b.dtype} <= {"uint8", "int8"}, f"the types are {a.dtype} and {b.dtype}, expected bytes")
+    _need(len(a.shape) >= 2 and len(b.shape) >= 2, f"the shapes are {a.shape} and {b.shape}, expected matrices")
+    _need(a.shape[-1] == b.shape[-2], f"matrices of shapes {a.shape} and {b.shape} cannot be multiplied")
+    return [Type((*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), "int32")]
+
+
 def _packed_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     x, weight = inputs[:2]
     _need({x.dtype, weight.dtype} <= {"uint8", "int8"}, f"the types are {x.dtype} and {weight.dtype}, expected bytes")
@@ -558,6 +568,7 @@ _RULES: dict[str, _Rule] = {
     "Binary": _binary,
     "ByteLstm": _recurrent,
     "ByteProduct": _byte_product,
+    "BytesMatMul": _bytes_matmul,
     "NBitsProduct": _nbits_product,
     "PackedProduct": _packed_product,
     "QuantizedPool": _quantized_pool,

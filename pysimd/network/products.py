@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pysimd.gemm import joined
 from pysimd.network.calls import Call
-from pysimd.network.functions import of_struct
+from pysimd.network.functions import of_struct, tensor_type
 from pysimd.network.views import View
 
 
@@ -88,6 +88,26 @@ def byte_products(a: View, b: View, out: View) -> list[Call]:
     for index in product(*map(range, lead)):
         rows, columns, sums = (_at(view, index) for view in views)
         calls.append(Call("SimdSynetInnerProduct8i", (rows.shape[0], n, k, rows, columns, sums, 0)))
+    return calls
+
+
+def bytes_matmul(a: View, b: View, a_zero: Any, b_zero: Any, out: View) -> list[Call]:
+    """``(a - a_zero) @ (b - b_zero)``; one call, unless leading dimensions are broadcast."""
+    if out.size == 0:
+        return []
+    lead, (m, n), k = out.shape[:-2], out.shape[-2:], a.shape[-1]
+    members: dict[str, Any] = {"M": m, "N": n, "K": k, "typeA": tensor_type(a.dtype), "typeB": tensor_type(b.dtype)}
+    members |= {"typeC": tensor_type(out.dtype), "zeroA": a_zero, "zeroB": b_zero}
+    members |= {"perRow": a_zero is not None and a_zero.ndim >= 2, "perColumn": b_zero is not None and b_zero.ndim == 1}
+    if (a.shape[:-2] == lead or a.ndim == 2) and (b.shape[:-2] == lead or b.ndim == 2):
+        steps = {"strideA": m * k if a.ndim > 2 else 0, "strideB": k * n if b.ndim > 2 else 0}
+        made = members | steps | {"batch": prod(lead), "A": a, "B": b, "C": out}
+        return [of_struct("SimdnetQuantizedGemm", "SimdnetQuantizedGemmParameters", made)]
+    views = [a.broadcast((*lead, m, k)), b.broadcast((*lead, k, n)), out]
+    calls = []
+    for index in product(*map(range, lead)):
+        made = members | dict(zip("ABC", (_at(view, index) for view in views)))
+        calls.append(of_struct("SimdnetQuantizedGemm", "SimdnetQuantizedGemmParameters", made))
     return calls
 
 

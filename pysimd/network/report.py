@@ -156,6 +156,7 @@ _COUNTS = {
     "Attention": _of_attention,
     "ByteLstm": _of_recurrent,
     "ByteProduct": _of_matmul,
+    "BytesMatMul": _of_matmul,
     "NBitsProduct": _of_matmul,
     "PackedProduct": _of_linear,
     "Conv": _of_convolution,

@@ -343,6 +343,10 @@ def _quantized_binary(x: _Inputs, a: _Attributes) -> Array:
     return np.asarray(np.clip(whole, limits.min, limits.max).astype(x[0].dtype))
 
 
+def _bytes_matmul(x: _Inputs, a: _Attributes) -> Array:
+    return quantised.matmul_integer(x[0], x[1], *(0 if zero is None else zero for zero in (*x[2:], None, None)[:2]))
+
+
 def _nbits_product(x: _Inputs, a: _Attributes) -> Array:
     src, packed, scale, zero, bias = (*x, None, None)[:5]
     return quantised.nbits_product(src, packed, scale, zero, a["bits"]) + (0 if bias is None else bias)
@@ -490,6 +494,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "MatMul": lambda x, a: np.matmul(*x),
     "MaxPool": lambda x, a: _windows(x[0], a, -np.inf).max((4, 5)),
     "MergedConvolution": _merged,
+    "BytesMatMul": _bytes_matmul,
     "NBitsProduct": _nbits_product,
     "PackedProduct": _packed_product,
     "Pad": _pad,

@@ -123,6 +123,12 @@ def _cases() -> list[Case]:
             for mode, ratio, half in (("avg", 0, True), ("max", 2, False))
         ),
         case("ByteLstm", (5, 3, 4), *bytes_of_lstm, lengths, state, state, weights(1, 6), *terms, **RECURRENT),
+        case("BytesMatMul", Integers(256, (2, 3, 8), "uint8"), Integers(100, (2, 8, 5), "int8"), Integers(256, (), "uint8")),
+        case(
+            "BytesMatMul",
+            *(Integers(99, shape, "int8") for shape in ((2, 1, 3, 8), (4, 8, 5))),
+            *(Integers(99, shape, "int8") for shape in ((), (5,))),
+        ),
         case("NBitsProduct", (2, 3, 20), *of_few_bits, weights(3), bits=4),
         case("Lstm", (5, 3, 4), *lstm, lengths, state, state, weights(1, 6), **RECURRENT),
         *(case("Gru", (5, 3, 4), *gru, lengths, state, linear_before_reset=before, **RECURRENT) for before in (False, True)),

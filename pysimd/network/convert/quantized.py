@@ -191,7 +191,7 @@ def product(c: Conversion, a: Bytes, b: Bytes) -> str:
     packed = _packed_product(c, a, b)
     if packed is not None:
         return c.reshape(packed, (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
-    sums = byte_product(c, as_unsigned(c, a), as_signed(c, _turned(c, b)))
+    sums = _computed_product(c, a, b, lead) or byte_product(c, as_unsigned(c, a), as_signed(c, _turned(c, b)))
     return c.reshape(sums, (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
 
 
@@ -205,6 +205,27 @@ def _packed_product(c: Conversion, a: Bytes, b: Bytes) -> str | None:
     if not _is_zero(a.zero):
         names[3] = _byte_of(c, a)
     return c.add("PackedProduct", *names, dtype="int32")
+
+
+def _computed_product(c: Conversion, a: Bytes, b: Bytes, lead: Any) -> str | None:
+    """With a right matrix that is computed; None for another one, and for zeros that the function does not have."""
+    shapes = c.shape_of(a.value), c.shape_of(b.value)
+    if not isinstance(b.value, str):
+        return None
+    names = [c.named(a.value), b.value, "", ""]
+    for i, (x, shape) in enumerate(zip((a, b), shapes)):
+        of_zero = c.shape_of(x.zero)
+        each = (*lead, shape[-2], 1) if i == 0 else shape[-1:]
+        if _is_zero(x.zero):
+            continue
+        if of_zero == ():
+            names[2 + i] = _byte_of(c, x)
+        elif of_zero == each and (i == 1 or all(s[:-2] == lead or len(s) == 2 for s in shapes)):
+            dtype: Any = c.dtype_of(x.value)
+            names[2 + i] = c.cast(x.zero, dtype) if isinstance(x.zero, str) else c.constant(x.zero.astype(dtype))
+        else:
+            return None
+    return c.add("BytesMatMul", *names)
 
 
 def _byte_of(c: Conversion, x: Bytes) -> str:
