@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bench import overhead
 from bench.cases.case import Case, Prepared
+from bench.cases.few_bits import few_bits
 from bench.cases.functions import functions
 from bench.cases.layers import (
     convolution,
@@ -266,7 +267,7 @@ def _overhead(row: overhead.Row) -> Case:
 
 
 #: The cases of functions, which have a page of their own.
-FUNCTIONS: list[Case] = functions()
+FUNCTIONS: list[Case] = [*functions(), *few_bits()]
 
 #: Every case, in the order of the report.
 CASES: list[Case] = [*_cases(), *FUNCTIONS, *map(_overhead, overhead.rows())]

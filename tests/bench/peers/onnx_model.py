@@ -22,7 +22,10 @@ def model_of(operator: Operator, expected: Array) -> Any:
     graph.input.extend(_described(name, array) for name, array in operator.inputs.items())
     graph.output.append(_described("y", expected))
     graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in operator.constants.items())
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR)
+    versions = [helper.make_opsetid("", _OPSET)]
+    if "com.microsoft." in operator.onnx:
+        versions.append(helper.make_opsetid("com.microsoft", 1))
+    return helper.make_model(graph, opset_imports=versions, ir_version=_IR)
 
 
 def _described(name: str, array: Array) -> Any:
