@@ -3,7 +3,7 @@
  * instruction multiplies bytes. A word of 32 bits has 8 or 4 numbers of a row; shifted and masked, it is a group of numbers
  * for each of its parts, and part v of a source's word has every `parts`-th number from v on. So numbers are not moved.
  *
- * The exact sum of a word becomes a float, less the zero times the sum of the source's numbers, and is multiplied by both
+ * The exact sum of a word, less the zero times the sum of the source's numbers, becomes a float that is multiplied by both
  * scales. Rows of the matrix and of sources share what is loaded of each other.
  */
 #include <math.h>
@@ -14,10 +14,12 @@
 
 #include <dot_8i.h>
 
-/* Rows of the matrix, and of sources, that are multiplied together: their sums and words are in registers. */
-enum { ROWS = 2, SOURCES = V32F_N == 16 ? 4 : 2 };
+/* Rows of the matrix with one source, sources, and rows with these, that are multiplied together: their sums and words are in
+ * registers. */
+enum { ROWS = V32F_N == 16 ? 4 : 2, SOURCES = V32F_N == 16 ? 4 : 2, ROWS_OF_SOURCES = 2 };
 
-/* The vectors of a source for a vector of words: the parts, then in each word's lane the scale and the sum of its numbers. */
+/* The vectors of a source for a vector of words: the parts, then in each word's lane the scale, and what the sum of its
+ * products begins with if the zero is the middle of all numbers: less the middle times the sum of its numbers. */
 enum { MORE = 2 };
 #define PARTS(bits) (32 / (bits) / TILE_GROUP)
 #define STEP(bits) ((size_t)(PARTS(bits) + MORE) * V32F_N)
@@ -58,7 +60,7 @@ SN_INLINE void put(uint8_t * row, size_t k, int32_t q, int bits)
         *(int8_t *)at = (int8_t)q;
     else
         *(sn_16b *)(void *)at = (uint16_t)q;
-    ((sn_32f *)(void *)vectors)[(parts + 1) * V32F_N + word % V32F_N] += (float)q;
+    ((sn_32i *)(void *)vectors)[(parts + 1) * V32F_N + word % V32F_N] -= q * (1 << (bits - 1));
 }
 
 SN_INLINE void quantise_block(const struct sn_nbits_row * r, size_t first, size_t n, int bits)
@@ -108,11 +110,18 @@ SN_INLINE v32i group(v32i words, int bits, int v)
     }
 }
 
+/* Zeros of blocks over the middle, by which sums begin. Those of words that are biased have been subtracted already. */
+SN_INLINE v32f of_zeros(v32f zero, int bits)
+{
+    const float middle = (float)(1 << (bits - 1));
+    return v_mul_32f(TILE_BIASED && bits == 8 ? v_sub_32f(zero, v_set_32f(middle)) : zero, v_set_32f(1 / middle));
+}
+
 /* Adds the products of n words, a vector or less, which are at word i of each row. */
 SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, size_t lds, const struct look * look, size_t i,
                          size_t n, int rows, int sources, struct form f)
 {
-    const size_t first = i >> look->shift, scales = sn_min(look->scales, w->blocks - first);
+    const size_t first = i >> look->shift, scales = n == V32F_N ? look->scales : sn_min(look->scales, w->blocks - first);
     const sn_32f * x = src + i / V32F_N * STEP((size_t)f.bits);
     const int parts = PARTS(f.bits);
     v32i groups[ROWS][4];
@@ -121,20 +130,24 @@ SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, 
     {
         const uint8_t * at = w->weight + (size_t)r * w->bytes + 4 * i;
         const v32i words = n == V32F_N ? v_load_32i(at) : v_load_tail_32i(at, n);
+        if (sources == 1)
+            SN_PREFETCH(at + ROWS * w->bytes);
         SN_UNROLL for (int v = 0; v < parts; ++v) groups[r][v] = group(words, f.bits, v);
         scale[r] = of_blocks(look, w->scale + (size_t)r * w->blocks + first, scales);
-        zero[r] = f.zeros ? of_blocks(look, w->zero + (size_t)r * w->blocks + first, scales) : look->middle;
-        if (TILE_BIASED && f.bits == 8)
-            zero[r] = v_sub_32f(zero[r], v_set_32f(128));
+        zero[r] = scale[r]; /* not used */
+        if (f.zeros)
+            zero[r] = of_zeros(of_blocks(look, w->zero + (size_t)r * w->blocks + first, scales), f.bits);
     }
+    const bool starts = !f.zeros && !(TILE_BIASED && f.bits == 8);
     SN_UNROLL for (int s = 0; s < sources; ++s, x += lds)
     {
-        const v32f size = v_load_32f(x + parts * V32F_N), total = v_load_32f(x + (parts + 1) * V32F_N);
+        const v32f size = v_load_32f(x + parts * V32F_N);
+        const v32i start = v_load_32i(x + (parts + 1) * V32F_N);
         SN_UNROLL for (int r = 0; r < rows; ++r)
         {
-            v32i part = v_set_32i(0);
+            v32i part = starts ? start : v_set_32i(0);
             SN_UNROLL for (int v = 0; v < parts; ++v) part = tile_dot(part, groups[r][v], v_load_32i(x + v * V32F_N));
-            const v32f exact = v_fnma_32f(zero[r], total, v_cvt_32i_32f(part));
+            const v32f sums = v_cvt_32i_32f(part), exact = f.zeros ? v_fma_32f(zero[r], v_cvt_32i_32f(start), sums) : sums;
             sum[s * ROWS + r] = v_fma_32f(exact, v_mul_32f(size, scale[r]), sum[s * ROWS + r]);
         }
     }
@@ -160,11 +173,12 @@ SN_INLINE void tile(const struct sn_nbits_product * p, const struct look * look,
                 v_reduce_add_32f(sum[s * ROWS + r]) + (p->bias ? p->bias[row + (size_t)r] : 0);
 }
 
-SN_INLINE void all_rows(const struct sn_nbits_product * p, const struct look * look, size_t source, int sources, struct form f)
+SN_INLINE void all_rows(const struct sn_nbits_product * p, const struct look * look, size_t source, int sources, int rows,
+                        struct form f)
 {
     size_t row = 0;
-    for (; row + ROWS <= p->N; row += ROWS)
-        tile(p, look, source, row, sources, ROWS, f);
+    for (; row + (size_t)rows <= p->N; row += (size_t)rows)
+        tile(p, look, source, row, sources, rows, f);
     for (; row < p->N; ++row)
         tile(p, look, source, row, sources, 1, f);
 }
@@ -174,9 +188,9 @@ SN_INLINE void all(const struct sn_nbits_product * p, struct form f)
     const struct look look = look_of((size_t)f.bits, p->w.block * (size_t)f.bits / 32, f.zeros);
     size_t source = 0;
     for (; source + SOURCES <= p->M; source += SOURCES)
-        all_rows(p, &look, source, SOURCES, f);
+        all_rows(p, &look, source, SOURCES, ROWS_OF_SOURCES, f);
     for (; source < p->M; ++source)
-        all_rows(p, &look, source, 1, f);
+        all_rows(p, &look, source, 1, ROWS, f);
 }
 
 static void product_8i(const struct sn_nbits_product * p)
