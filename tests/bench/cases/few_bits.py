@@ -33,7 +33,7 @@ def of_two_bytes(operation: str, *shape: int) -> Case:
     def prepare() -> Prepared:
         a, b = some_bytes(*shape), some_bytes(*shape)
         names, steps = {"add": "QLinearAdd", "multiply": "QLinearMul"}, ((0.02, 128), (0.03, 110), (0.05, 120))
-        constants = {}
+        constants: dict[str, np.ndarray] = {}
         for name, (scale, zero) in zip("abc", steps):
             constants |= {f"{name}s": _number(scale), f"{name}z": _number(zero, np.uint8)}
         onnx = f"y = com.microsoft.{names[operation]} (a, as, az, b, bs, bz, cs, cz)"
