@@ -9,22 +9,24 @@ $(PROJECT)/setup.py:
 endif
 
 # ---- Python: a virtual environment for this checkout, with a stamp for each extra of pyproject.toml that is installed.
-# $(call pip,environment) runs pip there, one at a time.
+# $(call pip,environment) runs pip there, one at a time; $(call pip_project,environment,[extra]) installs this checkout, in which
+# setuptools writes files, also one at a time.
 pip = flock $(1) $(1)/bin/python -m pip install --quiet --disable-pip-version-check
+pip_project = flock $(PROJECT)/setup.py $(call pip,$(1)) --editable '$(PROJECT)$(2)'
 
 VENV := $(OUTSIDE).venv
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); false; }
 
 $(VENV)/%.stamp: pyproject.toml setup.py | $(VENV)/bin/python $(PROJECT)/setup.py
-	$(call pip,$(VENV)) --editable '$(PROJECT)[$*]'
+	$(call pip_project,$(VENV),[$*])
 	@touch $@
 
 $(TOOLS)/bin/python:
 	$(PYTHON) -m venv $(TOOLS) || { rm -rf $(TOOLS); false; }
 
 $(TOOLS)/%.stamp: pyproject.toml setup.py | $(TOOLS)/bin/python $(PROJECT)/setup.py
-	$(call pip,$(TOOLS)) --editable '$(PROJECT)[$*]'
+	$(call pip_project,$(TOOLS),[$*])
 	@touch $@
 
 # ---- packages. setup.py calls python-files, which puts a library beside the modules: the one of this build, for this machine, or

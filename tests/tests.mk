@@ -124,7 +124,7 @@ $(PEERS_VENV)/bench.stamp: | $(PEERS_VENV)/pysimd.stamp
 	$(PEERS_PIP) tqdm matplotlib && touch $@ || echo "tqdm, matplotlib: not installed"
 
 $(VENV)/bench.stamp: pyproject.toml setup.py | $(VENV)/bin/python $(PROJECT)/setup.py
-	$(call pip,$(VENV)) --editable '$(PROJECT)[bench]' && touch $@ || $(call pip,$(VENV)) --editable $(PROJECT)
+	$(call pip_project,$(VENV),[bench]) && touch $@ || $(call pip_project,$(VENV))
 
 PEERS_onnxruntime := onnx onnxruntime
 PEERS_openvino    := openvino

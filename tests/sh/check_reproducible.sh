@@ -26,13 +26,14 @@ copy_sources() {
 build_all() {
     local folder=$work/$1
     local call=(make -s -C "$folder" CC="$cc" ISAS="$some" TOOLS="$tools" -o "$tools/package.stamp" "${@:2}")
-    { "${call[@]}" -j"$(nproc)" all && "${call[@]}" wheel sdist; } > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
+    { "${call[@]}" -j"$(nproc)" all && "${call[@]}" wheel sdist; } > "$folder.log" 2>&1 || { tail -n 30 "$folder.log"; exit 1; }
 }
 
 copy_sources one < "$work/files"
 mkdir -p "$work/one/build/first"
 cp -Rp "$build/obj" "$build/commands" "$work/one/build/first/"
-build_all one VARIANT=first
+build_all one VARIANT=first & # packages are made by one process, so that the other build has a processor
+first=$!
 
 # Files are created in another order; ccache would return the objects of the first build.
 (
@@ -41,6 +42,7 @@ build_all one VARIANT=first
     tac "$work/files" | copy_sources 'two'
     build_all two BUILD="$work/other/folder" VARIANT=second
 )
+wait "$first"
 
 failed=0
 same() { # same FILE FILE
