@@ -134,10 +134,7 @@ accuracy: $(B)/tests/accuracy
 
 ifeq ($(TARGET),linux)
 check: all check-programs
-	@echo "== tests/sh/check_library.sh"; tests/sh/check_library.sh $(B) "$(CC)" $(RUN)
-	@echo "== tests/sh/check_install.sh"; tests/sh/check_install.sh $(B) "$(CC)" $(RUN)
-	@echo "== tests/sh/check_build.sh"; tests/sh/check_build.sh $(B) "$(CC)" $(RUN)
-	@echo "== tests/sh/check_levels.sh"; tests/sh/check_levels.sh $(B) "$(CC)" $(RUN)
+	@JOBS=$(JOBS) tests/sh/check_scripts.sh $(B) "$(CC)" $(RUN)
 	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
@@ -155,7 +152,7 @@ models: $(VENV)/models.stamp
 	PYTHONPATH=. $(VENV)/bin/python tests/network/real_models.py $(BUILD)/models
 
 examples: $(C_EXAMPLES) $(CXX_EXAMPLES) $(VENV)/test.stamp
-	$(NO_JOBS) $(VENV)/bin/python examples/run.py --programs $(B)/examples --prefix '$(RUN)' $(EXAMPLE_SRC)
+	$(NO_JOBS) $(VENV)/bin/python examples/run.py --jobs $(JOBS) --programs $(B)/examples --prefix '$(RUN)' $(EXAMPLE_SRC)
 
 asan:
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) CC=clang \

@@ -1,6 +1,6 @@
 """Runs examples and compares their output with the text at the end of their source: `make examples` calls it.
 
-    python run.py [--programs FOLDER] [--prefix COMMAND] SOURCE...
+    python run.py [--programs FOLDER] [--prefix COMMAND] [--jobs N] SOURCE...
 
 The last comment of a program begins with the line "Output:" and contains its output, where "..." stands for the part of a
 line that differs between machines, and a last line of "..." for any number of lines. C and C++ programs are in FOLDER,
@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SKIPPED = 77
@@ -43,18 +44,17 @@ def command_of(source: Path, programs: Path, prefix: list[str]) -> list[str]:
     return runners.get(source.suffix, [*prefix, str(programs / source.stem)])
 
 
-def run(source: Path, programs: Path, prefix: list[str]) -> str:
-    """The reason why a program failed, "" if it did not."""
-    print(f"== {source}", flush=True)
+def run(source: Path, programs: Path, prefix: list[str]) -> tuple[str, str]:
+    """What a program printed, and the reason why it failed, "" if it did not."""
     expected = expected_output(source.read_text())
     if source.suffix == ".cpp" and not (programs / source.stem).exists():
-        print("skipped: no C++ compiler")
-        return ""
+        return "skipped: no C++ compiler\n", ""
     command = command_of(source, programs, prefix)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    print(done.stdout, end="", flush=True)
-    if done.returncode == SKIPPED:
-        return ""
+    return done.stdout, "" if done.returncode == SKIPPED else fault(source, expected, done)
+
+
+def fault(source: Path, expected: str, done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode:
         return f"{source} ended with status {done.returncode}"
     printed = plain(done.stdout)
@@ -68,9 +68,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run examples and compare what they print with what their sources say.")
     parser.add_argument("--programs", type=Path, default=Path(), help="where the compiled ones are")
     parser.add_argument("--prefix", default="", help="what runs them, such as an emulator")
+    parser.add_argument("--jobs", type=int, default=1, help="how many run at a time")
     parser.add_argument("sources", nargs="+", type=Path, metavar="SOURCE")
     options = parser.parse_args()
-    wrong = [text for source in options.sources if (text := run(source, options.programs, options.prefix.split()))]
+    wrong = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        results = pool.map(lambda source: run(source, options.programs, options.prefix.split()), options.sources)
+        for source, (printed, reason) in zip(options.sources, results):
+            print(f"== {source}", printed, sep="\n", end="", flush=True)
+            wrong += [reason] if reason else []
     print("\n".join(wrong) or f"{len(options.sources)} examples passed", file=sys.stderr if wrong else sys.stdout)
     return 1 if wrong else 0
 

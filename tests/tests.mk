@@ -80,10 +80,17 @@ CHECK      = $(RUN) $(B)/tests/check --jobs $(JOBS)
 CHECK_RUNS = $(if $(FULL),--jobs=$(JOBS)) $(if $(RUN),,--quick=--threads=5) \
              $(if $(OPTIMISED),--quick=--stack=$(STACK)$(if $(FULL)$(RUN),,=--every=2),$(if $(RUN),--quick))
 
-# Programs are built before the first of them runs, because some measure times.
+# $(call run_programs,PROGRAMS), in a shell
+run_programs = for t in $(1); do echo "== $$t"; $(RUN) $$t || exit 1; done
+
+# Programs are built before the first of them runs. Those of the vocabularies compute on one thread, and run beside the others, of
+# which some measure times, but those of processors; what they print comes last.
 .PHONY: test-programs check-programs
 test-programs: $(TESTS) $(VEC_TESTS) | $(B)/tests/check $(B)/bench/calibrate
-	@set -e; for t in $(VEC_TESTS) $(TESTS); do echo "== $$t"; $(RUN) $$t; done
+	@$(if $(filter 1,$(JOBS)),$(call run_programs,$(VEC_TESTS) $(TESTS)), \
+	    log=$(B)/tests/vec.log; ($(call run_programs,$(VEC_TESTS))) > $$log 2>&1 & vec=$$!; \
+	    ($(call run_programs,$(TESTS))); others=$$?; \
+	    wait $$vec; status=$$?; cat $$log; exit $$((status | others)))
 
 check-programs: test-programs
 	@set -e; for options in $(CHECK_RUNS); do \
