@@ -51,6 +51,7 @@ NEAREST = {
     "runtime/threads": "test_threads test_callers test_thread_number test_allocation",
     "runtime/limits": "test_thread_number test_callers",
     "runtime/memory": "test_memory test_allocation",
+    "runtime/os_linux": "test_threads test_thread_number test_cpu test_memory test_guarded_memory test_allocation",
     "runtime/arena": "test_memory test_share",
     "runtime/error": "test_error test_init test_allocation",
     "runtime/statistic": "test_verbose",
@@ -149,6 +150,7 @@ NEAREST = {
     "ops/convolution/merged": "merged_convolution_32f merged_convolution_16b merged_convolution_8i",
     "ops/convolution/merged_dot": "merged_convolution_16b merged_convolution_8i forward",
     "ops/convolution/merged_quantized": "quantized_merged_convolution",
+    "ops/convolution/quantized": "quantized_convolution quantized_inner_product quantized_merged_convolution",
     "ops/convolution/conversion_8i": "merged_convolution_8i",
 }
 
@@ -162,6 +164,7 @@ NEAREST_PYTHON = {
     "network/convert/groups": "test_quantised_networks",
     "network/convert/tables": "test_tables",
     "network/convert/quantized*": "test_quantised test_quantised_networks",
+    "network/quantize/*": "test_quantize_files test_quantize_modes test_quantize_ranges test_quantize_model",
     "network/convert/*": "test_convert test_microsoft test_special test_opsets test_fold test_supported test_onnx "
     "test_open_sizes",
     "network/passes/*": "test_passes test_layers test_special test_random",
