@@ -15,7 +15,7 @@ from network.test_quantize_model import SAMPLES, error_of, weights_of
 from pysimd.network.onnx_wire import Malformed
 from pysimd.network.quantize.fields import encoded, parsed
 from pysimd.network.quantize.folding import folded
-from pysimd.network.quantize.onnx_file import File
+from pysimd.network.quantize.onnx_file import File, Node
 
 
 def loaded(data: bytes) -> Any:
@@ -41,6 +41,22 @@ def test_a_file_that_nobody_changes() -> None:
     before, after = loaded(small()), loaded(File(small()).encoded())
     for field in ("node", "initializer", "input", "output"):
         assert sorted(map(str, getattr(before.graph, field))) == sorted(map(str, getattr(after.graph, field)))
+
+
+def test_attributes_that_are_set() -> None:
+    """Others read what was given, and so does the node."""
+    onnx = pytest.importorskip("onnx")
+    given: dict[str, Any] = {"text": "a b", "whole": -3, "real": 0.75, "list": [2, -1], "tensor": np.array([[1, 2]], F)}
+    node = Node("Own", ["x", ""], ["y"], "name", "domain")
+    for name, value in given.items():
+        node.set(name, value)
+    read = onnx.NodeProto.FromString(bytes(node.field().value))
+    assert (read.op_type, list(read.input), list(read.output)) == ("Own", ["x", ""], ["y"])
+    assert (read.name, read.domain) == ("name", "domain")
+    found = {a.name: onnx.helper.get_attribute_value(a) for a in read.attribute}
+    np.testing.assert_array_equal(onnx.numpy_helper.to_array(found.pop("tensor")), given.pop("tensor"))
+    assert found == {**given, "text": b"a b"}
+    assert {name: node.get(name) for name in given} == given
 
 
 def test_what_survives() -> None:

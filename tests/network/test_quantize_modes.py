@@ -101,6 +101,9 @@ def test_products_of_4_bits(transposed: int, symmetric: bool) -> None:
     _, data = matrix(transB=transposed)
     made = pysimd.quantize_model(data, mode="weights", weight_bits=4, block=16, symmetric=symmetric)
     assert operators_of(made.data)["MatMulNBits"] == 2
+    # Inputs that are left out are not named at the end: x, bytes, scales, zero points, order, bias.
+    nodes = pytest.importorskip("onnx").load_from_string(made.data).graph.node
+    assert [len(node.input) for node in nodes if node.op_type == "MatMulNBits"] == [6, 3 if symmetric else 4]
     x = images(1, 1, 4, 70)
     assert 0 < error_of(made, data, x) < 0.8
     assert len(made.data) < 0.7 * len(data)
