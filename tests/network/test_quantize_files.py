@@ -148,6 +148,17 @@ def test_results_that_others_read_are_not_folded() -> None:
 # ---- bytes that move
 
 
+def test_only_products_read_bytes() -> None:
+    """What else reads the input of a product reads its floats as they are."""
+    net = Net()
+    hidden = net.add("Gemm", "x", net.weight(9, 9), net.weight(9))
+    net.add("Mul", net.add("Relu", hidden), net.add("Sigmoid", "x"), y="y")
+    data = net.bytes({"x": ["N", 9]}, {"y": ["N", 9]})
+    made = loaded(pysimd.quantize_model(data, images(1, 3, 4, 9)).data)
+    read = {node.op_type: node.input[0] for node in made.graph.node if node.op_type in ("Gemm", "Sigmoid")}
+    assert read["Sigmoid"] == "x" and read["Gemm"] != "x"
+
+
 def test_bytes_pass_through_moves() -> None:
     """Concat, MaxPool and Reshape have one scale before and after them, and no step of floats."""
     net = Net()
