@@ -59,9 +59,11 @@ $(B)/obj/%.o: libsrc/%.c $(B)/commands/small
 	$(COMMAND_small) $(TO_OBJECT)
 	@mv $@.new $@
 
-# Compiled for size: checks of arguments, and plans and drivers of convolutions, whose time is that of the kernels which they call.
-# What every call runs, such as SN_CALL, is SN_INLINE.
-COLD := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(filter libsrc/api/% libsrc/ops/convolution/%,$(COMMON_SRC)))
+# Compiled for size: checks of arguments, plans and drivers, whose time is that of the kernels which they call, and the kernels of
+# base, which are the definition rather than fast. What every call runs, such as SN_CALL, is SN_INLINE. LOOPS are drivers that have
+# loops over numbers.
+LOOPS := $(addprefix libsrc/ops/, cast copy elementwise gather non_max_suppression pad reduce_integers scatter top_k top_k_integers)
+COLD  := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(filter-out $(LOOPS:=.c),$(filter libsrc/api/% libsrc/ops/%,$(COMMON_SRC))))
 $(COLD): $(B)/obj/%.o: libsrc/%.c $(B)/commands/cold
 	@mkdir -p $(@D)
 	$(COMMAND_cold) $(TO_OBJECT)
@@ -122,9 +124,9 @@ endef
 $(foreach level,$(LEVELS),$(eval $(call level_rules,$(level))))
 $(call commands,$(LEVELS))
 
-$(B)/obj/reference/%.o: libsrc/reference/%.c $(B)/commands/small $(B)/commands/names
+$(B)/obj/reference/%.o: libsrc/reference/%.c $(B)/commands/cold $(B)/commands/names
 	@mkdir -p $(@D)
-	$(COMMAND_small) $(TO_OBJECT)
+	$(COMMAND_cold) $(TO_OBJECT)
 	$(call name_level,base)
 $(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile $(B)/commands/archive
 	$(call collect,SN_INSTALL)

@@ -6,6 +6,6 @@
 
 #define TILE_SHAPES(X) X(8, 1) X(8, 2)
 #define TILE_SHAPES_HALF(X)
-#define TILE_SHAPES_PREFETCH(X)
+#define TILE_PREFETCHES(vectors) false
 
 #endif

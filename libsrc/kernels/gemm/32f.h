@@ -32,6 +32,7 @@ struct tile_state {
     const sn_32f * a;
     sn_32f * c;
     size_t row, left;
+    uintptr_t prefetch; /* what the next step prefetches, or 0 */
 };
 
 /* Computes `count` tiles of one height below each other. */
@@ -93,10 +94,11 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
     }
 }
 
-/* One segment, with B from b on; fetch: prefetches a cache line in each step, from `prefetch` on. */
+/* One segment, with B from b on; fetch: prefetches a cache line in each step, and says from where to go on. */
 SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a, size_t step, size_t length,
-                             const sn_32f ** b, uintptr_t * prefetch, bool fetch, int rows, int vectors, int halves)
+                             const sn_32f ** b, volatile uintptr_t * prefetch, bool fetch, int rows, int vectors, int halves)
 {
+    uintptr_t next = fetch ? *prefetch : 0;
     const sn_32f * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
     for (; length; --length) {
@@ -113,10 +115,12 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a
         SN_UNROLL for (int i = 0; i < rows; i += 3) ++p[i / 3];
         *b += COLUMN(vectors);
         if (fetch) {
-            SN_PREFETCH(*prefetch);
-            *prefetch += 64;
+            SN_PREFETCH(next);
+            next += 64;
         }
     }
+    if (fetch)
+        *prefetch = next;
 }
 
 /*
@@ -271,7 +275,7 @@ SN_INLINE void tile_prefetch_rows(const struct sn_gemm_32f * g, const sn_32f * c
     }
 }
 
-SN_INLINE void tile(const volatile struct tile_state * at, bool fetch, int rows, int vectors, int halves)
+SN_INLINE void tile(volatile struct tile_state * at, bool fetches, int rows, int vectors, int halves)
 {
     const struct sn_gemm_32f * g = at->g;
     sn_32f * c = at->c;
@@ -282,12 +286,16 @@ SN_INLINE void tile(const volatile struct tile_state * at, bool fetch, int rows,
     if (g->from != g->c && !g->coldC && !tile_streams(g, rows, halves))
         tile_prefetch_rows(g, c, rows, vectors);
     const sn_32f * b = g->b;
-    uintptr_t prefetch = fetch ? (uintptr_t)(g->prefetch + at->row * g->prefetchStep) : 0;
+    if (fetches)
+        at->prefetch = g->prefetch ? (uintptr_t)(g->prefetch + at->row * g->prefetchStep) : 0;
     for (size_t left = g->segments; left; --left) {
         g = at->g;
         const sn_32f * a = at->a + g->segment[g->segments - left];
         const size_t length = g->length - (left == 1 && tile_stores_by_row(g));
-        tile_multiply(sum, a, g->aStepX, length, &b, &prefetch, fetch, rows, vectors, halves);
+        if (fetches && at->prefetch)
+            tile_multiply(sum, a, g->aStepX, length, &b, &at->prefetch, true, rows, vectors, halves);
+        else
+            tile_multiply(sum, a, g->aStepX, length, &b, NULL, false, rows, vectors, halves);
     }
     g = at->g, c = at->c;
     if (tile_stores_by_row(g)) {
@@ -309,12 +317,12 @@ SN_INLINE void tile(const volatile struct tile_state * at, bool fetch, int rows,
 
 #define TILE_ARGUMENTS const struct sn_gemm_32f *g, const sn_32f *a, sn_32f *c, size_t row, size_t count
 
-SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int halves)
+SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetches, int rows, int vectors, int halves)
 {
     volatile struct tile_state at;
     at.g = g, at.a = a, at.c = c, at.row = row, at.left = count;
     for (;;) {
-        tile(&at, fetch, rows, vectors, halves);
+        tile(&at, fetches, rows, vectors, halves);
         if (--at.left == 0)
             return;
         at.a += (size_t)rows * at.g->aStepX;
@@ -323,15 +331,11 @@ SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int h
     }
 }
 
-/*
- * An instance, as a separate function so that the compiler can use all registers; one whose last vector is half; and one
- * that prefetches. The last is separate because it starts 20 cycles later, which matters for short sums.
- */
+/* An instance, as a separate function so that the compiler can use all registers; and one whose last vector is half. */
 #define TILE_AS(name, ...)                                                                                                  \
     static __attribute__((noinline)) void name(TILE_ARGUMENTS) { tile_all(g, a, c, row, count, __VA_ARGS__); }
-#define TILE(rows, vectors) TILE_AS(tile_##rows##x##vectors, false, rows, vectors, 0)
+#define TILE(rows, vectors) TILE_AS(tile_##rows##x##vectors, TILE_PREFETCHES(vectors), rows, vectors, 0)
 #define TILE_HALF(rows, vectors) TILE_AS(tile_##rows##x##vectors##_half, false, rows, vectors, 1)
-#define TILE_PREFETCH(rows, vectors) TILE_AS(tile_##rows##x##vectors##_prefetch, true, rows, vectors, 0)
 
 /* Splits the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
 SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, size_t rows)
