@@ -19,6 +19,13 @@ static bool is_small_plane(const struct sn_convolution * c)
     return is_nchw(c) && c->p.srcH <= SMALL_PLANE && c->p.srcW <= SMALL_PLANE / sn_max(c->p.srcH, 1);
 }
 
+/* The lines and columns of the image itself. */
+static void use_lines(struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    band->strideY = p->strideY, band->strideX = p->strideX;
+    band->columns = p->srcW;
+}
+
 bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn_dot_reads reads, size_t most)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -28,11 +35,12 @@ bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn
     const bool other = b->number != sn_small(c) || is_nchw(c) || p->srcT == SN_DATA_32F;
     sn_band_plan(band, p, reads == SN_READS_COPY || clash || other, is_nchw(c));
     b->unpadded = reads == SN_READS_LINES && !clash && band->copied && is_small_plane(c);
-    if (reads == SN_READS_LINES && !clash && (b->unpadded || !other)) { /* for any padding */
-        band->copied = b->unpadded;
-        band->strideY = p->strideY, band->strideX = p->strideX;
-        band->columns = p->srcW;
+    if (reads == SN_READS_LINES && !clash && !other) { /* for any padding */
+        band->copied = false;
+        use_lines(band, p);
     }
+    if (b->unpadded)
+        use_lines(band, p);
     /* Bands of about equal height, whose lines and results fit into the L2 cache. */
     const size_t cache = sn_cpu()->cacheL2;
     size_t result;
