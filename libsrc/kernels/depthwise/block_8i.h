@@ -165,8 +165,9 @@ static __attribute__((noinline)) void store_any(const struct block * b, const in
 
 typedef void (*sweep_fn)(struct block * b);
 
-/* The function for plain results; compact code has none but that for bounded ones. */
+/* The functions for plain results and for few channels; in their place compact code has those for bounded and any results. */
 #define PLAIN_FN(plain, bounded) (V_COMPACT ? (bounded) : (plain))
+#define FEW_FN(few, any) (V_COMPACT ? (any) : (few))
 
 /*
  * Computes `rows` rows from y on, or those that are left, and as many others with them if none of them needs padding; returns

@@ -192,8 +192,8 @@ COLUMNS(columns_few, FEW_CHANNELS)
 COLUMNS(columns_half, BOUNDED_HALF)
 COLUMNS(columns_whole, BOUNDED)
 COLUMNS(columns_plain, PLAIN)
-static const sweep_fn columns_sweep[KINDS] = {columns_any, columns_few, columns_half, columns_whole, columns_half,
-    PLAIN_FN(columns_plain, columns_whole)};
+static const sweep_fn columns_sweep[KINDS] = {columns_any, FEW_FN(columns_few, columns_any), columns_half, columns_whole,
+    columns_half, PLAIN_FN(columns_plain, columns_whole)};
 
 static void run_all_columns(struct block * b)
 {

@@ -202,11 +202,12 @@ SWEEPS(bounded, BOUNDED)
 SWEEPS(plain_half, PLAIN_HALF)
 SWEEPS(plain, PLAIN)
 
-static const sweep_fn sweep_two[KINDS] = {any_two, few_two, bounded_half_two, bounded_two,
+static const sweep_fn sweep_two[KINDS] = {any_two, FEW_FN(few_two, any_two), bounded_half_two, bounded_two,
     PLAIN_FN(plain_half_two, bounded_half_two), PLAIN_FN(plain_two, bounded_two)};
-static const sweep_fn sweep_one[KINDS] = {any_one, few_one, bounded_half_one, bounded_one,
+static const sweep_fn sweep_one[KINDS] = {any_one, FEW_FN(few_one, any_one), bounded_half_one, bounded_one,
     PLAIN_FN(plain_half_one, bounded_half_one), PLAIN_FN(plain_one, bounded_one)};
-static const sweep_fn sweep_strided[KINDS] = {any_strided, few_strided, bounded_half_strided, bounded_strided,
+static const sweep_fn sweep_strided[KINDS] = {any_strided, FEW_FN(few_strided, any_strided), bounded_half_strided,
+    bounded_strided,
     PLAIN_FN(plain_half_strided, bounded_half_strided), PLAIN_FN(plain_strided, bounded_strided)};
 
 /* 3x3. */
