@@ -126,7 +126,7 @@ class Refusals:
             for other, context in self._contexts.items():
                 if own and _documented(other) != _documented(own):
                     yield "foreign", called, context
-            if own in self._bare and not name.endswith("SetParams"):  # which would give it weights
+            if own in self._bare and not name.endswith("Params"):  # which would give it weights
                 yield "half made", called, self._bare[own]
         elif kind == "size_t":
             for size in SIZES:

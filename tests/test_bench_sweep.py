@@ -183,7 +183,7 @@ def test_a_sweep(few: list[Drawn], tmp_path: Path, capsys: pytest.CaptureFixture
         (["--sweep", "--cold"], "--sweep has no use for --cold"),
         (["--sweep", "--resume"], "--resume needs --json"),
         (["--count", "4"], "--count is of use only with --sweep"),
-        (["--whole", "--resume"], "--resume is of use only with --onnx or --sweep"),
+        (["--whole", "--resume"], "--resume is of use only with --onnx or --transformers or --sweep"),
     ],
 )
 def test_a_wrong_command_line(wrong: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -180,10 +180,13 @@ def test_every_operator_of_a_batch_is_written(layout: str, tmp_path: Path) -> No
     model = Batch().model()
     runner = model.prepare(layout=layout)
     elsewhere = {
+        "ByteLstm",
+        "BytesMatMul",
         "CumulativeSum",
         "Elementwise",
         "ExactBinary",
         "GatherNd",
+        "NBitsProduct",
         "RoiAlign",
         "ScatterElements",
         "ScatterNd",

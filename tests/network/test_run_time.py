@@ -87,6 +87,7 @@ def _cases() -> list[Case]:
         case("DynamicConvTranspose", IMAGE, (4, 3, 2, 2), (3,), output_padding=(0, 0), **LAYER),
         case("MergedConvolution", IMAGE, *merged, stages=STAGES, residual=False),
         case("MaxPool", IMAGE, **POOL),
+        case("Attention", (2, 3, 4), (2, 4, 5), (2, 5, 6), scale=0.5),
         case("AveragePool", IMAGE, count_include_pad=True, **POOL),
         case("Linear", (3, 4), weights(4, 5), weights(5), (3, 5), activation=IDENTITY, order="add"),
         case("MatMul", (2, 3, 4), (2, 4, 5)),

@@ -6,13 +6,17 @@ from importlib import import_module
 
 #: Their operators; those of the other files are in most models, or files of these here import them.
 OPERATORS = {
-    "attention": "Attention RotaryEmbedding com.microsoft.Attention com.microsoft.MultiHeadAttention",
+    "attention": "Attention RotaryEmbedding",
+    "attention_packed": "com.microsoft.Attention com.microsoft.MultiHeadAttention com.microsoft.QAttention",
+    "embeddings": (
+        "com.microsoft.EmbedLayerNormalization com.microsoft.GatherBlockQuantized com.microsoft.QEmbedLayerNormalization"
+    ),
     "integers": (
         "Abs Add And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Clip Div Equal EyeLike Greater "
         "GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual Max Min Mod Mul Neg Not OneHot Or Pow Relu Shrink Sign "
         "Sub Sum ThresholdedRelu Trilu Xor"
     ),
-    "layers": "Einsum GRU Gemm LSTM MatMul RNN com.microsoft.FusedMatMul",
+    "layers": "Einsum GRU Gemm LSTM MatMul RNN com.microsoft.DynamicQuantizeLSTM com.microsoft.FusedMatMul",
     "normalize": (
         "BatchNormalization GroupNormalization InstanceNormalization LRN LayerNormalization LpNormalization "
         "MeanVarianceNormalization RMSNormalization SimplifiedLayerNormalization "
