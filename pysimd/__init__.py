@@ -463,6 +463,10 @@ if not TYPE_CHECKING:  # for type checkers, every name would exist
             if name not in _MODULES or value is not sys.modules.get(f"{__name__}.{name}"):
                 super().__setattr__(name, value)
 
+        def __reduce__(self):
+            """What refers to it is pickled, too: by cloudpickle, which knows modules by their type."""
+            return import_module, (__name__,)
+
     sys.modules[__name__].__class__ = _Package
 
 

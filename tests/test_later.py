@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import subprocess
 import sys
 from importlib import import_module
@@ -83,3 +84,8 @@ def test_functions_whose_modules_have_their_names(before: str) -> None:
     assert _run(before, "import pysimd", names, *modules, names) == "[]\n[]\n"
     imported = "from pysimd.gemm import joined; from pysimd import gemm; print(gemm.__name__, joined.__module__)"
     assert _run(before, imported) == "gemm pysimd.gemm\n"
+
+
+def test_the_package_is_pickled() -> None:
+    """As functions that refer to it are, which cloudpickle sends to other processes."""
+    assert pickle.loads(pickle.dumps(pysimd)) is pysimd

@@ -192,7 +192,8 @@ static void no_slot_empty(void)
         PART(convolution_16b.depthwise_nhwc), PART(convolution_16b.tile), PART(convolution_16b.pixels),
         PART(convolution_16b.planes), PART(convolution_16b.panel), PART(convolution_32f.join),
         PART(normalize.rows), PART(normalize.columns), PART(normalize.row_moments), PART(normalize.column_moments),
-        PART(normalize.coefficients), PART(gemm_nbits.product), PART(gemm_nbits.order), PART(quantized_gemm.pack),
+        PART(normalize.coefficients), PART(gemm_nbits.product), PART(gemm_nbits.order), PART(gemm_nbits.product_8i),
+        PART(gemm_nbits.quantise_8i), PART(gemm_nbits.size_8i), PART(quantized_gemm.pack),
     };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
