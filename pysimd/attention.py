@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, element_of, plain, plain_output, pointer
+from pysimd._arrays import FLOAT32, element_of, plain, pointer
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, FloatArray, Floats
 from pysimd.calls import call, call_struct
-from pysimd.gemm import _ITEM, _matrices, joined
+from pysimd.gemm import _ITEM, _matrices, given_result, joined
 
 
 def attention(
@@ -52,7 +52,7 @@ def attention(
     added: list[Array] = [] if bias is None else [_bias(bias, (*lead, rows, columns))]
     if out is None:
         out = np.empty((*lead, rows, width), np.float32)
-    target = _target(out, (*lead, rows, width), [*given, *added])
+    target = given_result(out, (*lead, rows, width), [*given, *added], ("q", "k", "v", "bias"))
     if target.size == 0:
         return out
     if columns == 0:
@@ -84,19 +84,6 @@ def _lead(arrays: list[Array]) -> tuple[int, ...]:
     except ValueError:
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise ValueError(f"q, k and v have shapes {shapes}, whose leading dimensions cannot be broadcast") from None
-
-
-def _target(out: FloatArray, shape: tuple[int, ...], sources: list[Array]) -> Array:
-    array = plain_output(out, "out")
-    element_of(array, "out", (FLOAT32,))
-    if array.shape != shape:
-        raise ValueError(f"out has shape {array.shape}, expected {shape}: use np.empty({shape}, np.float32)")
-    if not array.flags.writeable:
-        raise ValueError("out is read-only, expected a writable array: use np.empty_like(out)")
-    for source, name in zip(sources, ("q", "k", "v", "bias")):
-        if np.may_share_memory(array, source):
-            raise ValueError(f"out overlaps {name}, expected memory of its own: use another array")
-    return array
 
 
 def _bias(bias: Floats, shape: tuple[int, ...]) -> Array:

@@ -239,7 +239,7 @@ def matmul(a: Floats, b: Floats, *, out: FloatArray | None = None) -> FloatArray
                 f"b has shape {right.shape}, expected leading dimensions that can be broadcast to those of {left.shape}"
             ) from None
     shape = (*lead, *left.shape[-2:-1], *right.shape[-1:] * (right.ndim > 1))
-    target = np.empty(shape, np.float32) if out is None else _result(out, shape, (left, right))
+    target = np.empty(shape, np.float32) if out is None else given_result(out, shape, (left, right), ("a", "b"))
     if target.size:
         names = ("a", "b")
         if right.ndim == 1 and left.ndim > 1:  # a @ vector is vector @ a.T, which reads the rows of a
@@ -256,15 +256,15 @@ def matmul(a: Floats, b: Floats, *, out: FloatArray | None = None) -> FloatArray
     return out if out is not None else target.reshape(shape)
 
 
-def _result(out: FloatArray, shape: Shape, sources: tuple[Array, Array]) -> Array:
-    """A given output of :func:`matmul`, plain."""
+def given_result(out: FloatArray, shape: Shape, sources: Sequence[Array], names: Sequence[str]) -> Array:
+    """A given output of a product, plain: it has this shape, and overlaps no source."""
     target = plain_output(out, "out")
     element_of(target, "out", (FLOAT32,))
     if target.shape != shape:
         raise ValueError(f"out has shape {target.shape}, expected {shape}: use np.empty({shape}, np.float32)")
     if not target.flags.writeable:
         raise ValueError("out is read-only, expected a writable array: use np.empty_like(out)")
-    for source, name in zip(sources, ("a", "b")):
+    for source, name in zip(sources, names):
         if np.may_share_memory(target, source):
             raise ValueError(f"out overlaps {name}, expected memory of its own: use another array")
     return target

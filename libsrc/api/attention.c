@@ -44,29 +44,6 @@ static bool count(const char * function, struct heads * h)
     return true;
 }
 
-/* Rows and heads of dst that lie inside each other, in any order, have no element in common. */
-static bool is_distinct(const char * function, const struct heads * h)
-{
-    struct level {
-        const char * name;
-        size_t count, stride;
-    } levels[] = {{"ldd", h->rows, *h->step}, {"strideD[0]", h->batch[0], h->strides[0]},
-                  {"strideD[1]", h->batch[1], h->strides[1]}};
-    size_t reach = h->columns;
-    for (int done = 0; done < 3; ++done) {
-        int least = done;
-        for (int i = done + 1; i < 3; ++i)
-            least = levels[i].stride < levels[least].stride ? i : least;
-        const struct level next = levels[least];
-        levels[least] = levels[done];
-        CHECK(next.count <= 1 || next.stride >= reach,
-              "%s is %zu, expected at least %zu: the heads of dst would have elements in common", next.name, next.stride,
-              reach);
-        reach += next.count > 1 ? (next.count - 1) * next.stride : 0;
-    }
-    return true;
-}
-
 enum { QUERIES, KEYS, VALUES, BIAS, DST, ARRAYS };
 
 /* Checks sizes and memory; true if there is something to compute. */
@@ -91,7 +68,10 @@ static bool take(const char * function, struct sn_attention * a)
     CHECK(sn_product(&floats, a->rows, a->columns), "M is %zu and N is %zu, too large for an array", a->rows, a->columns);
     if (h[DST].floats == 0)
         return false;
-    if (!is_distinct(function, &h[DST]))
+    const struct heads * d = &h[DST];
+    struct sn_level levels[] = {{"ldd", d->rows, *d->step}, {"strideD[0]", d->batch[0], d->strides[0]},
+                                {"strideD[1]", d->batch[1], d->strides[1]}};
+    if (!sn_levels_distinct(function, levels, d->columns, "heads of dst"))
         return false;
     for (int i = 0; i < ARRAYS; ++i)
         CHECK(h[i].at || h[i].floats == 0 || i == BIAS, "%s is NULL, expected an array", h[i].name);

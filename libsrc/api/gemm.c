@@ -113,29 +113,6 @@ static bool extent_of(const char * function, const struct matrices * m, size_t *
     return true;
 }
 
-/* Rows and matrices of C that lie inside each other, in any order, have no element in common. */
-static bool is_distinct(const char * function, const struct matrices * c)
-{
-    struct level {
-        const char * name;
-        size_t count, stride;
-    } levels[] = {{"ldc", c->rows, c->step}, {"strideC[0]", c->batch[0], c->stride[0]},
-                  {"strideC[1]", c->batch[1], c->stride[1]}};
-    size_t reach = c->columns;
-    for (int done = 0; done < 3; ++done) {
-        int least = done;
-        for (int i = done + 1; i < 3; ++i)
-            least = levels[i].stride < levels[least].stride ? i : least;
-        const struct level next = levels[least];
-        levels[least] = levels[done];
-        CHECK(next.count <= 1 || next.stride >= reach,
-              "%s is %zu, expected at least %zu: the matrices C would have elements in common", next.name, next.stride,
-              reach);
-        reach += next.count > 1 ? (next.count - 1) * next.stride : 0;
-    }
-    return true;
-}
-
 /* Checks sizes and memory; true if there is something to compute. Replaces what is 0 in distances and the batch of *g. */
 static bool take_batch(const char * function, struct sn_gemm * g)
 {
@@ -152,7 +129,10 @@ static bool take_batch(const char * function, struct sn_gemm * g)
     g->lda = m[0].step, g->ldb = m[1].step, g->ldc = m[2].step;
     if (floats[2] == 0)
         return false;
-    if (!is_distinct(function, &m[2]))
+    const struct matrices * c = &m[2];
+    struct sn_level levels[] = {{"ldc", c->rows, c->step}, {"strideC[0]", c->batch[0], c->stride[0]},
+                                {"strideC[1]", c->batch[1], c->stride[1]}};
+    if (!sn_levels_distinct(function, levels, c->columns, "matrices C"))
         return false;
     CHECK(g->C, "C is NULL, expected an array");
     if (!reads(g))

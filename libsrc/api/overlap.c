@@ -1,5 +1,6 @@
 #include "api/overlap.h"
 
+#include "api/check.h"
 #include "runtime/error.h"
 
 bool sn_refuse_overlap(const char * function, const char * dst, const char * src, bool in_place)
@@ -25,4 +26,21 @@ bool sn_rows_between(const char * function, const struct sn_rows * dst, const st
     if (offset >= first->bytes && offset + second->bytes <= first->step)
         return true;
     return sn_refuse_overlap(function, dst->name, src->name, false);
+}
+
+bool sn_levels_distinct(const char * function, struct sn_level levels[3], size_t columns, const char * parts)
+{
+    size_t reach = columns;
+    for (int done = 0; done < 3; ++done) {
+        int least = done;
+        for (int i = done + 1; i < 3; ++i)
+            least = levels[i].stride < levels[least].stride ? i : least;
+        const struct sn_level next = levels[least];
+        levels[least] = levels[done];
+        SN_CHECK_FOR(function, next.count <= 1 || next.stride >= reach, false,
+                     "%s is %zu, expected at least %zu: the %s would have elements in common", next.name, next.stride, reach,
+                     parts);
+        reach += next.count > 1 ? (next.count - 1) * next.stride : 0;
+    }
+    return true;
 }

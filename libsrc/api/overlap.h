@@ -74,4 +74,14 @@ static inline bool sn_rows_apart(const char * function, struct sn_rows dst, stru
     return SN_LIKELY(!sn_overlap(&a, &b)) || sn_rows_between(function, &dst, &src);
 }
 
+/* `count` parts of a result, `stride` elements apart; the parts of one level lie inside those of another, in any order. */
+struct sn_level {
+    const char * name; /* of the argument with the distance */
+    size_t count, stride;
+};
+
+/* True if no two parts have an element in common; the innermost, which no level describes, have `columns` elements. `parts` is
+ * what the message calls them. The order of the levels changes. */
+bool sn_levels_distinct(const char * function, struct sn_level levels[3], size_t columns, const char * parts);
+
 #endif

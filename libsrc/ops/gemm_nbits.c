@@ -48,6 +48,21 @@ static void decode_zeros(const struct job * job, size_t row, size_t rows, sn_32f
             .block = ONE_BLOCK, .bytes = zero_bytes(w), .dst = to + i * w->blocks});
 }
 
+/* The product of a unit of the matrix's rows, from `row` on; `zero` gets their zeros, or is NULL. */
+static struct sn_nbits_product unit_of(const struct job * job, size_t row, size_t last, sn_32f * zero)
+{
+    struct sn_nbits_product part = job->p;
+    part.N = sn_min(UNIT, last - row);
+    part.w.weight += row * sn_nbits_bytes(&part.w);
+    part.w.scale += row * part.w.blocks;
+    part.bias = part.bias ? part.bias + row : NULL;
+    part.dst += row;
+    part.w.zero = zero;
+    if (zero)
+        decode_zeros(job, row, part.N, zero);
+    return part;
+}
+
 /* ---- few rows */
 
 /* Units begin .. end - 1 of the matrix's rows, by all rows of sources. */
@@ -57,15 +72,8 @@ static void run_few(const void * argument, void * work, size_t begin, size_t end
     const struct sn_nbits_product * p = &job->p;
     sn_32f * zero = job->zero ? work : NULL;
     for (size_t row = begin * UNIT, last = sn_min(end * UNIT, p->N); row < last; row += UNIT) {
-        struct sn_nbits_product part = *p;
-        part.N = sn_min(UNIT, last - row);
+        struct sn_nbits_product part = unit_of(job, row, last, zero);
         part.M = 1;
-        part.w.weight += row * sn_nbits_bytes(&p->w);
-        part.w.scale += row * p->w.blocks;
-        part.bias = p->bias ? p->bias + row : NULL;
-        part.w.zero = zero;
-        if (zero)
-            decode_zeros(job, row, part.N, zero);
         for (size_t i = 0; i < p->M; ++i) {
             part.src = p->src + i * p->lds;
             part.dst = p->dst + i * p->ldd + row;
@@ -179,15 +187,7 @@ static void run_quantised(const void * argument, void * work, size_t begin, size
     const struct sn_nbits_product * p = &job->p;
     sn_32f * zero = job->zero ? work : NULL;
     for (size_t row = begin * UNIT, last = sn_min(end * UNIT, p->N); row < last; row += UNIT) {
-        struct sn_nbits_product part = *p;
-        part.N = sn_min(UNIT, last - row);
-        part.w.weight += row * sn_nbits_bytes(&p->w);
-        part.w.scale += row * p->w.blocks;
-        part.bias = p->bias ? p->bias + row : NULL;
-        part.dst += row;
-        part.w.zero = zero;
-        if (zero)
-            decode_zeros(job, row, part.N, zero);
+        const struct sn_nbits_product part = unit_of(job, row, last, zero);
         job->table->gemm_nbits.product_8i(&part);
     }
 }

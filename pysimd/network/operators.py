@@ -564,6 +564,7 @@ def _dequantize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type
 
 
 _RULES: dict[str, _Rule] = {
+    "Attention": _attention,
     "AveragePool": _pool,
     "Binary": _binary,
     "ByteLstm": _recurrent,
@@ -596,7 +597,6 @@ _RULES: dict[str, _Rule] = {
     "Linear": _linear,
     "Lrn": _of_images,
     "Lstm": _recurrent,
-    "Attention": _attention,
     "MatMul": _matmul,
     "MaxPool": _pool,
     "MergedConvolution": _merged,
