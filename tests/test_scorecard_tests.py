@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from scorecard import coverage, mutants, page, rows
+from scorecard import coverage, mutants, mutation, page, rows
 from scorecard.row import Result
 from support import ROOT
 
@@ -37,6 +38,17 @@ def test_each_fault_changes_one_place() -> None:
     faults = mutants.hand()
     assert len({fault.key for fault in faults}) == len(faults) >= 60
     assert all(fault.old != fault.new for fault in faults)
+
+
+def test_nearest_tests_are_of_files_that_exist() -> None:
+    """A file that has moved would be tried with those of its name alone."""
+    for folder, suffixes, nearest in (
+        ("libsrc", (".c", ".h"), mutation.NEAREST),
+        ("pysimd", (".py",), mutation.NEAREST_PYTHON),
+    ):
+        paths = (path.relative_to(folder) for path in Path(folder).rglob("*") if path.suffix in suffixes)
+        files = [str(path.with_suffix("")) for path in paths]
+        assert [pattern for pattern in nearest if not fnmatch.filter(files, pattern)] == []
 
 
 def test_a_fault_whose_text_is_gone_is_reported() -> None:
