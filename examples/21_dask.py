@@ -1,7 +1,7 @@
 """The digits demo on a cluster: the network's contexts are pickled to the workers, which classify pictures in batches."""
 
-import logging
 import sys
+from logging import CRITICAL
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +63,8 @@ if __name__ == "__main__":
     network = load(digits)
     images, labels = files.read_images(digits / "images.bin")
     batches = np.split(images, len(images) // BATCH)
-
-    # Workers that are stopped while they report to the scheduler would print that they cannot.
-    silent = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
-    cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, **silent)  # or the address of a real one
-    with cluster, Client(cluster) as client:
+    cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
+    with cluster, Client(cluster) as client:  # or Client(address of a real one)
         everywhere = client.scatter(network, broadcast=True)  # once per worker, not per batch
         p = client.gather(client.map(lambda batch, network: classify(network, batch), batches, network=everywhere))
         print(f"{len(batches)} batches of {BATCH} on {len(client.scheduler_info()['workers'])} workers")

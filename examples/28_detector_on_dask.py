@@ -1,8 +1,8 @@
 """A folder of pictures through a detector on a cluster: the model is pickled to the workers, each task prepares it once."""
 
-import logging
 import sys
 import tempfile
+from logging import CRITICAL
 from pathlib import Path
 
 import numpy as np
@@ -56,9 +56,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         drawn = scenes.draw(Path(name), PICTURES)
         files = sorted(Path(name).glob("*.npy"))
-        # Workers that are stopped while they report to the scheduler would print that they cannot.
-        silent = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
-        cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, **silent)
+        cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
         with cluster, Client(cluster) as client:  # or Client(address of a real one)
             everywhere = client.scatter(model, broadcast=True)  # once per worker, not per picture
             parts = [files[i : i + PART] for i in range(0, len(files), PART)]
