@@ -40,7 +40,7 @@ COMMAND_test    = $(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS)
 COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(foreach program,cpu allocation threads thread_number,$(WRAP_test_$(program))) $(SN_LIBS)
 COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
 $(call commands,test program check)
-TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/internal.a $(LDFLAGS) $(WRAP_$(@F)) $(SN_LIBS) -o $@
+TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(or $(INTERNAL_$(@F)),$(B)/internal.a) $(LDFLAGS) $(WRAP_$(@F)) $(SN_LIBS) -o $@
 
 $(B)/tests/%.o: tests/c/%.c $(B)/commands/test
 	@mkdir -p $(@D)
@@ -51,9 +51,12 @@ $(B)/tests/families.h: $(wildcard tests/c/check_*.c) $(B)/commands/check
 $(B)/tests/check.o: $(B)/tests/families.h
 
 define vec_test_rules
-$(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/internal.a $(B)/commands/test $(B)/commands/$(2) $(B)/commands/program
+$(B)/tests/$(basename $(notdir $(1)))_$(2): $(B)/tests/$(basename $(notdir $(1)))_$(2).o $(B)/internal.a $(B)/commands/program
+	$$(TEST_LINK)
+
+$(B)/tests/$(basename $(notdir $(1)))_$(2).o: $(1) $(B)/commands/test $(B)/commands/$(2)
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(2)) -Itests -Itests/c -Itests/c/$(TARGET) -MF $$@.d -MT $$@ $$< $$(B)/internal.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
+	$$(COMMAND_$(2)) -Itests -Itests/c -Itests/c/$(TARGET) -MF $$(@:.o=.d) -MT $$@ -c $$< -o $$@
 endef
 $(foreach source,$(VEC_SRC),$(foreach isa,$(VOCABULARIES),$(eval $(call vec_test_rules,$(source),$(isa)))))
 

@@ -2,7 +2,8 @@
  * Counts the allocations of the library, and lets some of them fail, also in threads of the pool.
  *
  * The linker replaces the allocation functions of the C library by the functions below (-Wl,--wrap), in the library and in
- * the program that includes this file; the C library itself keeps using its own.
+ * the program that includes this file; the C library itself keeps using its own. On Windows they are replaced in the library
+ * alone (tests/windows.mk).
  */
 #ifndef SN_TESTS_ALLOCATIONS_H
 #define SN_TESTS_ALLOCATIONS_H
@@ -15,14 +16,19 @@
 
 #include "test.h"
 
+#ifdef _WIN32
+#include <malloc.h>
+#define __real_malloc malloc
+#define __real_calloc calloc
+#define __real_free free
+#else
 void * __real_malloc(size_t size);
 void * __real_calloc(size_t count, size_t size);
 void __real_free(void * block);
-int __real_posix_memalign(void ** block, size_t align, size_t size);
+#endif
 void * __wrap_malloc(size_t size);
 void * __wrap_calloc(size_t count, size_t size);
 void __wrap_free(void * block);
-int __wrap_posix_memalign(void ** block, size_t align, size_t size);
 
 static int allocations;  /* attempted */
 static int blocks;       /* currently allocated */
@@ -51,17 +57,6 @@ static int blocks_now(void) { return __atomic_load_n(&blocks, __ATOMIC_SEQ_CST);
 static bool in_new_thread;
 static bool as_many_blocks(int before) { return in_new_thread || blocks_now() == before; }
 
-/* The system may have no memory for the value of a key, either. */
-static bool no_specific;
-
-int __real_pthread_setspecific(pthread_key_t key, const void * value);
-int __wrap_pthread_setspecific(pthread_key_t key, const void * value);
-
-int __wrap_pthread_setspecific(pthread_key_t key, const void * value)
-{
-    return no_specific ? ENOMEM : __real_pthread_setspecific(key, value);
-}
-
 static bool granted(void)
 {
     const int number = __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST);
@@ -84,6 +79,46 @@ void * __wrap_calloc(size_t count, size_t size)
     return granted() ? counted(__real_calloc(count, size), count * size) : NULL;
 }
 
+void __wrap_free(void * block)
+{
+    __atomic_sub_fetch(&blocks, block != NULL, __ATOMIC_SEQ_CST);
+    __real_free(block);
+}
+
+#ifdef _WIN32
+static void * aligned_malloc(size_t size, size_t align)
+{
+    void * block = granted() ? counted(_aligned_malloc(size, align), size) : NULL;
+    if (!block)
+        errno = ENOMEM;
+    return block;
+}
+
+static void aligned_free(void * block)
+{
+    __atomic_sub_fetch(&blocks, block != NULL, __ATOMIC_SEQ_CST);
+    _aligned_free(block);
+}
+
+extern void * (*const replaced_aligned_malloc)(size_t size, size_t align);
+extern void (*const replaced_aligned_free)(void * block);
+void * (*const replaced_aligned_malloc)(size_t size, size_t align) = aligned_malloc;
+void (*const replaced_aligned_free)(void * block) = aligned_free;
+#else
+/* The system may have no memory for the value of a key, either. */
+static bool no_specific;
+
+int __real_pthread_setspecific(pthread_key_t key, const void * value);
+int __wrap_pthread_setspecific(pthread_key_t key, const void * value);
+
+int __wrap_pthread_setspecific(pthread_key_t key, const void * value)
+{
+    return no_specific ? ENOMEM : __real_pthread_setspecific(key, value);
+}
+
+int __real_posix_memalign(void ** block, size_t align, size_t size);
+int __wrap_posix_memalign(void ** block, size_t align, size_t size);
+
 int __wrap_posix_memalign(void ** block, size_t align, size_t size)
 {
     void * made = NULL;
@@ -92,12 +127,7 @@ int __wrap_posix_memalign(void ** block, size_t align, size_t size)
     *block = counted(made, size);
     return 0;
 }
-
-void __wrap_free(void * block)
-{
-    __atomic_sub_fetch(&blocks, block != NULL, __ATOMIC_SEQ_CST);
-    __real_free(block);
-}
+#endif
 
 /*
  * Lets each allocation of a call fail in turn. A trial prepares what it needs, calls refuse(from, to), makes the call, calls

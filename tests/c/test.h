@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#ifndef _WIN32
 #include <unistd.h>
+#endif
 
 #include "simdnet.h"
 
@@ -28,8 +30,14 @@ static int test_passed, test_failed;
 
 #define TEST_NO_ERROR() TEST(SimdnetLastErrorKind() == 0 && SimdnetLastError()[0] == '\0')
 
-/* Ends a test that hangs, which is then a failure: no test takes this long, even under an emulator or a sanitizer. */
-static inline void test_alarm(void) { alarm(600); }
+/* Ends a test that hangs, which is then a failure: no test takes this long, even under an emulator or a sanitizer. Under Wine,
+ * the Makefile does that. */
+static inline void test_alarm(void)
+{
+#ifndef _WIN32
+    alarm(600);
+#endif
+}
 
 static inline int test_end(void)
 {

@@ -2,15 +2,19 @@
 #ifndef SN_TESTS_USED_H
 #define SN_TESTS_USED_H
 
-#include <dirent.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <unistd.h>
 
 /* Bytes: the address space, and what is in physical memory; 0 if the system does not report them. */
 struct used {
     size_t space, resident;
 };
+
+#ifdef _WIN32
+static inline struct used used(void) { return (struct used){0, 0}; }
+#else
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static inline struct used used(void)
 {
@@ -35,5 +39,6 @@ static inline size_t threads_of_process(void)
         closedir(tasks);
     return count;
 }
+#endif
 
 #endif
