@@ -446,3 +446,18 @@ def test_bytes_refuse_what_does_not_fit() -> None:
     with pytest.raises(ValueError, match="weight has 2 elements, expected 3"):
         block.set_params(weights[:2], src_stats=four, middle_stats=six, dst_stats=four)
     block.close()
+
+
+def test_bytes_need_the_statistics_of_images_that_are_rounded() -> None:
+    """Of floats before an expansion, and of bytes before a depthwise stage."""
+    stages = [pysimd.ConvolutionStage(1, 4), pysimd.ConvolutionStage(3, padding=1), pysimd.ConvolutionStage(1, 4)]
+    four = pysimd.Statistics(np.zeros(4, np.float32), np.ones(4, np.float32))
+    for src, chosen in (("float32", stages), ("uint8", stages), ("uint8", stages[1:])):
+        with pysimd.MergedConvolution8i((5, 5, 4), chosen, src_dtype=src) as block:
+            weights = [np.ones(shape, np.float32) for shape in block.weight_shapes]
+            with pytest.raises(TypeError, match="src_stats is None"):
+                block.set_params(weights, middle_stats=four, dst_stats=four)
+    with pysimd.MergedConvolution8i((5, 5, 4), stages[1:], src_dtype="float32", dst_dtype="float32") as block:
+        weights = [np.ones(shape, np.float32) for shape in block.weight_shapes]
+        block.set_params(weights, middle_stats=four)
+        assert block(np.ones((5, 5, 4), np.float32)).shape == (5, 5, 4)

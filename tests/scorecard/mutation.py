@@ -157,6 +157,7 @@ NEAREST = {
 #: The files of pytest that test a file in Python, for those that are not named like their family.
 NEAREST_PYTHON = {
     "network/convert/fold*": "test_fold test_convert test_special test_onnx",
+    "network/convert/embeddings": "test_embeddings test_onnx",
     "network/convert/attention": "test_microsoft test_convert test_passes test_onnx",
     "network/convert/windows": "test_max_pool test_fold test_convert test_convolutions test_opsets test_onnx",
     "network/convert/images": "test_convert test_resize_positions test_opsets test_onnx",
@@ -169,6 +170,7 @@ NEAREST_PYTHON = {
     "test_open_sizes",
     "network/passes/*": "test_passes test_layers test_special test_random",
     "network/files": "test_saved",
+    "network/carried": "test_course test_course_program",
     "network/course*": "test_course test_voice_models test_model_calls",
     "network/control": "test_course test_sequences",
     "network/partition": "test_course",
@@ -200,6 +202,7 @@ NEAREST_PYTHON = {
     "_library": "test_lowlevel test_infrastructure test_packaging",
     "_deprecated": "test_names",
     "__init__": "test_lowlevel test_names",
+    "inner_product": "test_inner_product test_linear",
     "__main__": "test_main test_models",
     "annotations": "test_types",
     "context": "test_contexts test_share",
