@@ -298,6 +298,15 @@ def test_weights_are_constants(one: Case) -> None:
                 Runner(Made(one._replace(inputs=inputs)).graph)
 
 
+def test_products_of_few_bits_take_floats_and_packed_bytes() -> None:
+    packed = [Type((4, 2, 8), "uint8"), Type((4, 2))]
+    assert operators.types_of("NBitsProduct", [Type((3, 20)), *packed], {"bits": 4}) == (Type((3, 4)),)
+    with pytest.raises(ValueError, match="types are uint8 and uint8, not float32 and uint8"):
+        operators.types_of("NBitsProduct", [Type((3, 20), "uint8"), *packed], {"bits": 4})
+    with pytest.raises(ValueError, match="types are float32 and int8, not float32 and uint8"):
+        operators.types_of("NBitsProduct", [Type((3, 20)), Type((4, 2, 8), "int8"), Type((4, 2))], {"bits": 4})
+
+
 def test_inputs_in_capitals_are_those_that_must_be_constants() -> None:
     """In the table of operators that people read."""
     found = re.findall(r"^    ((?:\w+\([^)]*\), )*\w+\([^)]*\))", operators.__doc__ or "", re.MULTILINE)
