@@ -1,6 +1,7 @@
-"""NonMaxSuppression and NonZero in programs of C: they give as many rows as values decide, see :mod:`pysimd.network.c_rows`.
+"""What gives as many rows as values decide in programs of C, see :mod:`pysimd.network.c_rows`: NonMaxSuppression, NonZero,
+Compress, and TopK whose k is computed. Unique is in :mod:`pysimd.network.c_unique`.
 
-Functions get the writer of a course, to whose lines they add.
+Functions get the writer of a course, to whose lines they add, and return the outputs of a node.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ import numpy as np
 from pysimd._library import ffi
 from pysimd.annotations import Shape
 from pysimd.network.c_calls import C_TYPES, number
-from pysimd.network.c_slots import Rows, Slot, number_of, refused
+from pysimd.network.c_slots import Rows, Slot, failing, number_of, refused
+from pysimd.network.c_unique import different
 from pysimd.network.control import name_of
+from pysimd.network.functions import tensor_type
+from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode
 
 _MOST_BYTES = 1 << 28
 _BOOL = ffi.typeof("SimdBool")
+_ELEMENTS = ffi.typeof("SimdTensorDataType")
+#: Those of TopK.
+_SORTED = ("float32", "int32", "int8", "uint8", "int64", "uint64", "bool")
 
 
 def dense(w: Any, rows: Rows) -> Slot:
@@ -38,7 +45,7 @@ def dense(w: Any, rows: Rows) -> Slot:
     return made
 
 
-def _boxes(w: Any, node: SourceNode, slots: Sequence[Any]) -> Rows:
+def _boxes(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     """The lines of a NonMaxSuppression, whose result has as many rows as there can be."""
     boxes, scores, most, overlap, least = (*slots, None, None, None)[:5]
     batch, classes, count = scores.shape
@@ -66,7 +73,7 @@ def _boxes(w: Any, node: SourceNode, slots: Sequence[Any]) -> Rows:
         f"           (size_t)({made.shape[0]} - *TENSOR(const long long, {total.offset})) * 24);",
         "}",
     ]
-    return Rows(made, total)
+    return [Rows(made, total)]
 
 
 def _bounded(w: Any, node: SourceNode, shape: Shape) -> Slot:
@@ -83,7 +90,7 @@ def _float(slot: Slot | None) -> str:
     return f"(float){number_of(slot, 'a threshold')}"
 
 
-def _places_of(w: Any, node: SourceNode, slots: Sequence[Any]) -> Rows:
+def _places_of(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     """The lines of a NonZero, whose result has as many columns as the input has elements."""
     (x,) = slots
     shape = x.shape or (1,)
@@ -103,10 +110,75 @@ def _places_of(w: Any, node: SourceNode, slots: Sequence[Any]) -> Rows:
         f"    *TENSOR(long long, {total.offset}) = found;",
         "}",
     ]
-    return Rows(made, total, 1)
+    return [Rows(made, total, 1)]
 
 
-WRITERS: Mapping[str, Callable[[Any, SourceNode, Sequence[Any]], Rows]] = {
+def _taken(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
+    """The lines of a Compress, whose result has as many parts as its input, unless the condition is known."""
+    x, condition = slots
+    given = node.attributes.get("axis")
+    axis = 0 if given is None else axis_within(int(given), len(x.shape))
+    shape = x.shape if given is not None else (prod(x.shape),)
+    outer, count, part = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]) * int(x.dtype.itemsize)
+    at_most = count if condition.known is None else int(np.count_nonzero(condition.known))
+    made, total = w.slot(x.dtype, (*shape[:axis], at_most, *shape[axis + 1 :])), w.slot(np.int64, ())
+    flag = C_TYPES[condition.dtype.name]
+    w.lines += [
+        "{",
+        f"    const {flag} * const taken = {w.pointer(condition, f'const {flag}')};",
+        f"    const unsigned char * const x = {w.pointer(x, 'const unsigned char')};",
+        f"    unsigned char * const all = {w.pointer(made)};",
+        "    long long i, found = 0;",
+        f"    memset(all, 0, {made.nbytes});",
+        f"    for (i = 0; i < {prod(condition.shape)}; i++) {{",
+        "        if (!taken[i]) continue;",
+        f"        if (i >= {count}) {{",
+        *(f"            {line}" for line in failing(node, f"its condition takes more than {count} parts")),
+        "        }",
+        f"        copy_parts(all + found * {part}, {at_most * part}, x + i * {part}, {count * part}, {outer}, {part});",
+        "        found++;",
+        "    }",
+        f"    *TENSOR(long long, {total.offset}) = found;",
+        "}",
+    ]
+    return [made if condition.known is not None else Rows(made, total, axis)]
+
+
+def largest(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
+    """The lines of a TopK whose k is computed, whose results have as many elements along the axis as its input."""
+    x, k = slots
+    axis = axis_within(int(node.attributes.get("axis", -1)), len(x.shape))
+    if x.dtype.name not in _SORTED:
+        raise refused(node, f"programs in C have no TopK of {x.dtype.name}")
+    outer, count, inner = prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
+    values, places, total = w.slot(x.dtype, x.shape), w.slot(np.int64, x.shape), w.slot(np.int64, ())
+    flags = [number(int(bool(node.attributes.get(name, 1))), _BOOL) for name in ("largest", "sorted")]
+    kind = C_TYPES[x.dtype.name]
+    sizes = f"{outer}, {count}, {inner}, (size_t)k, {', '.join(flags)}"
+    given = f"{w.pointer(x, f'const {kind}')}, {sizes}, {w.pointer(values, kind)}, TENSOR(int64_t, {places.offset})"
+    if x.dtype != np.float32:
+        given = f"{number(tensor_type(x.dtype), _ELEMENTS)}, {given}"
+    w.lines += [
+        "{",
+        f"    const long long k = {number_of(k, f'k of {name_of(node)}')};",
+        f"    if (k < 0 || k > {count}) {{",
+        *(f"        {line}" for line in failing(node, f"k is not within 0 .. {count}")),
+        "    }",
+        f"    CHECK(SimdnetTopK{'' if x.dtype == np.float32 else 'Integers'}({given}));",
+        *(
+            f"    spread_parts({w.pointer(each)}, {count * inner * each.dtype.itemsize},"
+            f" (size_t)k * {inner * each.dtype.itemsize}, {outer});"
+            for each in (values, places)
+        ),
+        f"    *TENSOR(long long, {total.offset}) = k;",
+        "}",
+    ]
+    return [Rows(values, total, axis), Rows(places, total, axis)]
+
+
+WRITERS: Mapping[str, Callable[[Any, SourceNode, Sequence[Any]], list[Any]]] = {
+    "Compress": _taken,
     "NonMaxSuppression": _boxes,
     "NonZero": _places_of,
+    "Unique": different,
 }

@@ -21,10 +21,10 @@ from pysimd.errors import printable
 from pysimd.network import c_chosen
 from pysimd.network.c_calls import C_TYPES
 from pysimd.network.c_memory import Memory
-from pysimd.network.c_names import quoted
+from pysimd.network.c_pieces import Piece, around_choices
 from pysimd.network.c_program import Function, Placed, filled
 from pysimd.network.c_rows import axes_behind
-from pysimd.network.c_slots import Env, Refused, Rows, Slot, Unknown, known, number_of, refused
+from pysimd.network.c_slots import Env, Refused, Rows, Slot, Unknown, failing, known, number_of, refused
 from pysimd.network.control import NO_BOUND, Branch, Loop, Scan, name_of
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
@@ -295,14 +295,20 @@ class _Writer:
     def _chosen(self, course: Course, node: SourceNode, env: Env) -> None:
         """Operators that choose, which give as many rows as values decide."""
         slots = [self._value(course, env, name) if name else None for name in node.inputs]
-        write = c_chosen.WRITERS.get(full_name(node))
+        write = c_chosen.WRITERS.get(full_name(node), c_chosen.largest if node.op == "TopK" else None)
         if write is None:
             raise refused(node, "the shape of its result depends on values")
-        env[node.outputs[0]] = write(self, node, slots)
+        env.update((name, each) for name, each in zip(node.outputs, write(self, node, slots)) if name)
 
     # ---- segments
 
     def _segment(self, course: Course, part: Segment, env: Env) -> None:
+        pieces = around_choices(course, part, env)
+        if pieces:
+            for each in pieces:
+                write: Any = self._chosen if isinstance(each, SourceNode) else self._segment
+                write(course, each, env)
+            return
         rows = {name: each for name in part.cut.inputs for each in (env.get(name),) if isinstance(each, Rows)}
         if rows:
             self._behind_rows(course, part, env, rows)
@@ -390,7 +396,7 @@ class _Writer:
         try:
             return simplified(graph_of(with_values(source, constants), shapes, course.scope.fallback))
         except UnsupportedModel as error:
-            course.refuse(cut, error)
+            course.refuse(part.whole if isinstance(part, Piece) else cut, error)
             raise
 
     # ---- branches
@@ -410,7 +416,7 @@ class _Writer:
         for word, (slots, arm) in zip((f"if ({flag}) {{", "} else {"), arms):
             with self._apart() as lines:
                 if isinstance(slots, ValueError):
-                    lines += _failing(node, _text_of(slots))
+                    lines += failing(node, _text_of(slots))
                 else:
                     self._give(env, node, slots)
             self.lines += [word, *_indented(arm), *_indented(lines)]
@@ -693,8 +699,8 @@ class _Writer:
         condition = " && ".join([*flags, f"{loop.count} < {limit}"])
         text = [*before, f"for ({loop.count} = 0; {condition}; {loop.count}++) {{", *_indented(lines), "}"]
         if not isinstance(bound, int):
-            failing = _failing(node, f"it has run {self._most_passes} times, the limit of this program")
-            text += [f"if ({' && '.join([*endless, f'{loop.count} == {limit}'])}) {{", *_indented(failing), "}"]
+            lines = failing(node, f"it has run {self._most_passes} times, the limit of this program")
+            text += [f"if ({' && '.join([*endless, f'{loop.count} == {limit}'])}) {{", *_indented(lines), "}"]
         self.lines += ["{", *_indented([*text, *after]), "}"]
 
 
@@ -754,11 +760,6 @@ def _user(cut: Cut, name: str) -> SourceNode:
 
 def _text_of(error: ValueError) -> str:
     return error.nodes[0].reason if isinstance(error, UnsupportedModel) and error.nodes else str(error)
-
-
-def _failing(node: SourceNode, why: str) -> list[str]:
-    """The lines of an error."""
-    return [f'fail("{quoted(name_of(node)[:200])}", "{quoted(why[:200])}");', "return 0;"]
 
 
 def _indented(lines: Iterable[str]) -> list[str]:

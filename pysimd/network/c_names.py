@@ -101,7 +101,7 @@ _OWN = """
     BLOCK_BYTES CHECK CONTEXTS CREATE DATA DATA_BYTES FIRST_INPUT FIRST_SUM PARAMS PER_THREAD RUN_BYTES SECOND_SUM
     SHARE TENSOR WORK WORK_BYTES allocated computes copy_parts create_contexts created created_from_memory
     created_from_program error_text fail file input_places inputs is_intact main output_places outputs place read_data
-    read_input show show_number tensor words
+    read_input show show_number spread_parts tensor words
 """
 
 #: Of programs with open sizes, see c_open_templates.py and c_array_templates.py; functions of plans end with _NUMBER.

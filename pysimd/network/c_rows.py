@@ -116,6 +116,11 @@ def _transpose(r: Reader) -> int | None:
     return list(order).index(r.axis())
 
 
+def _compress(r: Reader) -> int | None:
+    axis = r.node.attributes.get("axis")
+    return r.axis() if axis is not None and r.axis(1) is None and r.within(int(axis)) != r.axis() else None
+
+
 def _concat(r: Reader) -> int | None:
     axes = {r.axis(i) for i in range(len(r.node.inputs))}
     return axes.pop() if len(axes) == 1 and r.within(int(r.node.attributes.get("axis", 0))) not in axes else None
@@ -184,6 +189,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys((f"Reduce{name}" for name in _REDUCTIONS), _reduce),
     **dict.fromkeys(("ArgMax", "ArgMin", "LogSoftmax", "Softmax", "Split"), _beside),
     **dict.fromkeys(("AveragePool", "BatchNormalization", "Conv", "GlobalAveragePool", "GlobalMaxPool", "MaxPool"), _images),
+    "Compress": _compress,
     "Concat": _concat,
     "Flatten": _flatten,
     "Gather": _gather,

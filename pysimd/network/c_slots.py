@@ -10,6 +10,7 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network.c_calls import C_TYPES
+from pysimd.network.c_names import quoted
 from pysimd.network.control import name_of
 from pysimd.network.source import SourceNode
 
@@ -80,3 +81,8 @@ def number_of(slot: Slot, what: str) -> str:
     if prod(slot.shape) != 1:
         raise ValueError(f"{what} has {prod(slot.shape)} elements, expected 1")
     return f"*TENSOR(const {C_TYPES[slot.dtype.name]}, {slot.offset})"
+
+
+def failing(node: SourceNode, why: str) -> list[str]:
+    """The lines of an error."""
+    return [f'fail("{quoted(name_of(node)[:200])}", "{quoted(why[:200])}");', "return 0;"]

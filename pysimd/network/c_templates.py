@@ -520,4 +520,12 @@ static void copy_parts(unsigned char * to, size_t to_step, const unsigned char *
     for (i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, bytes);
 }
 """,
+    "spread_parts(": """/* Moves parts, which are dense, to the beginnings of longer ones, whose rest becomes 0. */
+static void spread_parts(unsigned char * parts, size_t longer, size_t bytes, size_t count) {
+    while (count-- > 0) {
+        memmove(parts + count * longer, parts + count * bytes, bytes);
+        memset(parts + count * longer + bytes, 0, longer - bytes);
+    }
+}
+""",
 }

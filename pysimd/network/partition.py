@@ -129,7 +129,8 @@ def is_apart(node: SourceNode, known: Mapping[str, int], scope: Scope, needs: Ne
     if name == "If":
         inner = [each for each in node.attributes.values() if isinstance(each, Source)]
         return known.get(node.inputs[0], CONSTANT) == OF_VALUES or any(_has_apart(each, scope) for each in inner)
-    return name in HOST_OPERATORS and any(known.get(each, CONSTANT) != CONSTANT for each in node.inputs)
+    deciding = node.inputs[1:] if name == "Compress" else node.inputs
+    return name in HOST_OPERATORS and any(known.get(each, CONSTANT) != CONSTANT for each in deciding)
 
 
 def _has_apart(source: Source, scope: Scope) -> bool:

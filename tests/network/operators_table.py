@@ -48,8 +48,9 @@ PART = """\
 - A model may have any opset from 7 to the newest. *Versions* are those in which ONNX changed the operator.
 - The library computes in float32; weights of float16, bfloat16 and float64 are converted when they are loaded. Integers
   are int32, int64, uint64, int8, uint8 and bool; NumPy computes those of 16 bits, uint32, float64 and the operators of
-  its rows, and a model with such a step, but for NonZero, cannot be compiled to C. Nodes that depend only on constants
-  and shapes are computed by `prepare()`. Integers of 4 and 2 bits are int8 or uint8 in inputs, outputs and memory.
+  its rows, and a model with such a step, but for NonZero and Unique, cannot be compiled to C. Nodes that depend only on
+  constants and shapes are computed by `prepare()`. Integers of 4 and 2 bits are int8 or uint8 in inputs, outputs and
+  memory.
 - *Limits* are the cases in which an operator is not supported.
 
 | Operator | Versions | Computed by | Cases | Limits |

@@ -362,6 +362,106 @@ def test_places_of_what_is_not_zero(shape: tuple[int, ...], tmp_path: Path) -> N
     compare(model([node("NonZero", "x")], [value("x", FLOAT, list(shape))], [value("y", INT64)]), None, given, tmp_path)
 
 
+_KINDS = {"float32": FLOAT, "int64": INT64, "bool": BOOL, "int8": onnx.TensorProto.INT8}
+
+
+@pytest.mark.parametrize("dtype", _KINDS)
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((), None), ((7,), 0), ((3, 4), None), ((2, 3, 4), -2), ((4, 0), 0), ((0, 2), 0)]
+)
+def test_parts_that_a_condition_takes(shape: tuple[int, ...], axis: int | None, dtype: str, tmp_path: Path) -> None:
+    """All of them, none and some, of a condition that is shorter than the dimension."""
+    count = int(np.prod(shape)) if axis is None else shape[axis]
+    length, given = max(count - 1, 1), []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        takes = [np.zeros(length, bool), np.ones(length, bool)][seed] if seed < 2 else rng.random(length) < 0.5
+        given.append({"x": rng.integers(-3, 4, shape).astype(dtype), "takes": takes & (count > 0)})
+    inputs = [value("x", _KINDS[dtype], list(shape)), value("takes", BOOL, [length])]
+    attributes: Any = {} if axis is None else {"axis": axis}
+    compare(
+        model([node("Compress", "x", "takes", **attributes)], inputs, [value("y", _KINDS[dtype])]), None, given, tmp_path
+    )
+
+
+def test_a_condition_beyond_the_end(tmp_path: Path) -> None:
+    """Python refuses it likewise."""
+    inputs = [value("x", FLOAT, [3]), value("takes", BOOL, [5])]
+    message = model([node("Compress", "x", "takes", name="c", axis=0)], inputs, [value("y")])
+    takes = np.array([True, False, True, False, False])
+    compare(message, None, [{"x": floats(3), "takes": takes}], tmp_path)
+    takes[4] = True
+    found = failed(tmp_path, {"x": floats(3), "takes": takes})
+    assert "the node 'c' (Compress): its condition takes more than 3 parts" in found
+    with pytest.raises(ValueError, match="the node 'c'"):
+        pysimd.load(message)({"x": floats(3), "takes": takes})
+
+
+def test_a_known_condition_behind_what_is_chosen(tmp_path: Path) -> None:
+    """It is part of a segment, of which each row is computed by itself."""
+    nodes = [node("NonZero", "x", gives="places"), node("Compress", "places", "takes", gives="y", axis=0)]
+    message = model(nodes, [value("x", FLOAT, [4, 5])], [value("y", INT64)], takes=np.array([False, True]))
+    compare(message, None, [{"x": floats(4, 5, seed=seed).clip(0)} for seed in range(3)], tmp_path)
+
+
+@pytest.mark.parametrize(("dtype", "ordered"), [("float32", 0), ("float32", 1), ("int64", 0), ("bool", 1)])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((), None), ((9,), 0), ((3, 5), None), ((5, 2), 0), ((2, 6, 2), -2), ((3, 0), 0), ((0,), 0)]
+)
+def test_what_is_different(shape: tuple[int, ...], axis: int | None, dtype: str, ordered: int, tmp_path: Path) -> None:
+    """All outputs, of few values and of equal ones; floats have NaN and both zeros."""
+    given = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        few = rng.integers(0, seed + 1, shape).astype(dtype)
+        if dtype == "float32" and seed:
+            few = np.asarray(rng.choice(np.array([0, -0.0, 1, np.nan, -np.inf, 2], dtype), shape), dtype)
+        given.append({"x": few})
+    attributes: Any = {} if axis is None else {"axis": axis}
+    unique = node("Unique", "x", gives="y first of counts", sorted=ordered, **attributes)
+    outputs = [value("y", _KINDS[dtype]), *(value(name, INT64) for name in ("first", "of", "counts"))]
+    compare(model([unique], [value("x", _KINDS[dtype], list(shape))], outputs), None, given, tmp_path)
+
+
+def _largest(dtype: str, shape: Any, **attributes: Any) -> Any:
+    """Elements of x and of its negative; k is computed; nodes before, between and behind."""
+    nodes = [
+        node("Shape", "x", gives="sizes"), node("Add", "count", "one", gives="k"),
+        node("Reshape", "x", "sizes", gives="same"), node("TopK", "same", "k", gives="y places", **attributes),
+        node("Neg", "x", gives="negative"), node("TopK", "negative", "k", gives="least which", **attributes),
+        node("Reshape", "negative", "sizes", gives="other"), node("Neg", "y", gives="less"),
+    ]  # fmt: skip
+    outputs = [value(name, _KINDS[dtype]) for name in ("y", "least", "other", "less")]
+    outputs += [value(name, INT64) for name in ("places", "which")]
+    return model(nodes, [value("x", _KINDS[dtype], list(shape)), value("count", INT64, [1])], outputs, one=np.array([1]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "int8"])
+@pytest.mark.parametrize(
+    ("shape", "attributes"), [((5,), {}), ((3, 4), {"axis": 0, "largest": 0}), ((2, 6, 3), {"axis": 1, "sorted": 0})]
+)
+def test_as_many_of_the_largest_as_computed(dtype: str, shape: Any, attributes: Any, tmp_path: Path) -> None:
+    count = shape[attributes.get("axis", -1)]
+    given = [
+        {"x": np.random.default_rng(k).integers(-9, 9, shape).astype(dtype), "count": np.array([k - 1])}
+        for k in (1, count, 0, 2, count - 1)
+    ]
+    compare(_largest(dtype, shape, **attributes), None, given, tmp_path)
+    for wrong in (-2, count):
+        found = failed(tmp_path, {**given[0], "count": np.array([wrong])})
+        assert f"(TopK): k is not within 0 .. {count}" in found
+
+
+def failed(folder: Path, inputs: dict[str, Array]) -> str:
+    """What a program says that ends with an error; inputs are in the order of the model."""
+    files = [f"{name}.in" for name in inputs]
+    for file, array in zip(files, inputs.values()):
+        np.ascontiguousarray(array).tofile(folder / file)
+    result = subprocess.run([folder / "net", "net.bin", *files], cwd=folder, capture_output=True, text=True)
+    assert result.returncode
+    return result.stderr
+
+
 #: Nodes behind `places` (2, n) of x (4, 5), and the indices `at` (n,) of its rows; what each of them gives is an output.
 _BEHIND = {
     "moved": [node("Transpose", "places", gives="turned"), node("GatherND", "x", "turned", gives="y")],
@@ -450,8 +550,8 @@ def _sequences() -> Any:
 
 _REFUSED = {
     "values": (
-        _with_count(node("Unique", "x", name="n")),
-        "the node 'n' (Unique) cannot be written as C: the shape of its result depends on values",
+        _with_count(node("Range", "zero", "count", "one", name="n"), zero=np.array(0), one=np.array(1)),
+        "the node 'n' (Range) cannot be written as C: it needs the value of 'count', which is known at run time only",
     ),
     "sizes": (
         _with_count(node("Slice", "x", "zero", "count", name="s"), zero=np.array([0])),

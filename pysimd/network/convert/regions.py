@@ -141,9 +141,11 @@ def compressed(node: Any, x: Array, condition: Array) -> Any:
 def unique(node: Any, x: Array) -> Any:
     """Unique: the elements, or the parts along an axis, with their first places, the place of each, and their counts."""
     axis = None if node.get("axis") is None else node.axis(0, x.ndim)
-    parts = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1)
-    if parts.shape[1:] == (0,):  # parts without elements are all equal
+    parts = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
+    if parts.size == 0:  # parts without elements are all equal
         parts = np.zeros(len(parts), np.int8)
+    elif axis is not None:
+        parts = parts.reshape(len(parts), -1)
     _, first, inverse, counts = np.unique(parts, True, True, True, axis=0 if parts.ndim > 1 else None)
     inverse = inverse.reshape(-1)
     if not node.get("sorted", 1):
