@@ -16,7 +16,7 @@ MICROSOFT = (
     "DequantizeLinear", "DynamicQuantizeLSTM", "DynamicQuantizeMatMul", "EmbedLayerNormalization", "GatherBlockQuantized",
     "MatMulIntegerToFloat", "MatMulNBits", "QAttention", "QEmbedLayerNormalization", "QGemm", "QLinearAdd",
     "QLinearAveragePool", "QLinearConcat", "QLinearConv", "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul",
-    "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere", "QuantizeLinear",
+    "QLinearReduceMean", "QLinearSigmoid", "QLinearSoftmax", "QLinearWhere", "QuantizeLinear",
 )  # fmt: skip
 LIMITS = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int16": (-32768, 32767)}
 

@@ -95,6 +95,24 @@ class Random:
 
         return self.add(op, f"{x} {self.of(x)} {other} {self.of(other)} {self.of(y)}", y, (x, other), of_flat)
 
+    def gate(self, x: str) -> str:
+        """A product with a byte of each channel: the mean of it, and a function of that."""
+        n, c = self.shapes[x][:2]
+        means, y = self.made((n, c, 1, 1)), ""
+        numbers = (*self.bytes[x], *self.bytes[means], self.dtype)
+        names = f"{x} {self.of(x)} {self.of(means)}"
+        self.add("QLinearGlobalAveragePool", names, means, (x,), lambda x: formulas.global_mean(x, *numbers))
+        gate = self.function(self.conv(means) if self.rng.random() < 0.5 else means)
+        if self.shapes[gate][1] not in (1, c):
+            gate = self.function(means)
+        y = self.made(self.shapes[x])
+        scales_of_all = [*self.bytes[x], *self.bytes[gate], *self.bytes[y], self.dtype]
+
+        def of_channels(a: Array, b: Array) -> Array:
+            return formulas.multiply(a, b, *scales_of_all)
+
+        return self.add("QLinearMul", f"{x} {self.of(x)} {gate} {self.of(gate)} {self.of(y)}", y, (x, gate), of_channels)
+
     def function(self, x: str) -> str:
         y, op = self.made(self.shapes[x]), str(self.rng.choice(["QLinearSigmoid", "QLinearLeakyRelu"]))
         (sx, zx), (sy, zy), dtype = self.bytes[x], self.bytes[y], self.dtype
@@ -172,7 +190,7 @@ class Random:
 def test_random_networks(seed: int, dtype: str) -> None:
     network = Random(seed, dtype)
     x = "x"
-    steps = [network.conv, network.pair, network.function, network.concat, network.mean]
+    steps = [network.conv, network.pair, network.function, network.concat, network.mean, network.gate]
     if dtype == "uint8":
         steps.append(network.largest)
     x = network.conv(x)
@@ -217,7 +235,7 @@ def in_groups(nodes: list[SourceNode], weights: dict[str, Any]) -> list[SourceNo
                 weights[f"{i[8]}s"] = np.asarray(weights[i[1]] * weights[i[4]], F)
                 weights[f"{i[8]}z"] = np.zeros(weights[f"{i[8]}s"].shape, np.int32)
                 inputs.append(dequantized(i[8], f"{i[8]}s", f"{i[8]}z", axis=0))
-        elif op == "Add":
+        elif op in ("Add", "Mul"):
             inputs, last = [dequantized(*i[:3]), dequantized(*i[3:6])], i[6:8]
         else:
             inputs, last = [dequantized(*i[:3])], i[3:5]
@@ -232,8 +250,8 @@ def test_groups_are_quantised_operators(seed: int, dtype: str) -> None:
     """With the same bits, and without an operator of floats."""
     network = Random(seed, dtype)
     x = network.conv("x")
-    for i in network.rng.integers(0, 3, 6):
-        x = (network.conv, network.function, network.concat)[i](x)
+    for i in network.rng.integers(0, 4, 6):
+        x = (network.conv, network.function, network.concat, network.gate)[i](x)
     c = network.shapes[x][1]
     y = network.made(network.shapes[x])
     network.add("QLinearAdd", f"{x} {network.of(x)} {x} {network.of(x)} {network.of(y)}", y, (), None)
@@ -244,7 +262,7 @@ def test_groups_are_quantised_operators(seed: int, dtype: str) -> None:
     nodes = in_groups(network.nodes, network.weights)
     for actual, of in zip(run(nodes, {"x": image}, network.weights, names), expected):
         assert_bits(actual, of)
-    assert not {"Conv", "Linear", "Dequantize"} & operators_of(
+    assert not {"Binary", "Conv", "Dequantize", "Linear", "Reduce"} & operators_of(
         [*nodes, node("Identity", network.nodes[-1].outputs[0])], {"x": image}, network.weights
     )
 

@@ -270,6 +270,8 @@ def test_largest_before_another_order(function: list[SourceNode]) -> None:
 def test_what_is_no_function_of_one_byte() -> None:
     x = {"x": every(), "t": random_bytes(np.random.default_rng(5), "uint8", *SHAPE)}
     two = [begin(), begin("t", "u"), node("Mul", "f u", "g"), end("g")]
+    assert checked(two, x) == {"QuantizedBinary": 1}
+    two[2] = node("Sub", "f u", "g")
     assert checked(two, x) == {"Dequantize": 2, "Binary": 1, "Quantize": 1}
     channels = [begin(), node("Mul", "f each", "g"), end("g")]
     assert "Quantize" in checked(channels, x)

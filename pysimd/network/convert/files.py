@@ -28,7 +28,8 @@ OPERATORS = {
     "quantized_layers": (
         "com.microsoft.QLinearAdd com.microsoft.QLinearAveragePool com.microsoft.QLinearConcat "
         "com.microsoft.QLinearGlobalAveragePool com.microsoft.QLinearLeakyRelu com.microsoft.QLinearMul "
-        "com.microsoft.QLinearSigmoid com.microsoft.QLinearSoftmax com.microsoft.QLinearWhere"
+        "com.microsoft.QLinearReduceMean com.microsoft.QLinearSigmoid com.microsoft.QLinearSoftmax "
+        "com.microsoft.QLinearWhere"
     ),
     "quantized_products": (
         "DynamicQuantizeLinear MatMulInteger QLinearMatMul com.microsoft.DynamicQuantizeMatMul "

@@ -1,8 +1,10 @@
 """Groups of DequantizeLinear, an operator and QuantizeLinear in place of one quantised operator, before the conversion.
 
-A group has the formula of the operator that takes bytes: QLinearConv, QLinearMatMul, QGemm, QLinearAdd. Functions of one
-byte, and moves of bytes, are those of :mod:`pysimd.network.convert.tables`. All else is computed in float, as the file has
-it: weights that are computed, biases with other scales than those of the sums, scales of channels of an image.
+A group has the formula of the operator that takes bytes: QLinearConv, QLinearMatMul, QGemm, QLinearAdd, QLinearMul,
+QLinearGlobalAveragePool, QLinearReduceMean. Between it and its QuantizeLinear may be an Add of a bias, one function that
+limits, and nodes that only move elements, which then move bytes. Functions of one byte, and other moves of bytes, are those
+of :mod:`pysimd.network.convert.tables`. All else is computed in float, as the file has it: weights that are computed, biases
+with other scales than those of the sums, scales of channels of an image.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ from pysimd.network.source import Source, SourceNode, needed, reads
 _QUANTIZE, _DEQUANTIZE, _DOMAINS = "QuantizeLinear", "DequantizeLinear", ("", "ai.onnx", "com.microsoft")
 _PREFIXES = ("ai.onnx.", "com.microsoft.")
 _LIMITS = {"uint8": (0, 255), "int8": (-128, 127)}
-_LAYERS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm", "Add": "QLinearAdd"}
+_PRODUCTS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}
+_PAIRS = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
+_MEANS = {"GlobalAveragePool": "QLinearGlobalAveragePool", "ReduceMean": "QLinearReduceMean"}
+_MOVES = ("Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 
 
 def grouped(source: Source, given: Collection[str], fallback: Mapping[str, Any]) -> Source:
@@ -105,8 +110,11 @@ class _Groups:
 
     def _group(self, end: SourceNode) -> list[SourceNode]:
         """The nodes in place of a QuantizeLinear; none if it ends no group."""
-        name, limits = end.inputs[0], (-np.inf, np.inf)
-        node = self._only(name)
+        node, limits = self._only(end.inputs[0]), (-np.inf, np.inf)
+        moves: list[SourceNode] = []
+        while node is not None and node.op in _MOVES and self._is_usual(node):
+            moves.insert(0, node)
+            node = self._only(node.inputs[0])
         if node is not None and node.op in ("Relu", "Clip") and self._is_usual(node):
             found = self._clip(node)
             if found is None:
@@ -114,8 +122,12 @@ class _Groups:
             limits, node = found, self._only(node.inputs[0])
         if node is None or not self._is_usual(node) or len(node.outputs) != 1:
             return []
-        made = self._layer(node, end)
-        return [] if made is None or self._has_function(made) else self._limited(made, end, limits)
+        y = f"{end.outputs[0]}@before moves" if moves else end.outputs[0]
+        last = replace(end, outputs=(y,))
+        made = self._layer(node, last)
+        if made is None or self._has_function(made):
+            return []
+        return [*self._limited(made, last, limits), *_moved(moves, y, end)]
 
     def _is_usual(self, node: SourceNode) -> bool:
         """Whether a node is of ONNX, and no function of the user computes it."""
@@ -159,18 +171,45 @@ class _Groups:
         return nodes
 
     def _layer(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
-        if node.op not in _LAYERS or (node.op == "Add" and len(node.inputs) != 2):
+        if node.op in _MEANS:
+            return self._mean(node, end)
+        if node.op in _PRODUCTS:
+            return self._product(node, end)
+        if node.op not in _PAIRS or len(node.inputs) != 2:
             return None
-        return self._sum(node, end) if node.op == "Add" else self._product(node, end)
+        return (self._sum_of_columns(node, end) if node.op == "Add" else None) or self._pair(node, end)
 
-    def _sum(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
+    def _pair(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
         begins = [self._activation(name) for name in node.inputs]
+        return self._of_bytes(_PAIRS[node.op], node, begins, end)
+
+    def _mean(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
+        made = self._of_bytes(_MEANS[node.op], node, [self._activation(node.inputs[0])], end)
+        if made is None or len(node.inputs) == 1:
+            return made
+        axes = self._constant(node.inputs[1])  # from opset 18 on
+        if axes is None:
+            return None
+        return replace(made, attributes={**node.attributes, "axes": tuple(axes.reshape(-1).tolist())})
+
+    def _of_bytes(
+        self, op: str, node: SourceNode, begins: Sequence[SourceNode | None], end: SourceNode
+    ) -> SourceNode | None:
+        """An operator whose inputs, which have one scale each, and result are of one type of bytes."""
         kinds = {self._of_tensor(each)[1].dtype for each in (*begins, end) if each is not None}  # type: ignore[index]
         if None in begins or len(kinds) != 1:
             return None
         of_x = [name for each in begins if each is not None for name in each.inputs[:3]]
         inputs = (*of_x, *end.inputs[1:3])
-        return SourceNode(_LAYERS[node.op], inputs, end.outputs, node.attributes, node.name, "com.microsoft")
+        return SourceNode(op, inputs, end.outputs, node.attributes, node.name, "com.microsoft")
+
+    def _sum_of_columns(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
+        """A product of matrices, and what is added to its columns, as one product whose sums have a bias."""
+        for name, bias in (node.inputs, node.inputs[::-1]):
+            product = self._only(name)
+            if product is not None and product.op == "MatMul" and self._is_usual(product):
+                return self._product(replace(product, inputs=(*product.inputs, bias)), end)
+        return None
 
     def _product(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
         a = node.attributes
@@ -192,7 +231,7 @@ class _Groups:
         if node.op == "Gemm":
             inputs = (*begin.inputs[:3], *of_weight, sums, *y)
         domain = "com.microsoft" if node.op == "Gemm" else ""
-        return SourceNode(_LAYERS[node.op], tuple(inputs), end.outputs, a, node.name, domain)
+        return SourceNode(_PRODUCTS[node.op], tuple(inputs), end.outputs, a, node.name, domain)
 
     def _bias(self, name: str, begin: SourceNode, of_weight: Array) -> str | None:
         """The integers of a bias in units of the sums; None for another one."""
@@ -207,6 +246,16 @@ class _Groups:
         if scale.size not in (1, value.size) or expected.size not in (1, value.size):
             return None
         return node.inputs[0] if np.allclose(scale.reshape(-1), expected.reshape(-1), 1e-6, 0) else None
+
+
+def _moved(moves: Sequence[SourceNode], x: str, end: SourceNode) -> list[SourceNode]:
+    """The moves of bytes, one after the other, in place of those of floats."""
+    found: list[SourceNode] = []
+    for i, node in enumerate(moves):
+        y = end.outputs[0] if i == len(moves) - 1 else f"{end.outputs[0]}@move {i}"
+        found.append(replace(node, inputs=(x, *node.inputs[1:]), outputs=(y,)))
+        x = y
+    return found
 
 
 def _is(node: SourceNode, op: str) -> bool:

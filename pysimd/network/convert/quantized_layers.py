@@ -192,6 +192,24 @@ def _global_mean(c: Conversion, node: SourceNode) -> None:
     c.give(c.reshape(y, (n, *ones, channels) if last else (n, channels, *ones)))
 
 
+@converts("com.microsoft.QLinearReduceMean", any_type=True)
+def _mean_of_axes(c: Conversion, node: SourceNode) -> None:
+    """The formula of QLinearGlobalAveragePool; without axes, of all elements."""
+    shape = c.shape(0)
+    axes = sorted({axis_within(int(axis), len(shape)) for axis in c.attribute("axes", None) or ()})
+    if not axes and c.flag("noop_with_empty_axes"):
+        of_x, of_y = _known(c, 1, 2, "x", c.dtype(0)), _known(c, 3, 4, "y", c.dtype(0))
+        return c.give(requantized_bytes(c, c.tensor(0), of_x, of_y))
+    axes = axes or list(range(len(shape)))
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    x = c.tensor(0) if axes == list(range(len(kept), len(shape))) else c.transpose(c.tensor(0), (*kept, *axes))
+    sides, rest = [shape[axis] for axis in axes], [shape[axis] for axis in kept]
+    image = (prod(rest[:1]), prod(rest[1:]), prod(sides[:-1]), prod(sides[-1:]))
+    y = _pooled(c, c.reshape(x, image), "global_average", _WHOLE)
+    ones = tuple(1 if axis in axes else n for axis, n in enumerate(shape))
+    return c.give(c.reshape(y, ones if c.flag("keepdims", 1) else tuple(rest)))
+
+
 @converts("com.microsoft.QLinearAveragePool", any_type=True)
 def _mean(c: Conversion, node: SourceNode) -> None:
     """v = sum of f((x - zero) * sx), in the order of rows, / count; saturated(nearest(f(f(v / sy) + zero of y)))."""

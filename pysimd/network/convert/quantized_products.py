@@ -101,7 +101,8 @@ def _quantized_matmul(c: Conversion, node: SourceNode) -> None:
     a, b = bytes_at(c, 0, 2, "a"), bytes_at(c, 3, 5, "b")
     scales = _row_scale(c, 1, a), scale_at(c, 4, "b")
     _check_columns(c, scales[1], b)
-    c.give(_requantized_product(c, a, b, scales, None, result_at(c, 6, 7)))
+    bias = _of_columns(c, 8, b, "int32") if c.has(8) else None  # of a group
+    c.give(_requantized_product(c, a, b, scales, bias, result_at(c, 6, 7)))
 
 
 def _requantized_product(
