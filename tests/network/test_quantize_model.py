@@ -94,6 +94,46 @@ def test_batch_normalisation_is_folded() -> None:
     assert "BatchNormalization" not in operators and "QuantizeLinear" in operators
 
 
+def rows(turned: bool = False) -> tuple[bytes, dict[str, Array]]:
+    """Products of three dimensions whose biases are added behind them, and its weights."""
+    net, x = Net(), "x"
+    for i, (inputs, outputs) in enumerate(((16, 24), (24, 8), (8, 5))):
+        x = net.add("MatMul", x, net.weight(inputs, outputs), y=f"m{i}")
+        bias = net.weight(outputs, scale=0.5)
+        x = net.add("Add", *((bias, x) if turned else (x, bias)), y=f"a{i}")
+        x = net.add("Relu" if i == 0 else "Tanh", x, y="y" if i == 2 else "")
+    return net.bytes({"x": [2, 7, 16]}, {"y": [2, 7, 5]}), net.weights
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_terms_of_columns_are_biases(turned: bool) -> None:
+    """Of products of three dimensions; the result of each is bytes, after its Relu."""
+    data, weights = rows(turned)
+    samples = images(1, 10, 2, 7, 16)
+    made = pysimd.quantize_model(data, samples, bias_correction=False)
+    assert made.report.outputs[0].sqnr > 30
+    operators = Counter(node.operator for node in made.load().prepare((2, 7, 16)).graph.nodes)
+    assert operators == {"Quantize": 1, "QuantizedLinear": 3, "Table8": 1, "Dequantize": 1, "Unary": 1}
+    found = weights_of(made.data)
+    of_sums = found["x_scale"] * found["w0_scale"]
+    np.testing.assert_array_equal(found["node_m0_bias_quantized"], np.rint(weights["w1"] / of_sums).astype(np.int32))
+    corrected = weights_of(pysimd.quantize_model(data, samples).data)
+    assert (corrected["node_m1_bias_quantized"] != found["node_m1_bias_quantized"]).any()
+    pytest.importorskip("onnx").checker.check_model(made.data, full_check=True)
+
+
+def test_terms_that_stay() -> None:
+    """An Add that is kept in float, and modes without samples."""
+    data, _ = rows()
+    made = pysimd.quantize_model(data, images(1, 5, 2, 7, 16), keep_float=["node_a0"])
+    found = weights_of(made.data)
+    assert "node_m0_bias_quantized" not in found and "node_m1_bias_quantized" in found
+    for mode in ("dynamic", "weights"):
+        plain = pysimd.quantize_model(data, mode=mode)
+        assert not [name for name in weights_of(plain.data) if "_bias" in name]
+        assert error_of(plain, data, images(2, 10, 2, 7, 16)) < 0.05
+
+
 def gated() -> tuple[bytes, list[str]]:
     """Factors of channels that are computed from their means; biases are added in a shape that a node gives them."""
     net = Net()

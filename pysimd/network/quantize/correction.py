@@ -19,7 +19,7 @@ Values = dict[str, list[Array]]
 
 def correctable(products: Sequence[Product]) -> list[Product]:
     """Those that have a bias, or can get one."""
-    return [p for p in products if p.node.op != "MatMul"]
+    return [p for p in products if p.node.op != "MatMul" or p.term is not None]
 
 
 def corrected(
@@ -37,7 +37,7 @@ def corrected(
     for p in products:
         values = walk.values(_sums(p))
         apart = _certain(right[p.node] - np.stack([mean_of_channels(p, each) for each in values]))
-        bias = np.zeros(p.outputs) if p.bias is None else p.bias.astype(np.float64)
+        bias = np.zeros(p.outputs) if p.added is None else p.added.astype(np.float64)
         found[p.node] = (bias + apart).astype(np.float32)
         walk.keep(_sums(p), [plus(p, each, apart) for each in values])
         step()

@@ -16,11 +16,20 @@ PRODUCTS = ("Conv", "Gemm", "MatMul")
 
 
 @record(frozen=True, eq=False)
+class Term:
+    """The Add of a bias to the columns of a product, which alone reads it. place : of the bias among its inputs."""
+
+    node: Node
+    place: int
+    bias: Array
+
+
+@record(frozen=True, eq=False)
 class Product:
     """A product.
 
-    x, y : what it reads, and its result after a Relu or a Clip that the range of the bytes takes over.
-    weight, bias : floats; axis : that of the outputs in the weight.
+    x, y : what it reads, and its result after a term and a Relu or a Clip that the range of the bytes takes over.
+    weight, bias : floats; axis : that of the outputs in the weight. term : of a MatMul, in place of a bias.
     is_last : whether the result is one of the model, which stays a float.
     """
 
@@ -30,7 +39,13 @@ class Product:
     weight: Array
     axis: int
     bias: Array | None
+    term: Term | None
     is_last: bool
+
+    @property
+    def added(self) -> Array | None:
+        """What is added to the sums: the bias, or that of the term."""
+        return self.bias if self.term is None else self.term.bias
 
     @property
     def outputs(self) -> int:
@@ -50,9 +65,9 @@ def products_of(file: File, keep_float: Collection[str]) -> list[Product]:
         if {node.name, *node.outputs}.isdisjoint(keep_float) and node.op in PRODUCTS and not node.domain:
             product = _product(file, node)
             if product is not None:
-                y = _after_limits(file, node.outputs[0], readers, uses)
-                is_last = y in file.outputs
-                found.append(Product(node, node.inputs[0], y, *product, is_last))
+                term = _term(file, node, readers, uses, keep_float)
+                y = _after_limits(file, (term.node if term else node).outputs[0], readers, uses)
+                found.append(Product(node, node.inputs[0], y, *product, term, y in file.outputs))
     return found
 
 
@@ -83,7 +98,22 @@ def _product(file: File, node: Node) -> tuple[Array, int, Array | None] | None:
     return None if bias is None or not np.isfinite(bias).all() else (weight, axis, bias)
 
 
-def _after_limits(file: File, y: str, readers: dict[str, Node], uses: Mapping[str, int]) -> str:
+def _term(
+    file: File, node: Node, readers: Mapping[str, Node], uses: Mapping[str, int], keep_float: Collection[str]
+) -> Term | None:
+    """What is added to the columns of a MatMul."""
+    y = node.outputs[0]
+    add = readers.get(y)
+    if node.op != "MatMul" or add is None or uses[y] != 1 or add.op != "Add" or add.domain:
+        return None
+    if not {add.name, *add.outputs}.isdisjoint(keep_float):
+        return None
+    place = 1 if add.inputs[0] == y else 0
+    bias = bias_of(file, add.inputs[place], file.floats(node.inputs[1]).shape[1])  # type: ignore[union-attr]
+    return None if bias is None or not np.isfinite(bias).all() else Term(add, place, bias)
+
+
+def _after_limits(file: File, y: str, readers: Mapping[str, Node], uses: Mapping[str, int]) -> str:
     """The result of a Relu or a Clip that is the only reader of a tensor, else the tensor."""
     node = readers.get(y)
     if node is None or uses[y] != 1 or node.domain or node.op not in ("Relu", "Clip"):

@@ -29,7 +29,7 @@ def with_bytes(
     """
     made = file.copy()
     bytes_of = {name: _Tensor(made, name, of) for name, of in quanta.items()}
-    of_node = {p.node: p for p in products}
+    of_node, terms = {p.node: p for p in products}, {}  # type: dict[Node, Product], dict[Node, tuple[int, str]]
     made.nodes = [node for name in file.inputs if name in bytes_of for node in bytes_of[name].nodes]
     for node in file.nodes:
         changed = node.copy()
@@ -38,7 +38,12 @@ def with_bytes(
                 changed.inputs[i] = bytes_of[name].result
         if node in of_node:
             product = of_node[node]
-            made.nodes += _weights(made, changed, product, quanta[product.x].scale, biases.get(node, product.bias))
+            made.nodes += _weights(made, changed, product, quanta[product.x].scale, biases.get(node, product.added))
+            if product.term is not None:
+                terms[product.term.node] = product.term.place, changed.inputs.pop()
+        if node in terms:
+            place, name = terms[node]
+            changed.inputs[place] = name
         made.nodes.append(changed)
         for name in node.outputs:
             if name in bytes_of:
