@@ -20,7 +20,7 @@ def quantize_model(
     *,
     mode: Literal["static", "dynamic", "weights"] = "static",
     method: Literal["minmax", "mse", "percentile", "entropy"] = "minmax",
-    keep_float: Collection[str] | Literal["auto"] = (),
+    keep_float: Collection[str] | Literal["auto"] | None = None,
     float_budget: float = 0.1,
     symmetric: bool = False,
     weight_bits: Literal[4, 8] = 8,
@@ -45,10 +45,11 @@ def quantize_model(
     method : how the range of a tensor follows from its values: "minmax", all of them; "mse", the part with the least squared
         error; "percentile", all but the outermost; "entropy", the part with the least divergence of 255 levels from up to
         2048, of those with at most twice the squared error of all values.
-    keep_float : names of nodes, or of their results, that stay in float. "auto" finds them: each product is measured with
-        bytes at it alone, on up to 4 samples, and those with the most noise stay in float, until a hundredth of the noise
-        is left; ``kept`` of the result has their names. It takes two runs of the model for each product.
-    float_budget : the part of the multiply-adds that products found in this way may have together.
+    keep_float : names of nodes, or of their results, that stay in float; () for none. "auto", the default of the mode
+        "static", finds them: each product is measured with bytes at it alone, on up to 4 samples, and those with the most
+        noise stay in float, until a hundredth of it is left, or a thousandth of the signal (30 dB); ``kept`` of the result
+        has their names. It takes two runs of the model for each product.
+    float_budget : the part of the multiply-adds that products found in this way may have together; none with 0.
     symmetric : the byte of 0 is 128 where there are negative values, and 0 elsewhere; the zero of 4 bits is 8.
     weight_bits : 4: weights of Gemm and MatMul have 4 bits, with a scale for each block of them (MatMulNBits of
         com.microsoft), and these products compute in float; convolutions are as without it.

@@ -72,14 +72,15 @@ def add_to(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="a node that stays in float, by its name or that of its result; auto: those with the most noise",
+        help="a node that stays in float, by its name or that of its result; auto: those with the most noise, which is the"
+        " default with samples; none",
     )
     add(
         "--float-budget",
         type=float,
         default=0.1,
         metavar="PART",
-        help="of the multiply-adds, that stay in float with --keep-float auto (default: 0.1)",
+        help="of the multiply-adds, that stay in float because of their noise (default: 0.1)",
     )
     add(
         "--report",
@@ -97,7 +98,7 @@ def _quantize(given: argparse.Namespace) -> int:
     if samples is None and (given.report is not None or given.mode == "static"):
         raise ValueError("there are no samples: pass --samples" + " with --report" * (given.report is not None))
     options = {name: getattr(given, name) for name in _OPTIONS}
-    options["keep_float"] = "auto" if given.keep_float == ["auto"] else given.keep_float
+    options["keep_float"] = {(): None, ("auto",): "auto", ("none",): ()}.get(tuple(given.keep_float), given.keep_float)
     with _bar() as progress:
         made = pysimd.quantize_model(given.model, samples, progress=progress, **options)
     if given.report is not None:

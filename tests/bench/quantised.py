@@ -1,6 +1,6 @@
 """A model in 8 bits, made by pysimd, beside its floats and beside ONNX Runtime: times and errors, as a row of a table.
 
-    PYTHONPATH=.:tests python -m bench.quantised MODEL INPUT.npz [--auto] [--method mse]
+    PYTHONPATH=.:tests python -m bench.quantised MODEL INPUT.npz [--all] [--method mse]
 
 INPUT.npz has an array with samples of the only input, one after the other along its first dimension; every fifth is held
 back to measure errors. Times are the least CPU time of many runs on one thread, which alternate.
@@ -67,18 +67,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("samples")
-    parser.add_argument("--auto", action="store_true", help="keeps in float what loses most")
+    parser.add_argument("--all", action="store_true", help="also what loses most, which is kept in float otherwise")
     parser.add_argument("--method", default="minmax")
     given = parser.parse_args()
     (every,) = np.load(given.samples).values()
     samples = [np.ascontiguousarray(every[i : i + 1]) for i in range(len(every))]
     begin = time.process_time()
-    made = pysimd.quantize_model(given.model, samples, method=given.method, keep_float="auto" if given.auto else ())
+    made = pysimd.quantize_model(given.model, samples, method=given.method, keep_float=() if given.all else "auto")
     seconds = time.process_time() - begin
     shape = samples[0].shape
     runs = {"float": ours(pysimd.load(given.model), shape), "8 bits": ours(made.load(), shape)}
     runs.update({"ORT float": theirs(given.model), "ORT 8 bits": theirs(made.data)})
-    print(f"{Path(given.model).name}, {given.method}{', auto' * given.auto}: made in {seconds:.1f} s; in float {made.kept}")
+    print(f"{Path(given.model).name}, {given.method}{', all' * given.all}: made in {seconds:.1f} s; in float {made.kept}")
     print("  ms: " + ", ".join(f"{name} {found:.2f}" for name, found in times(runs, samples[0]).items()))
     for name in ("8 bits", "ORT 8 bits"):
         largest, ratio = errors(runs[name], runs["float"], samples[4::5])

@@ -210,7 +210,7 @@ def test_what_stays_in_float() -> None:
 
 def test_progress() -> None:
     parts: list[float] = []
-    pysimd.quantize_model(small(), SAMPLES, progress=parts.append)
+    pysimd.quantize_model(small(), SAMPLES, keep_float=(), progress=parts.append)
     assert parts == sorted(parts) and parts[-1] == 1
     assert len(parts) == 8 + 8 + 5  # samples of which two are held back, for ranges and for means; products with a bias
 

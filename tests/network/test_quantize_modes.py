@@ -223,7 +223,7 @@ def spread_channels() -> bytes:
 def test_products_that_lose_most_stay_in_float() -> None:
     data, x, more = spread_channels(), images(1, 10, 1, 3, 20, 20), images(2, 5, 1, 3, 20, 20)
     plain, chosen, none = (
-        pysimd.quantize_model(data, x),
+        pysimd.quantize_model(data, x, keep_float=()),
         pysimd.quantize_model(data, x, keep_float="auto", float_budget=0.2),
         pysimd.quantize_model(data, x, keep_float="auto", float_budget=0.0),
     )
@@ -234,6 +234,7 @@ def test_products_that_lose_most_stay_in_float() -> None:
     errors = [max(float(abs(made.load()(each)["y"] - model(each)["y"]).max()) for each in more) for made in (plain, chosen)]
     assert errors[1] < 0.3 * errors[0]
     assert pysimd.quantize_model(data, x, keep_float=chosen.kept).data == chosen.data
+    assert pysimd.quantize_model(data, x, float_budget=0.2).data == chosen.data  # the default
 
 
 def test_the_budget_of_floats_is_kept() -> None:
@@ -243,3 +244,12 @@ def test_the_budget_of_floats_is_kept() -> None:
     assert len(sensitivity.worst(losses, 0.2)) == 3  # the second does not fit
     assert len(sensitivity.worst(losses, 0.1)) == 2 and not sensitivity.worst(losses, 0.0)
     assert len(sensitivity.worst(losses, 1.0)) == 3  # less than a hundredth is left
+
+
+def test_little_noise_is_left() -> None:
+    """Nothing stays in float for less than a thousandth of the signal."""
+    product: Any = None
+    losses = [sensitivity.Loss(product, noise, 1.0) for noise in (6e-4, 5e-4, 2e-4)]
+    assert len(sensitivity.worst(losses, 1.0)) == 1 and not sensitivity.worst(losses[1:], 1.0)
+    made = pysimd.quantize_model(small(), images(1, 10, *SHAPE))
+    assert not made.kept and len(made.products) == 5

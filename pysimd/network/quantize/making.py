@@ -41,7 +41,7 @@ class Options:
 
     mode: str
     method: str
-    keep_float: Collection[str]  # or "auto"
+    keep_float: Collection[str] | None  # or "auto", which it is in the mode "static" if it is None
     float_budget: float
     symmetric: bool
     weight_bits: int
@@ -52,12 +52,13 @@ class Options:
     @property
     def chooses(self) -> bool:
         """Whether products that stay in float are found by their noise."""
-        return self.keep_float == "auto"
+        default = "auto" if self.mode == "static" else ()
+        return self.float_budget > 0 and (default if self.keep_float is None else self.keep_float) == "auto"
 
     @property
     def kept(self) -> Collection[str]:
         """The names of what stays in float."""
-        return () if self.chooses else self.keep_float
+        return () if self.keep_float is None or self.keep_float == "auto" else self.keep_float
 
 
 class QuantizedModel:
@@ -97,11 +98,11 @@ def check(options: Options, has_samples: bool) -> None:
     _refuse("mode", options.mode, _MODES)
     _refuse("method", options.method, _METHODS)
     _refuse("weight_bits", options.weight_bits, _BITS)
-    if isinstance(options.keep_float, str) and not options.chooses:
+    if isinstance(options.keep_float, str) and options.keep_float != "auto":
         raise TypeError(
             f"keep_float is the text {options.keep_float!r}, expected 'auto', or names, such as [{options.keep_float!r}]"
         )
-    if options.chooses and options.mode != "static":
+    if options.keep_float == "auto" and options.mode != "static":
         raise ValueError(f"keep_float='auto' needs mode='static', which measures on samples, not {options.mode!r}")
     if not 0 <= options.float_budget <= 1:
         raise ValueError(f"float_budget is {shown(options.float_budget)}, expected a number from 0 to 1")

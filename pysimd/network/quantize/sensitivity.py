@@ -17,7 +17,7 @@ from pysimd.network.quantize.rewrite import with_bytes
 from pysimd.network.records import record
 
 MOST_SAMPLES = 4
-_REST = 0.01
+_REST, _LITTLE = 0.01, 1e-3  # of the noise, and noise that may be left
 
 
 @record(frozen=True, eq=False)
@@ -33,11 +33,11 @@ class Loss:
 
 
 def worst(losses: Sequence[Loss], budget: float) -> list[Product]:
-    """Those with the most noise, whose work is within a part of all, until a hundredth of the noise is left."""
+    """Those with the most noise, whose work is within a part of all, until little of the noise is left."""
     work, noise = budget * sum(each.work for each in losses), sum(each.noise for each in losses)
     found, left = [], noise
     for each in sorted(losses, key=lambda loss: -loss.noise):
-        if left > _REST * noise and each.work <= work:
+        if left > max(_REST * noise, _LITTLE) and each.work <= work:
             work, left = work - each.work, left - each.noise
             found.append(each.product)
     return found
