@@ -385,6 +385,18 @@ static void far_taps(SimdTensorFormatType format)
     }
 }
 
+/* The same of pixels that are 4 KB apart, the rows of a tile, in one band and in several. */
+static void far_taps_of_wide_pixels(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 4; ++n) {
+        const size_t stride = 1 + n % 2;
+        struct check_layer j = layer(format, 1024 / stride, 5 + 17 * (n / 2), 6 + 21 * (n / 2), 40, 3, stride, 0, 1);
+        j.p->dilationY = j.p->dilationX = j.p->padY = j.p->padX = j.p->padH = j.p->padW = 4 + 14 * (n / 2);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Few channels of a group by a kernel that has no instance of its own, with strides, in wide rows; four vectors of outputs of
  * a group, in narrow rows. */
 static void wide_groups(SimdTensorFormatType format)
@@ -643,6 +655,7 @@ CHECK_FAMILY(convolution_32f)
         groups(formats[i]);
         wide_groups(formats[i]);
         far_taps(formats[i]);
+        far_taps_of_wide_pixels(formats[i]);
         channels(formats[i]);
         fills(formats[i]);
         batches(formats[i]);

@@ -60,8 +60,9 @@ static bool plan(struct sn_convolution * c)
         return false;
     const size_t most = p->group == 1 ? PANEL_PIXELS : sn_cpu()->cacheL2 / 4 / sizeof(float) / p->dstC;
     sn_band_limit(band, p, sn_min(band->rows, sn_max(most / p->dstW, 1)));
-    size_t copied, image, result;
-    if (!sn_product(&copied, band->copied, band->lines, band->line) ||
+    const bool copies = sn_nhwc_copied(c, &o->direct.nhwc, (struct sn_nhwc_image){NULL, p->srcC});
+    size_t copied = 0, image, result;
+    if ((copies && !sn_nhwc_copy_size(c, &o->direct.nhwc, &copied)) ||
         !sn_product(&image, lines_of(p, band->rows), p->srcW, p->srcC) ||
         !sn_product(&result, band->rows, p->dstW, channels_at_once(c)))
         return false;

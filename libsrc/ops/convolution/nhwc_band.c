@@ -4,10 +4,25 @@
 
 #include "runtime/cpu.h"
 
+/* Floats between the pixels of a copy. */
+static size_t pixel_of(const struct sn_convolution * c, bool spaced)
+{
+    return c->p.srcC + (spaced ? SN_ALIGN / sizeof(float) : 0);
+}
+
 void sn_nhwc_band_plan(const struct sn_convolution * c, bool spaced, struct sn_nhwc_band * b)
 {
     sn_band_plan(&b->band, &c->p, spaced, false);
-    b->band.pixel = c->p.srcC + (spaced ? SN_ALIGN / sizeof(float) : 0);
+    b->band.pixel = pixel_of(c, spaced);
+    b->apart = false;
+}
+
+void sn_nhwc_band_apart(const struct sn_convolution * c, bool spaced, struct sn_nhwc_band * b)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    b->apart = true;
+    b->band = (struct sn_band){.strideY = p->strideY, .strideX = p->strideX, .columns = p->srcW,
+        .pixel = pixel_of(c, spaced)};
 }
 
 bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b)
@@ -16,7 +31,10 @@ bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b)
     struct sn_band * band = &b->band;
     if (!sn_product(&band->line, band->columns, band->pixel))
         return false;
-    sn_band_rows(band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
+    if (b->apart)
+        sn_band_limit(band, p, p->dstH);
+    else
+        sn_band_rows(band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
     const bool joined = p->group == 1 && p->dilationX == 1 && band->pixel == p->srcC;
     c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
     b->length = joined ? p->kernelX * p->srcC : sn_inputs(c);
@@ -27,7 +45,7 @@ bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b)
 bool sn_nhwc_copy_size(const struct sn_convolution * c, const struct sn_nhwc_band * b, size_t * size)
 {
     const bool ever = b->band.copied || c->p.kernelY * c->p.kernelX > 1;
-    return sn_product(size, ever, b->band.lines, b->band.line);
+    return sn_product(size, ever, b->apart ? sn_min(b->band.lines, c->p.srcH) : b->band.lines, b->band.line);
 }
 
 void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band * b)
@@ -96,13 +114,19 @@ void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band *
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &b->band;
     r->row = row;
+    if (b->apart && sn_nhwc_copied(c, b, image)) {
+        const struct sn_lines lines = sn_lines_of(p, row, r->rows);
+        sn_nhwc_copy(c, image, lines.begin * p->srcW, 1, (lines.end - lines.begin) * p->srcW, work, band->pixel);
+        image = (struct sn_nhwc_image){work - lines.begin * band->line, band->pixel};
+    }
     if (sn_nhwc_copied(c, b, image)) {
         r->srcLine = band->strideY * band->line;
         r->srcPixel = band->strideX * band->pixel;
         sn_nhwc_band_copy(c, band, image, row, r->rows, work);
         r->src = work;
     } else {
-        r->src = image.src + row * p->strideY * p->srcW * image.pixel;
+        /* The first input of the first output, which lies before the image if there is padding, see `apart`. */
+        r->src = image.src + ((row * p->strideY - p->padY) * p->srcW - p->padX) * image.pixel;
         r->srcLine = p->strideY * p->srcW * image.pixel;
         r->srcPixel = p->strideX * image.pixel;
     }

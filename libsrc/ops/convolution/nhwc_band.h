@@ -9,10 +9,14 @@ struct sn_nhwc_band {
     struct sn_band band;
     size_t depth;  /* multiply-adds of one output: kernelY * kernelX * srcC / group */
     size_t length; /* of a segment */
+    bool apart;    /* no padding is read, so there is none: a copy, of pixels at other distances, has the lines of the image */
 };
 
 /* Plans the band; if `spaced`, pixels are a cache line further apart. */
 void sn_nhwc_band_plan(const struct sn_convolution * c, bool spaced, struct sn_nhwc_band * b);
+
+/* The same for taps that are segments, and are left out where they meet padding. */
+void sn_nhwc_band_apart(const struct sn_convolution * c, bool spaced, struct sn_nhwc_band * b);
 
 /* Then computes its size, which is that of the workspace, depth, length, and c->segments. False: too large. */
 bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b);
@@ -30,6 +34,8 @@ struct sn_nhwc_image {
  * the weights; an image with other distances is read in place if there is a single tap. */
 static inline bool sn_nhwc_copied(const struct sn_convolution * c, const struct sn_nhwc_band * b, struct sn_nhwc_image image)
 {
+    if (b->apart)
+        return image.pixel != b->band.pixel;
     return b->band.copied || (image.pixel != c->p.srcC && c->p.kernelY * c->p.kernelX > 1);
 }
 

@@ -88,73 +88,77 @@ static size_t end_of_alike(const struct sn_tap_rows * t, size_t first, size_t ou
     return first;
 }
 
-bool sn_tap_columns_gain(const struct sn_tap_rows * columns, size_t outputs)
+/* The outputs, of `outputs`, whose tap `tap` meets the image. */
+static struct range outputs_of(const struct sn_tap_rows * t, size_t tap, size_t outputs)
+{
+    const ptrdiff_t at = t->first + (ptrdiff_t)(tap * t->step), left = (ptrdiff_t)t->lines - at;
+    const size_t begin = at < 0 ? sn_min(sn_ceil_div((size_t)-at, t->stride), outputs) : 0;
+    const size_t end = left > 0 ? sn_min(sn_ceil_div((size_t)left, t->stride), outputs) : 0;
+    return (struct range){begin, sn_max(begin, end)};
+}
+
+size_t sn_tap_products(const struct sn_tap_rows * t, size_t outputs)
 {
     size_t products = 0;
-    for (size_t x = 0, end; x < outputs; x = end) {
-        const struct range some = range_of(columns, x);
-        end = end_of_alike(columns, x, outputs);
-        products += (end - x) * (some.end - some.begin);
+    for (size_t tap = 0; tap < t->taps; ++tap) {
+        const struct range some = outputs_of(t, tap, outputs);
+        products += some.end - some.begin;
     }
-    return 2 * products <= outputs * columns->taps;
+    return products;
 }
 
-/* Columns x .. end - 1, whose taps are `some` of each row of taps of `rows`; sums continue from one row of taps to the next. */
-static void run_alike(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t,
-                      struct range rows, size_t x, size_t end)
+/* One tap, of the outputs that it has; their sums continue. */
+static void run_tap(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * sums, size_t tap, struct range rows,
+                    struct range columns)
 {
-    const struct range some = range_of(t->columns, x);
-    struct sn_gemm_32f part = *gemm;
-    part.a += x * gemm->aStepX;
-    part.c += x * gemm->cStepX;
-    part.from = gemm->from ? gemm->from + x * gemm->cStepX : NULL;
-    part.width = end - x;
-    part.segments = some.end - some.begin;
-    part.prefetch = NULL;
+    struct sn_gemm_32f part = *sums;
+    const size_t to = rows.begin * part.cStepY + columns.begin * part.cStepX;
+    part.a += rows.begin * part.aStepY + columns.begin * part.aStepX;
+    part.from = part.c += to;
+    part.height = rows.end - rows.begin;
+    part.width = columns.end - columns.begin;
+    part.segment += tap;
+    part.segments = 1;
+    part.b += tap * part.length * width_of(tile, &part);
     if (part.width < part.height) { /* tiles along columns are higher */
-        part.width = gemm->height, part.height = end - x;
-        part.aStepX = gemm->aStepY, part.aStepY = gemm->aStepX;
-        part.cStepX = gemm->cStepY, part.cStepY = gemm->cStepX;
+        part.height = part.width, part.width = rows.end - rows.begin;
+        part.aStepX = sums->aStepY, part.aStepY = sums->aStepX;
+        part.cStepX = sums->cStepY, part.cStepY = sums->cStepX;
     }
-    for (size_t ky = rows.begin; ky < rows.end; ++ky) {
-        const size_t first = ky * t->columns->taps + some.begin;
-        struct sn_gemm_32f row = part;
-        row.segment += first;
-        row.b += first * gemm->length * width_of(tile, gemm);
-        if (ky > rows.begin) {
-            row.from = part.c;
-            row.bias = NULL;
-        }
-        if (ky + 1 < rows.end) {
-            row.activation = SN_ACTIVATION_IDENTITY;
-            row.stream = false;
-        }
-        tile->run(&row);
-    }
+    tile->run(&part);
 }
 
-/* All outputs, in parts with the same taps in both directions. */
-static void run_parts(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t)
+/*
+ * Tap by tap, each for the rectangle of outputs that it has: weights are read once, and from the L1 cache by all tiles but the
+ * first. Each output has the same chain of products as if it were computed alone.
+ */
+static void run_apart(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t)
 {
-    for (size_t y = 0, below; y < gemm->height; y = below) {
-        struct sn_gemm_32f rows = *gemm;
-        below = end_of_alike(t, y, gemm->height);
-        rows.a += y * gemm->aStepY;
-        rows.c += y * gemm->cStepY;
-        rows.from = gemm->from ? gemm->from + y * gemm->cStepY : NULL;
-        rows.height = below - y;
-        for (size_t x = 0, end; x < gemm->width; x = end) {
-            end = end_of_alike(t->columns, x, gemm->width);
-            run_alike(tile, &rows, t, range_of(t, y), x, end);
+    struct sn_gemm_32f first = *gemm, sums = *gemm, last = *gemm;
+    first.segments = last.segments = 0;
+    first.prefetch = sums.prefetch = last.prefetch = NULL;
+    first.activation = sums.activation = SN_ACTIVATION_IDENTITY;
+    first.stream = sums.stream = false;
+    sums.bias = last.bias = NULL;
+    last.from = last.c;
+    tile->run(&first);
+    for (size_t ky = 0; ky < t->taps; ++ky) {
+        const struct range rows = outputs_of(t, ky, gemm->height);
+        for (size_t kx = 0; rows.begin < rows.end && kx < t->columns->taps; ++kx) {
+            const struct range columns = outputs_of(t->columns, kx, gemm->width);
+            if (columns.begin < columns.end)
+                run_tap(tile, &sums, ky * t->columns->taps + kx, rows, columns);
         }
     }
+    if (gemm->activation != SN_ACTIVATION_IDENTITY)
+        tile->run(&last);
 }
 
 void sn_run_tap_rows(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t)
 {
     const struct range whole = {0, t->taps};
     if (t->columns) {
-        run_parts(tile, gemm, t);
+        run_apart(tile, gemm, t);
     } else if (t->taps <= 1 || gemm->segments == 0 || gemm->height == 0) {
         tile->run(gemm);
     } else if (is_by_taps(tile, gemm, t)) {
