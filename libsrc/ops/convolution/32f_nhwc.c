@@ -56,7 +56,8 @@ enum { APART_INPUTS = 32 };
 static bool taps_are_apart(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    return c->srcSize && c->dstSize && p->kernelX > 1 && p->dilationX > 1 && sn_inputs(c) >= APART_INPUTS && 2 * inside_of(c) <= 1;
+    const bool apart = p->kernelX > 1 && p->dilationX > 1 && sn_inputs(c) >= APART_INPUTS;
+    return apart && c->srcSize && c->dstSize && 2 * inside_of(c) <= 1;
 }
 
 /* ---- cost */

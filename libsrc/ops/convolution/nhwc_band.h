@@ -9,7 +9,7 @@ struct sn_nhwc_band {
     struct sn_band band;
     size_t depth;  /* multiply-adds of one output: kernelY * kernelX * srcC / group */
     size_t length; /* of a segment */
-    bool apart;    /* no padding is read, so there is none: a copy, of pixels at other distances, has the lines of the image */
+    bool apart;    /* no padding is read, so there is none: a copy, of other pixels, has the lines of the image */
 };
 
 /* Plans the band; if `spaced`, pixels are a cache line further apart. */

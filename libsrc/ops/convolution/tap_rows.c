@@ -129,8 +129,8 @@ static void run_tap(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_3
 }
 
 /*
- * Tap by tap, each for the rectangle of outputs that it has: weights are read once, and from the L1 cache by all tiles but the
- * first. Each output has the same chain of products as if it were computed alone.
+ * Tap by tap, each for the rectangle of outputs that it has: weights are read once, and from the L1 cache by all tiles but
+ * the first. Each output has the same chain of products as if it were computed alone.
  */
 static void run_apart(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t)
 {
