@@ -73,7 +73,7 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
 enum { LARGE_COLUMNS = MANY_REGISTERS ? 8 : 4 };
 
 /*
- * Kernels of any other number of columns likewise, PART taps of a line at a time, then one by one: 96x28x28 takes 0.6 of the
+ * Kernels of any other number of columns likewise, PART taps of a line at a time, then two, then one: 96x28x28 takes 0.6 of the
  * time of the instance for any stride by 4x4 and 6x6, 0.7 by 3x5, 0.3 by 11x11, 0.9 by 1x1 and 1x3 (AVX2).
  */
 enum { PARTS = 100, PART = 4 };
@@ -227,6 +227,10 @@ SN_INLINE void add_large_line(const struct sn_depthwise_nhwc * d, const struct i
     size_t kx = 0;
     for (; kx + PART <= d->kernelX; kx += PART, part.at += PART, from += PART * in->step, weight += PART * V32F_N)
         add_line(&part, from, at, weight, pitch, sum, rows, columns, PART, stride, inside, whole);
+    if (kx + 2 <= d->kernelX) {
+        add_line(&part, from, at, weight, pitch, sum, rows, columns, 2, stride, inside, whole);
+        kx += 2, part.at += 2, from += 2 * in->step, weight += 2 * V32F_N;
+    }
     for (; kx < d->kernelX; ++kx, ++part.at, from += in->step, weight += V32F_N)
         add_line(&part, from, at, weight, pitch, sum, rows, columns, 1, stride, inside, whole);
 }
