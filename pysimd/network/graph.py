@@ -171,8 +171,12 @@ class Graph:
         #: Passes, and patterns of them, that would change nothing.
         self.settled: set[Any] = set()
         producers, users, known = self._producers, self._users, {*self.inputs, *self.constants}
+        types, places = self.types, self._places
         for place, node in enumerate(self.nodes):
-            self._places.setdefault(node.operator, []).append(place)
+            if node.operator in places:
+                places[node.operator].append(place)
+            else:
+                places[node.operator] = [place]
             for read in node.inputs:
                 if read in users:
                     if users[read][-1] is not node:
@@ -184,7 +188,7 @@ class Graph:
             for made in node.outputs:
                 if made in producers or made in known:
                     raise ValueError(f"{node.operator} produces {made!r}, which already exists")
-                if made not in self.types:
+                if made not in types:
                     raise ValueError(f"the type of {made!r} is not given")
                 producers[made] = node
         for name in self.outputs:

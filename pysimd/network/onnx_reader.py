@@ -186,7 +186,7 @@ class _Reader:
         """A graph with its weights and attributes."""
         messages: Mapping[str, Any] = source.weights
         weights = {name: self._tensor(tensor) for name, tensor in messages.items()}
-        nodes = [replace(node, attributes=self._attributes(node)) for node in source.nodes]
+        nodes = [replace(node, attributes=self._attributes(node)) if node.attributes else node for node in source.nodes]
         return replace(source, nodes=nodes, weights=weights)
 
     def _count(self, graph: Graph) -> None:
@@ -251,6 +251,8 @@ class _Reader:
 
     def _expanded(self, nodes: Iterable[Node], depth: int) -> list[Node]:
         """Nodes, with the nodes of its function in place of each that names one."""
+        if not self._functions:
+            return list(nodes)
         found: list[Node] = []
         for node in nodes:
             function = self._functions.get((node.domain, node.op_type, node.overload))

@@ -34,6 +34,7 @@ _MOST_FIELDS = 1 << 20  # each takes up to 1 us and 80 bytes, from as few as 2 b
 _OF_MESSAGE = 4  # as many fields does a message count for
 _DEPTH = 100  # of messages within messages, as protobuf has it
 _LONGEST = 100  # bytes of attributes that are compared with others
+_NUMBERED = (BYTES, VARINT)  # ways of writing a field that begin with a number
 _BLOCK = 1 << 16  # bytes of numbers that are decoded at a time
 
 _M = TypeVar("_M", bound=Message)
@@ -73,7 +74,7 @@ class Wire:
             if key > 127:
                 key, at = self._number(at - 1)
             wire, first, value = key & 7, at, 0
-            if wire in (VARINT, BYTES):
+            if wire in _NUMBERED:
                 value, at = data[at], at + 1
                 if value > 127:
                     value, at = self._number(at - 1)
@@ -196,6 +197,8 @@ def _child(values: dict[str, Any], name: str, kind: int, of: type[Message]) -> M
 def integers(data: Any, dtype: np.dtype[Any]) -> Array:
     """Numbers of variable length as an array, with the lowest bits if the type is narrower. Raises Malformed."""
     given = np.frombuffer(data, np.uint8)
+    if given.size and given.max() < 128:  # as sizes and axes: each number has one byte
+        return given != 0 if dtype == np.bool_ else given.astype(dtype)
     ends = [np.count_nonzero(given[at : at + _BLOCK] < 128) for at in range(0, given.size, _BLOCK)]
     found, at, done = np.empty(sum(map(int, ends)), dtype), 0, 0
     while at < given.size:

@@ -83,11 +83,12 @@ def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
     inputs = [value.name for value in source.inputs]
     made = [name for node in source.nodes for name in node.outputs if name]
     _refuse_equal([*made, *source.weights, *inputs])
-    every = {*outer, *source.weights, *inputs, *made}
+    given = {*outer, *source.weights, *inputs}.difference(made)
+    every = given.union(made)
     for value in source.outputs:
         if value.name not in every:
             raise ValueError(f"no node produces the output {value.name!r}")
-    nodes = [_with_subgraphs_in_order(node, every) for node in _sorted(source.nodes, every)]
+    nodes = [_with_subgraphs_in_order(node, every) for node in _sorted(source.nodes, given, every)]
     return needed(replace(source, nodes=nodes))
 
 
@@ -114,7 +115,10 @@ def needed(source: Source) -> Source:
 
 
 def _with_subgraphs_in_order(node: SourceNode, outer: AbstractSet[str]) -> SourceNode:
-    if not any(isinstance(value, Source) for value in node.attributes.values()):
+    for value in node.attributes.values():
+        if isinstance(value, Source):
+            break
+    else:
         return node
     attributes = {
         name: in_order(value, outer) if isinstance(value, Source) else value for name, value in node.attributes.items()
@@ -122,9 +126,25 @@ def _with_subgraphs_in_order(node: SourceNode, outer: AbstractSet[str]) -> Sourc
     return replace(node, attributes=attributes)
 
 
-def _sorted(nodes: Sequence[SourceNode], every: AbstractSet[str]) -> list[SourceNode]:
-    """Each node as early in the list as its inputs allow, and no earlier than those before it that can be computed."""
+def _are_sorted(nodes: Sequence[SourceNode], read: Sequence[set[str]], given: Iterable[str]) -> bool:
+    """Whether each node reads only what is given, or what nodes before it make."""
+    known = set(given)
+    for node, names in zip(nodes, read):
+        if not known.issuperset(names):
+            return False
+        known.update(node.outputs)
+    return True
+
+
+def _sorted(nodes: Sequence[SourceNode], given: AbstractSet[str], every: AbstractSet[str]) -> Sequence[SourceNode]:
+    """Each node as early in the list as its inputs allow, and no earlier than those before it that can be computed.
+
+    given : what no node makes.
+    every : with what nodes make.
+    """
     read = [reads(node) for node in nodes]
+    if _are_sorted(nodes, read, given):  # as those of nearly all files
+        return nodes
     maker = {name: i for i, node in enumerate(nodes) for name in node.outputs if name}
     readers: list[list[int]] = [[] for _ in nodes]
     missing = [0] * len(nodes)
@@ -157,7 +177,8 @@ def _shown(node: SourceNode) -> str:
 
 def reads(node: SourceNode) -> set[str]:
     """The inputs of a node, with what its subgraphs read from outside."""
-    names = set(filter(None, node.inputs))
+    names = set(node.inputs)
+    names.discard("")
     for value in node.attributes.values():
         if isinstance(value, Source):
             names |= free(value)

@@ -25,8 +25,9 @@ from pysimd.network.graph import Graph
 from pysimd.network.layouts import placed
 from pysimd.network.memory import plan_of
 from pysimd.network.model import Model
-from pysimd.network.passes import rewrite, simplified
+from pysimd.network.passes import affine, rewrite, simplified, tiny
 from pysimd.network.planning import uncollected
+from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, Value, in_order
 
 _FOLDER = str(Path(pysimd.network.__file__).parent)
@@ -185,6 +186,43 @@ def test_few_changes_are_those_of_walks_over_all_nodes(
         nodes = [(node.operator, node.inputs, node.outputs, str(node.attributes), node.origin) for node in after.nodes]
         found.append((nodes, after.types, list(after.constants)))
     assert found[0] == found[1]
+
+
+# ---- what is done once
+
+
+def test_each_line_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns ask again and again what a node computes, in each walk and for each of its neighbours."""
+    found: list[Any] = []
+    line_of = affine._line_of
+    monkeypatch.setattr(affine, "_line_of", lambda graph, node: [found.append(node), line_of(graph, node)][1])
+    simplified(_residual(8).graph())
+    assert len(found) > 20 and len(set(found)) == len(found)
+
+
+def test_nodes_in_order_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly all files have them in order, for which no heap is needed; others are sorted."""
+    source = _residual(6).source()
+    sorted_again = in_order(replace(source, nodes=source.nodes[::-1]))
+    calls = []
+    monkeypatch.setattr("heapq.heappop", calls.append)
+    names = [node.outputs for node in source.nodes]
+    assert [node.outputs for node in in_order(source).nodes] == names and not calls
+    assert [node.outputs for node in sorted_again.nodes] == names
+
+
+_TINY = np.float32(1e-31)
+
+
+@pytest.mark.parametrize("size", [1, 100, tiny._PART, tiny._PART + 1, 3 * tiny._PART + 5])
+@pytest.mark.parametrize("special", [(), (0.0,), (_TINY,), (-_TINY, 0.0), (np.nan,), (np.nan, _TINY), (np.inf, _TINY)])
+def test_tiny_weights_are_found_as_by_comparing_all(size: int, special: tuple[float, ...]) -> None:
+    random = np.random.default_rng(size)
+    array = random.uniform(0.5, 2, size).astype(np.float32)
+    array[random.permutation(size)[: len(special)]] = special[:size]
+    limit = np.float32(1e-30 * min(1.0, float(np.abs(array).max())))
+    expected = np.where(np.abs(array) < limit, np.float32(0), array) if limit == limit else array
+    np.testing.assert_array_equal(tiny.without_tiny(array), expected, strict=True)
 
 
 # ---- collections of garbage

@@ -102,6 +102,15 @@ def test_long_lists_of_numbers_are_decoded_in_blocks() -> None:
             integers(data, np.dtype(np.int64))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "int64", "uint64", "bool"])
+def test_numbers_of_one_byte_are_those_of_lists_of_others(dtype: str) -> None:
+    few, kind = [0, 1, 2, 126, 127], np.dtype(dtype)
+    found, other = integers(signed(*few), kind), integers(signed(*few, 128), kind)
+    np.testing.assert_array_equal(found, np.array(few).astype(kind), strict=True)
+    np.testing.assert_array_equal(found, other[:-1], strict=True)
+    assert integers(b"", kind).shape == (0,)
+
+
 def test_booleans_are_true_unless_they_are_zero() -> None:
     np.testing.assert_array_equal(weight_of(field(5, signed(0, 1, 256, -1)), [4], 9), [False, True, True, True])
 

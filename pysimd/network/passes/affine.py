@@ -60,6 +60,13 @@ class Line:
 
 def line_of(graph: Graph, node: Node) -> tuple[str, Line] | None:
     """The input and the factors of a Scale, or of a Binary with a constant that varies along one axis at most."""
+    known: dict[Node, tuple[str, Line] | None] = graph.remembered.setdefault(line_of, {})
+    if node not in known:
+        known[node] = _line_of(graph, node)
+    return known[node]
+
+
+def _line_of(graph: Graph, node: Node) -> tuple[str, Line] | None:
     if not is_plain(node):
         return None
     if node.operator == "Scale":
@@ -69,7 +76,7 @@ def line_of(graph: Graph, node: Node) -> tuple[str, Line] | None:
         terms = full((scale.size,), 0, np.float64) if bias is None else bias.astype(np.float64)
         return node.inputs[0], Line(node.attributes["axis"] % len(graph.shape(node.output)), scale.astype(np.float64), terms)
     if node.operator == "Unary":
-        step = linear_step(graph, node.output)
+        step = linear_step(graph, node.output) if node.attributes["function"] == "negative" else None
         return None if step is None else (step[0], Line(None, np.float64(step[1]), np.float64(step[2])))  # type: ignore[arg-type]
     return _line_of_binary(graph, node) if node.operator == "Binary" else None
 

@@ -18,7 +18,7 @@ _LAYERS = ("ChannelNorm", "Conv", "ConvTranspose", "LayerNorm", "Linear")
 def lifted(graph: Graph, node: Node) -> Change | None:
     """One element-wise function, or a scale along an axis."""
     x = node.inputs[0] if node.inputs else ""
-    if len(node.outputs) != 1 or not x:
+    if len(node.outputs) != 1 or not x or not any(_is_moved(graph, name) for name in node.inputs[:2]):
         return None
     line = line_of(graph, node)
     if line is not None:
@@ -34,6 +34,12 @@ def lifted(graph: Graph, node: Node) -> Change | None:
     if base is None or (line is None and base.operator in ("ChannelNorm", "LayerNorm")):
         return None
     return _before(graph, node, moves, axis)
+
+
+def _is_moved(graph: Graph, name: str) -> bool:
+    """Whether a tensor is the output of a Reshape or a Transpose, which is found sooner than a line."""
+    producer = graph.producer(name)
+    return producer is not None and producer.operator in ("Reshape", "Transpose")
 
 
 def _layer(graph: Graph, user: Node) -> Node | None:

@@ -28,11 +28,12 @@ def shared(graph: Graph) -> Graph:
     computed = _Computed()
     looked_at: set[Node] = graph.remembered.setdefault(shared, set())  # which change something
     nodes = []
+    outputs = frozenset(graph.outputs)
     for node in graph.nodes:
         if not source.keys().isdisjoint(node.inputs):
             inputs = tuple(source.get(name, name) for name in node.inputs)
             node = Node(node.operator, inputs, node.outputs, node.attributes, node.origin)
-        if any(map(graph.is_output, node.outputs)):
+        if not outputs.isdisjoint(node.outputs):
             nodes.append(node)
             continue
         if node not in looked_at:

@@ -34,7 +34,7 @@ def number(graph: Graph, name: str) -> Any:
     array = graph.constants.get(name)
     if array is None or array.size != 1 or array.dtype.kind != "f":
         return None
-    return array.reshape(()).astype(np.float64) if is_array(array) else float(array.reshape(-1)[0])
+    return array.reshape(()).astype(np.float64) if is_array(array) else float(array.item())
 
 
 def input_at(node: Node, place: int) -> str:
@@ -54,7 +54,8 @@ def activation(node: Node) -> Any:
 
 def is_plain(node: Node) -> bool:
     """Whether a node has no activation."""
-    return bool(activation(node)[0] == "identity")
+    attributes = node.attributes
+    return "activation" not in attributes or bool(attributes["activation"][0] == "identity")
 
 
 def made(graph: Graph, name: str, operator: str, *functions: str) -> Node | None:
@@ -76,11 +77,12 @@ def with_number(graph: Graph, node: Node | None) -> tuple[str, Any, bool] | None
     if node is None or node.operator != "Binary" or not is_plain(node):
         return None
     a, b = node.inputs
-    for x, other, first in ((a, b, False), (b, a, True)):
-        value = number(graph, other)
-        if value is not None and x not in graph.constants and graph.shape(x) == graph.shape(node.output):
-            return x, value, first
-    return None
+    first = a in graph.constants
+    if first == (b in graph.constants):
+        return None
+    x, other = (b, a) if first else (a, b)
+    value = number(graph, other)
+    return (x, value, first) if value is not None and graph.shape(x) == graph.shape(node.output) else None
 
 
 def linear_step(graph: Graph, name: str) -> tuple[str, float, float] | None:

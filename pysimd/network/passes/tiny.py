@@ -40,8 +40,11 @@ def _limit(array: Array) -> float:
     if array.dtype != np.float32 or not array.size:
         return 0.0
     parts = list(_parts(array)) if array.size <= _PART else None
-    limit = _RATIO * min(1.0, max(float(part.max()) for part in parts or _parts(array)))
-    found = any(bool(((part > 0) & (part < limit)).any()) for part in parts or _parts(array))
+    ends = [(float(part.min()), float(part.max())) for part in parts or _parts(array)]
+    limit = _RATIO * min(1.0, max(largest for _, largest in ends))
+    found = not all(smallest >= limit for smallest, _ in ends) and any(  # where there is 0 or NaN, each number is compared
+        bool(((part > 0) & (part < limit)).any()) for part in parts or _parts(array)
+    )
     release(array)
     return limit if found else 0.0
 
