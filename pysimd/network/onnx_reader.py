@@ -18,6 +18,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
+from pysimd.network.convert.float8 import FLOAT8, numbers_of
 from pysimd.network.convert.fold_node import DTYPES, OF_BITS
 from pysimd.network.graph import name_of
 from pysimd.network.mapped import refuse_devices
@@ -294,6 +295,8 @@ class _Reader:
             raise ValueError(f"{what} has the shape {shape}")
         if tensor.data_type in OF_BITS:
             return self._unpacked(tensor, what, shape)
+        if tensor.data_type in FLOAT8:
+            return numbers_of(tensor.data_type)[self._stored(tensor, what, shape, np.dtype(np.uint8))]
         if tensor.data_type not in DTYPES and tensor.data_type != _BFLOAT16:
             raise ValueError(f"{what} has type {tensor.data_type} of ONNX, which is not supported")
         array = self._stored(tensor, what, shape, _dtype_of(tensor.data_type))

@@ -292,6 +292,8 @@ def of_blocks(values: Array, shape: Sequence[int], axis: int, block: int) -> Arr
 
 def _dequantize(node: Node, x: Array, scale: Array, zero: Any = None) -> Any:
     factor, offset = _scales(node, x, scale, zero)
+    if x.dtype == np.float32:  # of 8 bits in the file
+        return ((x - offset).astype(np.float32) * factor.astype(np.float32)).astype(np.float32)
     return ((x.astype(np.int64) - offset.astype(np.int64)) * factor.astype(np.float32)).astype(np.float32)
 
 
