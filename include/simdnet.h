@@ -3023,6 +3023,33 @@ SimdBool SimdnetGetPacked(const void * context, void * dst);
  */
 SimdBool SimdnetSetPacked(void * context, const void * src, size_t size);
 
+/* ------------------------------------------------------------------------- prepared calls */
+
+/* An argument of a call: a pointer, an integer or an enumerator, or a floating-point number. */
+typedef union SimdnetArgument {
+    void * pointer;
+    int64_t number;
+    double real;
+} SimdnetArgument;
+
+/* A function of the library that takes its arguments from an array. */
+typedef void (*SimdnetCallFunction)(const SimdnetArgument * arguments);
+
+/* A call: `run` is what SimdnetCallOf() gives for the function, `arguments` are those of the function in their order. */
+typedef struct SimdnetCall {
+    SimdnetCallFunction run;
+    const SimdnetArgument * arguments;
+} SimdnetCall;
+
+/* What runs a function without result in SimdnetRunCalls(), by the name of that function; NULL for others. */
+SimdnetCallFunction SimdnetCallOf(const char * name);
+
+/*
+ * Makes calls one after the other, which costs a program in another language less than as many calls of its own. All are made,
+ * also behind one that fails; SimdnetLastErrorKind() is that of the first one that fails.
+ */
+void SimdnetRunCalls(const SimdnetCall * calls, size_t count);
+
 /* ------------------------------------------------------------------------- former names of bfloat16 convolution */
 
 /* Deprecated: former names of the functions SimdSynetConvolution16b, which are the same without `compatibility`. */

@@ -303,7 +303,16 @@ def _struct(kind: str) -> _Struct:
 def _function(name: str) -> tuple[Any, tuple[Any, ...]]:
     """A function, and the types of its parameters that are pointers, None for others."""
     function = getattr(lib, name)
+    _NAMES[function] = name
     return function, tuple(map(_pointer, ffi.typeof(function).args))
+
+
+_NAMES: dict[Any, str] = {}
+
+
+def name_of_function(function: Any) -> str | None:
+    """The name of a function of the library, if a binding has used it; None for one of Python."""
+    return _NAMES.get(function) if isinstance(function, ffi.CData) else None
 
 
 def _pointer(kind: Any) -> Any:

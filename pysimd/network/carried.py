@@ -16,6 +16,8 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.errors import check, errno
 
+from pysimd.network.run_calls import Joined
+
 if TYPE_CHECKING:
     from pysimd.network.control import Rows, _Passes
     from pysimd.network.runner import Runner
@@ -30,16 +32,17 @@ _MOST_COPIED, _COPY = 1 << 20, 1 << 12
 class Side:
     """Calls of all steps, and the arrays that they read and write, by name."""
 
-    __slots__ = ("arrays", "calls")
+    __slots__ = ("arrays", "joined")
 
     def __init__(self, calls: Calls, arrays: Mapping[str, Array]) -> None:
-        self.calls, self.arrays = calls, arrays
+        self.joined, self.arrays = Joined(calls), arrays
 
 
 class Spare:
     """What a runner keeps for the loop that it runs.
 
     copied : bytes of states that were copied.
+    first : the calls of the runner.
     sides : the two sets of calls, once they are made.
     nbytes : of spare arrays.
     known : what every call of the loop prepares for its passes, where it is the same in all calls.
@@ -48,6 +51,7 @@ class Spare:
     def __init__(self) -> None:
         self.copied = self.nbytes = 0
         self.known: list[Any] | None = None
+        self.first: Side | None = None
         self.sides: tuple[Side, ...] = ()
 
 
@@ -113,7 +117,7 @@ class Carried:
     def _prepared(self) -> tuple[bool, list[Any]]:
         """Whether states stay as they are, see :meth:`_stays`, and what the passes need."""
         runner, spare, body = self._runner, self._spare, self._loop.body
-        first = Side(runner.calls, {**runner.inputs, **runner.outputs})
+        first = spare.first = spare.first or Side(runner.calls, {**runner.inputs, **runner.outputs})
         kept = self._stays(first.arrays)
         sides = self._sides(spare.sides if kept and spare.sides else (first,))
         if (
@@ -146,8 +150,7 @@ class Carried:
             is_true = loop.condition(self._value(arrays, loop.body.outputs[0])) if loop.lead else None
             pairs = [(after.arrays[name], self._value(arrays, out)) for name, out in self._states if name in inputs]
             carry = [(target, out) for target, out in pairs if target is not out]
-            calls = [(function, tuple(arguments)) for function, arguments in side.calls]  # a call makes a tuple of a list
-            found.append((calls, results, is_true, carry, arrays))
+            found.append((side.joined.calls, results, is_true, carry, arrays))
         return found
 
     def _made(self) -> tuple[Side, ...]:

@@ -19,6 +19,7 @@ from pysimd.network.graph import Graph, Node
 from pysimd.network.in_place import MOST_RESULTS, WORTH, Calls, Elsewhere, InPlace, are_large
 from pysimd.network.memory import Places, Plan, packed
 from pysimd.network.records import record
+from pysimd.network.run_calls import Joined
 
 if TYPE_CHECKING:
     from pysimd.network.prepared import StoredProgram
@@ -285,7 +286,7 @@ class Runner:
         They are those of :attr:`outputs`, which the next call overwrites, or new arrays if they are large."""
         if self._are_large or self._in_place is not None:
             return self({name: given[name] for name in self.inputs})
-        calls, copied, placed = self._quick or self._prepared_quick()
+        calls, copied, placed, _ = self._quick or self._prepared_quick()
         for name, array in copied:
             array[...] = given[name]
         moved = [] if placed else placed
@@ -314,10 +315,10 @@ class Runner:
                 placed.append((name, array, pointers))
             else:
                 copied.append((name, array))
-        replaced = {id(target) for _, _, pointers in placed for _, target, *_ in pointers}  # a call makes a tuple of a list
-        calls = [(f, given if id(given) in replaced else tuple(given)) for f, given in self._calls]
-        self._quick = calls, copied, placed
-        return calls, copied, placed
+        joined = Joined(self._calls)
+        placed = [(name, array, joined.places(pointers)) for name, array, pointers in placed]
+        self._quick = joined.calls, copied, placed, joined
+        return self._quick
 
     def bind(self, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None) -> None:
         """Makes arrays of the caller the runner's own: from now on, inputs are read and outputs written there, in place.
