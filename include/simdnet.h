@@ -3035,7 +3035,7 @@ typedef union SimdnetArgument {
 /* A function of the library that takes its arguments from an array. */
 typedef void (*SimdnetCallFunction)(const SimdnetArgument * arguments);
 
-/* A call: `run` is what SimdnetCallOf() gives for the function, `arguments` are those of the function in their order. */
+/* A call: `run` is what SimdnetCallOf() gives for the function, not NULL; `arguments` are those of the function in order. */
 typedef struct SimdnetCall {
     SimdnetCallFunction run;
     const SimdnetArgument * arguments;
@@ -3045,8 +3045,8 @@ typedef struct SimdnetCall {
 SimdnetCallFunction SimdnetCallOf(const char * name);
 
 /*
- * Makes calls one after the other, which costs a program in another language less than as many calls of its own. All are made,
- * also behind one that fails; SimdnetLastErrorKind() is that of the first one that fails.
+ * Makes calls one after the other, which costs a program in another language less than as many calls of its own. The first call
+ * that is refused ends it, with the error of that call. `calls` may be NULL if count is 0.
  */
 void SimdnetRunCalls(const SimdnetCall * calls, size_t count);
 

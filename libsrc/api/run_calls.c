@@ -1,5 +1,9 @@
-/* SimdnetRunCalls(): many prepared calls in one. Written by libsrc/api/run_calls.py of the header. */
+/*
+ * SimdnetRunCalls(): prepared calls, one after the other. `python -m support.run_calls` in tests/ writes this file of
+ * include/simdnet.h: C has no way to call a function with arguments whose types are known at run time only.
+ */
 #include "api/check.h"
+
 #include <string.h>
 
 #define P(i) a[i].pointer
@@ -14,13 +18,13 @@ static void run_SimdFloat32ToFloat16(const SimdnetArgument * a) { SimdFloat32ToF
 static void run_SimdFree(const SimdnetArgument * a) { SimdFree(P(0)); }
 static void run_SimdGemm32fNN(const SimdnetArgument * a)
 {
-    SimdGemm32fNN(N(size_t, 0), N(size_t, 1), N(size_t, 2), P(3), P(4), N(size_t, 5), P(6), N(size_t, 7), P(8), P(9), N(size_t,
-        10));
+    SimdGemm32fNN(N(size_t, 0), N(size_t, 1), N(size_t, 2), P(3), P(4), N(size_t, 5), P(6), N(size_t, 7), P(8), P(9),
+        N(size_t, 10));
 }
 static void run_SimdGemm32fNT(const SimdnetArgument * a)
 {
-    SimdGemm32fNT(N(size_t, 0), N(size_t, 1), N(size_t, 2), P(3), P(4), N(size_t, 5), P(6), N(size_t, 7), P(8), P(9), N(size_t,
-        10));
+    SimdGemm32fNT(N(size_t, 0), N(size_t, 1), N(size_t, 2), P(3), P(4), N(size_t, 5), P(6), N(size_t, 7), P(8), P(9),
+        N(size_t, 10));
 }
 static void run_SimdNeuralAddValue(const SimdnetArgument * a) { SimdNeuralAddValue(P(0), P(1), N(size_t, 2)); }
 static void run_SimdNeuralAddVectorMultipliedByValue(const SimdnetArgument * a)
@@ -49,13 +53,13 @@ static void run_SimdSynetChannelSum16b(const SimdnetArgument * a)
 }
 static void run_SimdSynetConvert32fTo8u(const SimdnetArgument * a)
 {
-    SimdSynetConvert32fTo8u(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(SimdTensorFormatType, 5), P(6),
-        P(7), P(8), N(SimdSynetCompatibilityType, 9));
+    SimdSynetConvert32fTo8u(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(SimdTensorFormatType, 5),
+        P(6), P(7), P(8), N(SimdSynetCompatibilityType, 9));
 }
 static void run_SimdSynetConvert8uTo32f(const SimdnetArgument * a)
 {
-    SimdSynetConvert8uTo32f(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(SimdTensorFormatType, 5), P(6),
-        P(7), P(8), N(SimdSynetCompatibilityType, 9));
+    SimdSynetConvert8uTo32f(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(SimdTensorFormatType, 5),
+        P(6), P(7), P(8), N(SimdSynetCompatibilityType, 9));
 }
 static void run_SimdSynetConvertFilter(const SimdnetArgument * a)
 {
@@ -83,7 +87,10 @@ static void run_SimdSynetConvolution32fSetParams(const SimdnetArgument * a)
 {
     SimdSynetConvolution32fSetParams(P(0), P(1), P(2), P(3), P(4));
 }
-static void run_SimdSynetConvolution8iForward(const SimdnetArgument * a) { SimdSynetConvolution8iForward(P(0), P(1), P(2), P(3)); }
+static void run_SimdSynetConvolution8iForward(const SimdnetArgument * a)
+{
+    SimdSynetConvolution8iForward(P(0), P(1), P(2), P(3));
+}
 static void run_SimdSynetConvolution8iSetParams(const SimdnetArgument * a)
 {
     SimdSynetConvolution8iSetParams(P(0), P(1), P(2), P(3), P(4));
@@ -148,7 +155,10 @@ static void run_SimdSynetGatherElementsForward(const SimdnetArgument * a)
 }
 static void run_SimdSynetGatherElementsSetIndex(const SimdnetArgument * a) { SimdSynetGatherElementsSetIndex(P(0), P(1)); }
 static void run_SimdSynetGelu32f(const SimdnetArgument * a) { SimdSynetGelu32f(P(0), N(size_t, 1), P(2)); }
-static void run_SimdSynetGridSample2dForward(const SimdnetArgument * a) { SimdSynetGridSample2dForward(P(0), P(1), P(2), P(3)); }
+static void run_SimdSynetGridSample2dForward(const SimdnetArgument * a)
+{
+    SimdSynetGridSample2dForward(P(0), P(1), P(2), P(3));
+}
 static void run_SimdSynetHardSigmoid32f(const SimdnetArgument * a)
 {
     SimdSynetHardSigmoid32f(P(0), N(size_t, 1), P(2), P(3), P(4));
@@ -172,7 +182,8 @@ static void run_SimdSynetInnerProduct32fSetParams(const SimdnetArgument * a)
 }
 static void run_SimdSynetInnerProduct8i(const SimdnetArgument * a)
 {
-    SimdSynetInnerProduct8i(N(size_t, 0), N(size_t, 1), N(size_t, 2), P(3), P(4), P(5), N(SimdSynetCompatibilityType, 6));
+    SimdSynetInnerProduct8i(N(size_t, 0), N(size_t, 1), N(size_t, 2), P(3), P(4), P(5), N(SimdSynetCompatibilityType,
+        6));
 }
 static void run_SimdSynetInnerProductLayerForward(const SimdnetArgument * a)
 {
@@ -180,7 +191,8 @@ static void run_SimdSynetInnerProductLayerForward(const SimdnetArgument * a)
 }
 static void run_SimdSynetLrnLayerCrossChannels(const SimdnetArgument * a)
 {
-    SimdSynetLrnLayerCrossChannels(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4), P(5), N(SimdTensorFormatType, 6));
+    SimdSynetLrnLayerCrossChannels(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4), P(5), N(SimdTensorFormatType,
+        6));
 }
 static void run_SimdSynetMergedConvolution16bForward(const SimdnetArgument * a)
 {
@@ -219,30 +231,31 @@ static void run_SimdSynetNormalizeLayerForward16bV2(const SimdnetArgument * a)
 }
 static void run_SimdSynetNormalizeLayerForwardV2(const SimdnetArgument * a)
 {
-    SimdSynetNormalizeLayerForwardV2(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4), P(5), P(6), N(SimdTensorFormatType,
-        7), P(8), P(9));
+    SimdSynetNormalizeLayerForwardV2(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4), P(5), P(6),
+        N(SimdTensorFormatType, 7), P(8), P(9));
 }
 static void run_SimdSynetNormalizeLayerForwardV3(const SimdnetArgument * a)
 {
-    SimdSynetNormalizeLayerForwardV3(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4), P(5), P(6), N(SimdTensorFormatType,
-        7), P(8), P(9));
+    SimdSynetNormalizeLayerForwardV3(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4), P(5), P(6),
+        N(SimdTensorFormatType, 7), P(8), P(9));
 }
 static void run_SimdSynetNormalizeLayerForwardV4(const SimdnetArgument * a)
 {
-    SimdSynetNormalizeLayerForwardV4(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4), P(5), P(6), N(SimdTensorFormatType,
-        7), P(8), P(9));
+    SimdSynetNormalizeLayerForwardV4(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4), P(5), P(6),
+        N(SimdTensorFormatType, 7), P(8), P(9));
 }
 static void run_SimdSynetPermuteForward(const SimdnetArgument * a) { SimdSynetPermuteForward(P(0), P(1), P(2)); }
 static void run_SimdSynetPoolingAverage(const SimdnetArgument * a)
 {
-    SimdSynetPoolingAverage(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6), N(size_t,
-        7), N(size_t, 8), N(size_t, 9), P(10), N(size_t, 11), N(size_t, 12), N(SimdBool, 13), N(SimdTensorFormatType, 14));
+    SimdSynetPoolingAverage(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6),
+        N(size_t, 7), N(size_t, 8), N(size_t, 9), P(10), N(size_t, 11), N(size_t, 12), N(SimdBool, 13),
+        N(SimdTensorFormatType, 14));
 }
 static void run_SimdSynetPoolingForwardAverage(const SimdnetArgument * a)
 {
-    SimdSynetPoolingForwardAverage(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6),
-        N(size_t, 7), N(size_t, 8), N(size_t, 9), P(10), N(size_t, 11), N(size_t, 12), N(SimdBool, 13), N(SimdTensorFormatType,
-        14));
+    SimdSynetPoolingForwardAverage(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t,
+        6), N(size_t, 7), N(size_t, 8), N(size_t, 9), P(10), N(size_t, 11), N(size_t, 12), N(SimdBool, 13),
+        N(SimdTensorFormatType, 14));
 }
 static void run_SimdSynetPoolingForwardMax(const SimdnetArgument * a)
 {
@@ -251,19 +264,19 @@ static void run_SimdSynetPoolingForwardMax(const SimdnetArgument * a)
 }
 static void run_SimdSynetPoolingMax16b(const SimdnetArgument * a)
 {
-    SimdSynetPoolingMax16b(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6), N(size_t,
-        7), N(size_t, 8), N(size_t, 9), P(10), N(size_t, 11), N(size_t, 12), N(SimdTensorFormatType, 13));
+    SimdSynetPoolingMax16b(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6),
+        N(size_t, 7), N(size_t, 8), N(size_t, 9), P(10), N(size_t, 11), N(size_t, 12), N(SimdTensorFormatType, 13));
 }
 static void run_SimdSynetPoolingMax32f(const SimdnetArgument * a)
 {
-    SimdSynetPoolingMax32f(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6), N(size_t,
-        7), N(size_t, 8), N(size_t, 9), N(size_t, 10), N(size_t, 11), N(size_t, 12), P(13), N(size_t, 14), N(size_t, 15), N(size_t,
-        16), N(SimdTensorFormatType, 17));
+    SimdSynetPoolingMax32f(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6),
+        N(size_t, 7), N(size_t, 8), N(size_t, 9), N(size_t, 10), N(size_t, 11), N(size_t, 12), P(13), N(size_t, 14),
+        N(size_t, 15), N(size_t, 16), N(SimdTensorFormatType, 17));
 }
 static void run_SimdSynetPoolingMax8u(const SimdnetArgument * a)
 {
-    SimdSynetPoolingMax8u(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6), N(size_t,
-        7), N(size_t, 8), N(size_t, 9), P(10), N(size_t, 11), N(size_t, 12), N(SimdTensorFormatType, 13));
+    SimdSynetPoolingMax8u(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t, 6),
+        N(size_t, 7), N(size_t, 8), N(size_t, 9), P(10), N(size_t, 11), N(size_t, 12), N(SimdTensorFormatType, 13));
 }
 static void run_SimdSynetPreluLayerForward(const SimdnetArgument * a)
 {
@@ -273,7 +286,10 @@ static void run_SimdSynetQuantizeLinear(const SimdnetArgument * a)
 {
     SimdSynetQuantizeLinear(P(0), N(size_t, 1), P(2), N(int32_t, 3), P(4));
 }
-static void run_SimdSynetQuantizedAddForward(const SimdnetArgument * a) { SimdSynetQuantizedAddForward(P(0), P(1), P(2), P(3)); }
+static void run_SimdSynetQuantizedAddForward(const SimdnetArgument * a)
+{
+    SimdSynetQuantizedAddForward(P(0), P(1), P(2), P(3));
+}
 static void run_SimdSynetQuantizedConcatLayerForward(const SimdnetArgument * a)
 {
     SimdSynetQuantizedConcatLayerForward(N(size_t, 0), P(1), N(size_t, 2), P(3), P(4), P(5), P(6), N(int32_t, 7), P(8));
@@ -309,13 +325,13 @@ static void run_SimdSynetQuantizedPreluLayerForward(const SimdnetArgument * a)
 }
 static void run_SimdSynetQuantizedScaleLayerForward(const SimdnetArgument * a)
 {
-    SimdSynetQuantizedScaleLayerForward(P(0), P(1), N(int, 2), N(size_t, 3), N(size_t, 4), P(5), P(6), P(7), P(8), N(int, 9),
-        N(SimdTensorFormatType, 10));
+    SimdSynetQuantizedScaleLayerForward(P(0), P(1), N(int, 2), N(size_t, 3), N(size_t, 4), P(5), P(6), P(7), P(8), N(int,
+        9), N(SimdTensorFormatType, 10));
 }
 static void run_SimdSynetQuantizedShuffleLayerForward(const SimdnetArgument * a)
 {
-    SimdSynetQuantizedShuffleLayerForward(P(0), N(int, 1), P(2), N(size_t, 3), P(4), N(int, 5), P(6), N(size_t, 7), N(size_t,
-        8), P(9), P(10), P(11), N(int, 12), N(SimdTensorFormatType, 13), N(int, 14));
+    SimdSynetQuantizedShuffleLayerForward(P(0), N(int, 1), P(2), N(size_t, 3), P(4), N(int, 5), P(6), N(size_t, 7),
+        N(size_t, 8), P(9), P(10), P(11), N(int, 12), N(SimdTensorFormatType, 13), N(int, 14));
 }
 static void run_SimdSynetRelu16b(const SimdnetArgument * a) { SimdSynetRelu16b(P(0), N(size_t, 1), P(2), P(3)); }
 static void run_SimdSynetRelu32f(const SimdnetArgument * a) { SimdSynetRelu32f(P(0), N(size_t, 1), P(2), P(3)); }
@@ -323,7 +339,10 @@ static void run_SimdSynetRestrictRange32f(const SimdnetArgument * a)
 {
     SimdSynetRestrictRange32f(P(0), N(size_t, 1), P(2), P(3), P(4));
 }
-static void run_SimdSynetScale16bForward(const SimdnetArgument * a) { SimdSynetScale16bForward(P(0), P(1), P(2), P(3), P(4)); }
+static void run_SimdSynetScale16bForward(const SimdnetArgument * a)
+{
+    SimdSynetScale16bForward(P(0), P(1), P(2), P(3), P(4));
+}
 static void run_SimdSynetScale8iForward(const SimdnetArgument * a) { SimdSynetScale8iForward(P(0), P(1), P(2)); }
 static void run_SimdSynetScale8iSetParams(const SimdnetArgument * a) { SimdSynetScale8iSetParams(P(0), P(1), P(2), P(3)); }
 static void run_SimdSynetScaleLayerForward(const SimdnetArgument * a)
@@ -332,8 +351,8 @@ static void run_SimdSynetScaleLayerForward(const SimdnetArgument * a)
 }
 static void run_SimdSynetSetInput(const SimdnetArgument * a)
 {
-    SimdSynetSetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(SimdPixelFormatType, 4), P(5), P(6), P(7), N(size_t, 8),
-        N(SimdTensorFormatType, 9));
+    SimdSynetSetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(SimdPixelFormatType, 4), P(5), P(6), P(7),
+        N(size_t, 8), N(SimdTensorFormatType, 9));
 }
 static void run_SimdSynetShuffleLayerForward(const SimdnetArgument * a)
 {
@@ -353,12 +372,16 @@ static void run_SimdSynetSoftmaxLayerForward(const SimdnetArgument * a)
 {
     SimdSynetSoftmaxLayerForward(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), P(4));
 }
-static void run_SimdSynetSoftplus32f(const SimdnetArgument * a) { SimdSynetSoftplus32f(P(0), N(size_t, 1), P(2), P(3), P(4)); }
+static void run_SimdSynetSoftplus32f(const SimdnetArgument * a)
+{
+    SimdSynetSoftplus32f(P(0), N(size_t, 1), P(2), P(3), P(4));
+}
 static void run_SimdSynetSwish32f(const SimdnetArgument * a) { SimdSynetSwish32f(P(0), N(size_t, 1), P(2), P(3)); }
 static void run_SimdSynetTanh32f(const SimdnetArgument * a) { SimdSynetTanh32f(P(0), N(size_t, 1), P(2), P(3)); }
 static void run_SimdSynetTiledScale2D32f(const SimdnetArgument * a)
 {
-    SimdSynetTiledScale2D32f(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(SimdTensorFormatType, 4), P(5), P(6), P(7));
+    SimdSynetTiledScale2D32f(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(SimdTensorFormatType, 4), P(5), P(6),
+        P(7));
 }
 static void run_SimdSynetUnaryOperation32f(const SimdnetArgument * a)
 {
@@ -374,12 +397,13 @@ static void run_SimdWinogradKernel1x3Block1x4SetFilter(const SimdnetArgument * a
 }
 static void run_SimdWinogradKernel1x3Block1x4SetInput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel1x3Block1x4SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t,
-        6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
+    SimdWinogradKernel1x3Block1x4SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(size_t, 6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
 }
 static void run_SimdWinogradKernel1x3Block1x4SetOutput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel1x3Block1x4SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(SimdBool, 6));
+    SimdWinogradKernel1x3Block1x4SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(SimdBool, 6));
 }
 static void run_SimdWinogradKernel1x5Block1x4SetFilter(const SimdnetArgument * a)
 {
@@ -387,12 +411,13 @@ static void run_SimdWinogradKernel1x5Block1x4SetFilter(const SimdnetArgument * a
 }
 static void run_SimdWinogradKernel1x5Block1x4SetInput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel1x5Block1x4SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t,
-        6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
+    SimdWinogradKernel1x5Block1x4SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(size_t, 6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
 }
 static void run_SimdWinogradKernel1x5Block1x4SetOutput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel1x5Block1x4SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(SimdBool, 6));
+    SimdWinogradKernel1x5Block1x4SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(SimdBool, 6));
 }
 static void run_SimdWinogradKernel2x2Block2x2SetFilter(const SimdnetArgument * a)
 {
@@ -400,12 +425,13 @@ static void run_SimdWinogradKernel2x2Block2x2SetFilter(const SimdnetArgument * a
 }
 static void run_SimdWinogradKernel2x2Block2x2SetInput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel2x2Block2x2SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t,
-        6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
+    SimdWinogradKernel2x2Block2x2SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(size_t, 6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
 }
 static void run_SimdWinogradKernel2x2Block2x2SetOutput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel2x2Block2x2SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(SimdBool, 6));
+    SimdWinogradKernel2x2Block2x2SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(SimdBool, 6));
 }
 static void run_SimdWinogradKernel2x2Block4x4SetFilter(const SimdnetArgument * a)
 {
@@ -413,12 +439,13 @@ static void run_SimdWinogradKernel2x2Block4x4SetFilter(const SimdnetArgument * a
 }
 static void run_SimdWinogradKernel2x2Block4x4SetInput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel2x2Block4x4SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t,
-        6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
+    SimdWinogradKernel2x2Block4x4SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(size_t, 6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
 }
 static void run_SimdWinogradKernel2x2Block4x4SetOutput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel2x2Block4x4SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(SimdBool, 6));
+    SimdWinogradKernel2x2Block4x4SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(SimdBool, 6));
 }
 static void run_SimdWinogradKernel3x3Block2x2SetFilter(const SimdnetArgument * a)
 {
@@ -426,12 +453,13 @@ static void run_SimdWinogradKernel3x3Block2x2SetFilter(const SimdnetArgument * a
 }
 static void run_SimdWinogradKernel3x3Block2x2SetInput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel3x3Block2x2SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t,
-        6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
+    SimdWinogradKernel3x3Block2x2SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(size_t, 6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
 }
 static void run_SimdWinogradKernel3x3Block2x2SetOutput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel3x3Block2x2SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(SimdBool, 6));
+    SimdWinogradKernel3x3Block2x2SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(SimdBool, 6));
 }
 static void run_SimdWinogradKernel3x3Block3x3SetFilter(const SimdnetArgument * a)
 {
@@ -439,12 +467,13 @@ static void run_SimdWinogradKernel3x3Block3x3SetFilter(const SimdnetArgument * a
 }
 static void run_SimdWinogradKernel3x3Block3x3SetInput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel3x3Block3x3SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t,
-        6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
+    SimdWinogradKernel3x3Block3x3SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(size_t, 6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
 }
 static void run_SimdWinogradKernel3x3Block3x3SetOutput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel3x3Block3x3SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(SimdBool, 6));
+    SimdWinogradKernel3x3Block3x3SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(SimdBool, 6));
 }
 static void run_SimdWinogradKernel3x3Block4x4SetFilter(const SimdnetArgument * a)
 {
@@ -452,12 +481,13 @@ static void run_SimdWinogradKernel3x3Block4x4SetFilter(const SimdnetArgument * a
 }
 static void run_SimdWinogradKernel3x3Block4x4SetInput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel3x3Block4x4SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(size_t,
-        6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
+    SimdWinogradKernel3x3Block4x4SetInput(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(size_t, 6), N(size_t, 7), P(8), N(size_t, 9), N(SimdBool, 10));
 }
 static void run_SimdWinogradKernel3x3Block4x4SetOutput(const SimdnetArgument * a)
 {
-    SimdWinogradKernel3x3Block4x4SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(SimdBool, 6));
+    SimdWinogradKernel3x3Block4x4SetOutput(P(0), N(size_t, 1), P(2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(SimdBool, 6));
 }
 static void run_SimdnetAttention(const SimdnetArgument * a) { SimdnetAttention(P(0)); }
 static void run_SimdnetBinary(const SimdnetArgument * a) { SimdnetBinary(P(0)); }
@@ -465,7 +495,10 @@ static void run_SimdnetCast(const SimdnetArgument * a)
 {
     SimdnetCast(N(SimdTensorDataType, 0), P(1), N(size_t, 2), N(SimdTensorDataType, 3), P(4));
 }
-static void run_SimdnetConvolution16bForward(const SimdnetArgument * a) { SimdnetConvolution16bForward(P(0), P(1), P(2), P(3)); }
+static void run_SimdnetConvolution16bForward(const SimdnetArgument * a)
+{
+    SimdnetConvolution16bForward(P(0), P(1), P(2), P(3));
+}
 static void run_SimdnetConvolution16bSetParams(const SimdnetArgument * a)
 {
     SimdnetConvolution16bSetParams(P(0), P(1), P(2), P(3));
@@ -477,8 +510,8 @@ static void run_SimdnetConvolution32fForwardAdd(const SimdnetArgument * a)
 static void run_SimdnetCopy(const SimdnetArgument * a) { SimdnetCopy(P(0)); }
 static void run_SimdnetCumulativeSum(const SimdnetArgument * a)
 {
-    SimdnetCumulativeSum(N(SimdTensorDataType, 0), P(1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(SimdBool, 5), N(SimdBool,
-        6), P(7));
+    SimdnetCumulativeSum(N(SimdTensorDataType, 0), P(1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(SimdBool, 5),
+        N(SimdBool, 6), P(7));
 }
 static void run_SimdnetDequantizeLinear(const SimdnetArgument * a) { SimdnetDequantizeLinear(P(0)); }
 static void run_SimdnetDynamicQuantize(const SimdnetArgument * a) { SimdnetDynamicQuantize(P(0)); }
@@ -504,8 +537,14 @@ static void run_SimdnetQuantizedGemmSetParams(const SimdnetArgument * a)
 }
 static void run_SimdnetQuantizedPooling(const SimdnetArgument * a) { SimdnetQuantizedPooling(P(0)); }
 static void run_SimdnetRecurrentCompute(const SimdnetArgument * a) { SimdnetRecurrentCompute(P(0), P(1)); }
-static void run_SimdnetRecurrentSetParams(const SimdnetArgument * a) { SimdnetRecurrentSetParams(P(0), P(1), P(2), P(3), P(4)); }
-static void run_SimdnetRecurrentSetQuantizedParams(const SimdnetArgument * a) { SimdnetRecurrentSetQuantizedParams(P(0), P(1)); }
+static void run_SimdnetRecurrentSetParams(const SimdnetArgument * a)
+{
+    SimdnetRecurrentSetParams(P(0), P(1), P(2), P(3), P(4));
+}
+static void run_SimdnetRecurrentSetQuantizedParams(const SimdnetArgument * a)
+{
+    SimdnetRecurrentSetQuantizedParams(P(0), P(1));
+}
 static void run_SimdnetReduce(const SimdnetArgument * a) { SimdnetReduce(P(0)); }
 static void run_SimdnetResizeForward(const SimdnetArgument * a) { SimdnetResizeForward(P(0), P(1), P(2)); }
 static void run_SimdnetRoiAlign(const SimdnetArgument * a) { SimdnetRoiAlign(P(0)); }
@@ -515,12 +554,13 @@ static void run_SimdnetSelect(const SimdnetArgument * a) { SimdnetSelect(P(0)); 
 static void run_SimdnetTable8(const SimdnetArgument * a) { SimdnetTable8(P(0)); }
 static void run_SimdnetTopK(const SimdnetArgument * a)
 {
-    SimdnetTopK(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(SimdBool, 5), N(SimdBool, 6), P(7), P(8));
+    SimdnetTopK(P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(SimdBool, 5), N(SimdBool, 6), P(7),
+        P(8));
 }
 static void run_SimdnetTopKIntegers(const SimdnetArgument * a)
 {
-    SimdnetTopKIntegers(N(SimdTensorDataType, 0), P(1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5), N(SimdBool, 6),
-        N(SimdBool, 7), P(8), P(9));
+    SimdnetTopKIntegers(N(SimdTensorDataType, 0), P(1), N(size_t, 2), N(size_t, 3), N(size_t, 4), N(size_t, 5),
+        N(SimdBool, 6), N(SimdBool, 7), P(8), P(9));
 }
 
 static const struct {
@@ -699,8 +739,11 @@ SimdnetCallFunction SimdnetCallOf(const char * name)
 {
     size_t i;
     SN_BEGIN();
-    for (i = 0; name && i < sizeof(functions) / sizeof(functions[0]); i++)
-        if (strcmp(name, functions[i].name) == 0) return functions[i].run;
+    SN_CHECK(name, NULL, "name is NULL, expected the name of a function");
+    for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        if (strcmp(name, functions[i].name) == 0)
+            return functions[i].run;
+    }
     return NULL;
 }
 
@@ -708,5 +751,7 @@ void SimdnetRunCalls(const SimdnetCall * calls, size_t count)
 {
     size_t i;
     SN_BEGIN();
-    for (i = 0; i < count; i++) calls[i].run(calls[i].arguments);
+    SN_CHECK(calls || !count, SN_VOID, "calls is NULL, expected an array");
+    for (i = 0; i < count && !SimdnetLastErrorKind(); i++)
+        calls[i].run(calls[i].arguments);
 }

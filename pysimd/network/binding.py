@@ -312,7 +312,7 @@ _NAMES: dict[Any, str] = {}
 
 def name_of_function(function: Any) -> str | None:
     """The name of a function of the library, if a binding has used it; None for one of Python."""
-    return _NAMES.get(function) if isinstance(function, ffi.CData) else None
+    return _NAMES.get(function)
 
 
 def _pointer(kind: Any) -> Any:

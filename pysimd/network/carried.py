@@ -15,7 +15,6 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import check, errno
-
 from pysimd.network.run_calls import Joined
 
 if TYPE_CHECKING:

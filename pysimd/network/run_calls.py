@@ -28,7 +28,7 @@ class Joined:
         self._arrays: dict[int, Any] = {}  # by the identities of lists of arguments
         run: list[tuple[Any, Any]] = []
         for function, arguments in calls:
-            found = _runner_of(function)
+            found = _runner_of(function) if isinstance(function, ffi.CData) else None
             if found is None:
                 self._add(run)
                 run = []

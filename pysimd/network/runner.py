@@ -317,8 +317,8 @@ class Runner:
                 copied.append((name, array))
         joined = Joined(self._calls)
         placed = [(name, array, joined.places(pointers)) for name, array, pointers in placed]
-        self._quick = joined.calls, copied, placed, joined
-        return self._quick
+        found = self._quick = joined.calls, copied, placed, joined
+        return found
 
     def bind(self, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None) -> None:
         """Makes arrays of the caller the runner's own: from now on, inputs are read and outputs written there, in place.
