@@ -33,7 +33,7 @@ UNKNOWN = (99, 2**31 - 1)
 
 # What functions write, and cannot be looked at afterwards; or functions that refuse nothing.
 LEFT_OUT = {"SimdFree", "SimdAllocate", "SimdRelease", "SimdnetLastError", "SimdnetLastErrorKind", "SimdnetSetVerbose"}
-LEFT_OUT |= {"SimdnetSetMaxIsa", "SimdSetThreadNumber", "SimdnetShareParams", "SimdnetSetPacked"}
+LEFT_OUT |= {"SimdnetSetMaxIsa", "SimdSetThreadNumber", "SimdnetShareParams", "SimdnetSetPacked", "SimdnetRunCalls"}
 
 Bad = tuple[str, str, Any]  # kind of the case, name of the parameter or field, value
 

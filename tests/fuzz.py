@@ -464,6 +464,8 @@ def one_call(call: Caller, random: Random, name: str, contexts: dict[str, Any]) 
         lib.SimdFree(call("SimdAllocate", *Arguments(random, "SimdAllocate", {}).all()))
     elif name == "SimdRelease":
         call(name, random.choice((NULL, SOURCES[2])))
+    elif name == "SimdnetRunCalls":  # what it calls must be functions
+        call(name, NULL, random.choice((0, 1, 1 << 62)))
     elif name.endswith("Init"):
         live(call, random, name)
     elif not name.startswith("SimdnetLastError"):
