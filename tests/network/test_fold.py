@@ -244,6 +244,16 @@ def test_shape_of_gathered_elements(data: Any, indices: Any, expected: Any) -> N
     assert result_shapes(node, [data, indices], {}) == (expected and [expected])
 
 
+@pytest.mark.parametrize(
+    ("updates", "expected"), [((5, 4), (3, 4)), ((5, 3), None), ((4, 4), None), ((5, 4, 1), None), ((5,), None)]
+)
+def test_shapes_of_scattered_rows(updates: tuple[int, ...], expected: tuple[int, ...] | None) -> None:
+    """The rows of a matrix: updates of another shape are refused where they are computed."""
+    node = SourceNode("ScatterND", ("x", "indices", "updates"), ("y",))
+    assert result_shapes(node, [(3, 4), (5, 1), updates], {1: lambda: [0, 1, 2, 0, 1]}) is None
+    assert result_shapes(node, [(3, 4), (5, 1), updates], {}) == (expected and [expected])
+
+
 ARRAYS = [
     None, np.zeros(0, np.float32), np.float32(1), np.array([1, -1], INT64), np.ones((2, 3), np.float32),
     np.ones((2, 3), bool), np.array([], INT64), np.array([-5, 1 << 62], INT64),
