@@ -154,6 +154,16 @@ SN_INLINE void row_terms(enum sn_channelwise_op op, const struct run * r, size_t
     }
 }
 
+/* n whole groups from position i on. */
+SN_INLINE void groups(enum sn_channelwise_op op, const struct run * r, size_t i, size_t n, const v32f * t, bool stream)
+{
+    for (; n; --n, i += STEP) {
+        v32f x[GROUP];
+        SN_UNROLL for (int j = 0; j < GROUP; ++j) x[j] = value(op, r, i + j * V32F_N, t);
+        SN_UNROLL for (int j = 0; j < GROUP; ++j) put(r->dst + i + j * V32F_N, x[j], stream);
+    }
+}
+
 SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period, bool stream)
 {
     const size_t all = rows * size, head = aligned_head(r->dst, all);
@@ -167,11 +177,12 @@ SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows,
     row_terms(op, r, 0, period, lanes, t);
     size_t i = head;
     for (size_t c = 0, end = size; ; end += size) {
-        for (size_t n = i < end ? (end - i) / STEP : 0; n; --n, i += STEP) {
-            v32f x[GROUP];
-            SN_UNROLL for (int j = 0; j < GROUP; ++j) x[j] = value(op, r, i + j * V32F_N, t);
-            SN_UNROLL for (int j = 0; j < GROUP; ++j) put(r->dst + i + j * V32F_N, x[j], stream);
-        }
+        const size_t n = i < end ? (end - i) / STEP : 0;
+        if (n && stream)
+            groups(op, r, i, n, t, true);
+        else if (n)
+            groups(op, r, i, n, t, false);
+        i += n * STEP;
         for (; i + V32F_N <= end; i += V32F_N)
             v_store_32f(r->dst + i, value(op, r, i, t));
         if (++c == rows)
@@ -284,6 +295,20 @@ static void make_table(const sn_32f * p, size_t period, size_t first, size_t siz
     }
 }
 
+/* Groups begin .. end - 1, with the coefficients of tables of a cycle; returns the position in these after the last one. */
+SN_INLINE size_t cyclic_groups(enum sn_channelwise_op op, struct run * r, const sn_32f * const * table, size_t cycle,
+                               size_t begin, size_t end, bool stream)
+{
+    const size_t step = STEP % cycle;
+    size_t offset = 0;
+    for (size_t i = begin; i + STEP <= end; i += STEP) {
+        group(op, r, table, offset, i, stream);
+        offset += step;
+        offset -= offset >= cycle ? cycle : 0;
+    }
+    return offset;
+}
+
 SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, size_t period, bool stream)
 {
     float table[TERMS][TABLE + STEP + V32F_N] SN_ALIGNED;
@@ -296,15 +321,10 @@ SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, 
     if (head)
         arrays(op, r, at, 0, head);
     SN_UNROLL for (int k = 0; k < per_channel(op); ++k) at[k] = table[k];
-    const size_t step = STEP % cycle;
-    size_t i = head, offset = 0;
-    for (; i + STEP <= size; i += STEP) {
-        group(op, r, at, offset, i, stream);
-        offset += step;
-        offset -= offset >= cycle ? cycle : 0;
-    }
+    const size_t offset = stream ? cyclic_groups(op, r, at, cycle, head, size, true)
+                                 : cyclic_groups(op, r, at, cycle, head, size, false);
     SN_UNROLL for (int k = 0; k < per_channel(op); ++k) at[k] += offset;
-    arrays(op, r, at, i, size);
+    arrays(op, r, at, size - (size - head) % STEP, size);
 }
 
 /* One row, of any period. A table is faster if there are many periods, or fewer if it avoids tails. */
@@ -474,9 +494,10 @@ SN_INLINE void joined(enum sn_channelwise_op op, const struct sn_channelwise_row
 
 /* ---- all of them */
 
-SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_rows * rows, bool stream)
+SN_INLINE void layer(enum sn_channelwise_op op, const struct sn_channelwise_rows * rows)
 {
     const size_t size = rows->size, period = rows->period;
+    const bool stream = rows->stream && can_align(rows->dst, size);
     struct run r = run_of(op, rows);
     const bool divides = period <= V32F_N && (period & (period - 1)) == 0;
     if (divides && period < size) {
@@ -495,14 +516,6 @@ SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_r
     }
     if (stream)
         v_fence();
-}
-
-SN_INLINE void layer(enum sn_channelwise_op op, const struct sn_channelwise_rows * rows)
-{
-    if (rows->stream && can_align(rows->dst, rows->size))
-        layer_by(op, rows, true);
-    else
-        layer_by(op, rows, false);
 }
 
 #define LAYER(name, op)                                                                                                     \

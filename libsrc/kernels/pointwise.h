@@ -31,21 +31,18 @@ SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, c
         pointwise_tail(f, src + whole, size - whole, p, dst + whole);
 }
 
-/* group: vectors per iteration, at most 4. `odd` computes the same as f, in every other vector. */
-SN_INLINE void pointwise_by(pointwise_fn f, pointwise_fn odd, int group, const sn_32f * src, size_t size, const v32f * p,
-                            sn_32f * dst, bool stream)
+/*
+ * Elements begin .. end - 1, whole groups. group: vectors per iteration, at most 4. `odd` computes the same as f, in every
+ * other vector.
+ */
+SN_INLINE void pointwise_groups(pointwise_fn f, pointwise_fn odd, int group, const sn_32f * src, size_t begin, size_t end,
+                                const v32f * p, sn_32f * dst, bool stream)
 {
-    const size_t head = aligned_head(dst, size), step = (size_t)group * V32F_N, end = size - (size - head) % step;
-    if (head)
-        pointwise_tail(f, src, head, p, dst);
-    for (size_t i = head; i < end; i += step) {
+    for (size_t i = begin; i < end; i += (size_t)group * V32F_N) {
         v32f x[4];
         SN_UNROLL for (int j = 0; j < group; ++j) x[j] = (j % 2 ? odd : f)(v_load_32f(src + i + j * V32F_N), p);
         SN_UNROLL for (int j = 0; j < group; ++j) put(dst + i + j * V32F_N, x[j], stream);
     }
-    pointwise_rest(f, src + end, size - end, p, dst + end);
-    if (stream)
-        v_fence();
 }
 
 /* `count` is the number of parameters. */
@@ -54,10 +51,16 @@ SN_INLINE void pointwise(pointwise_fn f, pointwise_fn odd, int count, int group,
 {
     v32f p[POINTWISE_PARAMS];
     SN_UNROLL for (int i = 0; i < count; ++i) p[i] = v_set_32f(params[i]);
-    if (stream && can_align(dst, size))
-        pointwise_by(f, odd, group, src, size, p, dst, true);
-    else
-        pointwise_by(f, odd, group, src, size, p, dst, false);
+    const size_t head = aligned_head(dst, size), step = (size_t)group * V32F_N, end = size - (size - head) % step;
+    if (head)
+        pointwise_tail(f, src, head, p, dst);
+    if (stream && can_align(dst, size)) {
+        pointwise_groups(f, odd, group, src, head, end, p, dst, true);
+        v_fence();
+    } else {
+        pointwise_groups(f, odd, group, src, head, end, p, dst, false);
+    }
+    pointwise_rest(f, src + end, size - end, p, dst + end);
 }
 
 /* The kernel NAME_32f, from the function NAME of `count` parameters. */
