@@ -407,9 +407,6 @@ def prepare(only_python: bool) -> None:
     if first and pathlib.Path(BUILD).exists():
         (TREE / "build").mkdir()
         subprocess.run(["cp", "-Rp", BUILD, str(TREE / BUILD)], check=True)
-    for link in pathlib.Path("build").glob("libsimdnet.so*"):  # programs that tests compile are linked with it
-        if not (TREE / link).is_symlink():
-            shutil.copy2(link, TREE / link, follow_symlinks=False)
     if not (TREE / ".git").exists():
         subprocess.run(["git", "init", "-q", str(TREE)], check=True)  # for tests that ask git for the names of files
     built = make(["all"] if only_python else ["all", f"{BUILD}/tests/check", *all_programs()])
