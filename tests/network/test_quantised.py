@@ -674,6 +674,7 @@ TWO: dict[str, Any] = {
         (node("QLinearConcat", "s za a s za b s zb", "y", MS, axis=0), TWO, "input 5 is int8, the result uint8"),
         (node("QLinearConcat", "s za a s", "y", MS, axis=0), TWO, "it has 4 inputs, expected 2, and 3 for each"),
         (node("QLinearGlobalAveragePool", "a s za s za", "y", MS), TWO, r"the shape is \(2, 3\)"),
+        (node("QGemm", "a s za b s zb c", "y", MS), {**TWO, "c": np.zeros(3, np.int32)}, r"c is int32 of shape \(3,\)"),
         (node("DynamicQuantizeLinear", "a", "y s z"), {"a": np.zeros(3, np.int32)}, "its input is int32"),
     ],
 )  # fmt: skip
