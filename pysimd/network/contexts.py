@@ -13,7 +13,7 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import raise_last
 from pysimd.infrastructure import preference
-from pysimd.network.binding import Binding, Bound
+from pysimd.network.binding import Binding, Bound, address_of
 from pysimd.network.calls import SET_PACKED, Made, constants_in
 from pysimd.network.mapped import owner_of, release
 
@@ -130,8 +130,8 @@ class Contexts:
         view = value.shape, value.strides, value.dtype.str
         owner = owner_of(value)
         if owner is not None:
-            return (owner, value.ctypes.data, *view)
-        place, known = (value.ctypes.data, *view), self._digests.get(id(_owner(value)), {})
+            return (owner, address_of(value), *view)
+        place, known = (address_of(value), *view), self._digests.get(id(_owner(value)), {})
         if place not in known:
             known[place] = _digest(value)
         return (known[place], *view)
@@ -145,7 +145,9 @@ def _owner(array: Array) -> Array:
 
 
 def _digest(value: Array) -> bytes:
-    in_memory = value.transpose(sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis])))
+    in_memory = value
+    if not value.flags.c_contiguous:
+        in_memory = value.transpose(sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis])))
     data = np.ascontiguousarray(in_memory).reshape(-1).view(np.uint8)
     try:
         from _blake2 import blake2b  # a tenth of the time of hashlib, which takes 3 ms for OpenSSL; so does random of it

@@ -10,7 +10,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.errors import shown
 from pysimd.network.binding import Binding, address_of
-from pysimd.network.calls import Made, open_numbers, parts_of, with_arrays
+from pysimd.network.calls import Made, has_open_numbers, parts_of, with_arrays
 from pysimd.network.contexts import Context, Contexts, created
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
@@ -52,7 +52,7 @@ class Program:
         views = Views(stored, arrangement.places)
         self.steps = [lowered(node, views) for node in self.nodes]
         #: The numbers of the steps whose contexts depend on sizes.
-        self.open_contexts = [i for i, step in enumerate(self.steps) if step.made and open_numbers(step.made)]
+        self.open_contexts = [i for i, step in enumerate(self.steps) if step.made and has_open_numbers(step.made)]
         are_open = set(self.open_contexts)
         self._keys = [self._key(step.made, i in are_open) for i, step in enumerate(self.steps)]
         scratch = {id(n) if isinstance(n, Size) else n: n for n in (0, *(step.scratch for step in self.steps))}

@@ -21,7 +21,7 @@ import pytest
 import pysimd.network
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert import graph_of
-from pysimd.network.graph import Graph
+from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
 from pysimd.network.memory import plan_of
 from pysimd.network.model import Model
@@ -195,7 +195,12 @@ def test_each_line_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patterns ask again and again what a node computes, in each walk and for each of its neighbours."""
     found: list[Any] = []
     line_of = affine._line_of
-    monkeypatch.setattr(affine, "_line_of", lambda graph, node: [found.append(node), line_of(graph, node)][1])
+
+    def counted(graph: Graph, node: Node) -> Any:
+        found.append(node)
+        return line_of(graph, node)
+
+    monkeypatch.setattr(affine, "_line_of", counted)
     simplified(_residual(8).graph())
     assert len(found) > 20 and len(set(found)) == len(found)
 
@@ -204,7 +209,7 @@ def test_nodes_in_order_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> 
     """Nearly all files have them in order, for which no heap is needed; others are sorted."""
     source = _residual(6).source()
     sorted_again = in_order(replace(source, nodes=source.nodes[::-1]))
-    calls = []
+    calls: list[Any] = []
     monkeypatch.setattr("heapq.heappop", calls.append)
     names = [node.outputs for node in source.nodes]
     assert [node.outputs for node in in_order(source).nodes] == names and not calls

@@ -15,7 +15,7 @@ import pytest
 import pysimd
 from pysimd.annotations import Array
 from pysimd.network import planner
-from pysimd.network.calls import parts_of
+from pysimd.network.calls import has_open_numbers, open_numbers, parts_of
 from pysimd.network.graph import Graph
 from pysimd.network.model import Model
 from pysimd.network.passes import simplified
@@ -60,6 +60,7 @@ def calls_of(runner: Runner) -> list[Any]:
         found = runner._sizes.numbers[id(part)] if isinstance(part, (Size, Computed)) else part
         return found.tolist() if isinstance(found, np.ndarray) else found
 
+    assert all(has_open_numbers(step) == bool(open_numbers(step)) for step in runner._program.steps)
     kinds = (int, float, str, Size, Computed, np.ndarray)
     return [[number(part) for part in parts_of(step.calls) if isinstance(part, kinds)] for step in runner._program.steps]
 
