@@ -3,7 +3,7 @@
 # send signals or end threads: they are for Linux.
 WINE        ?= $(or $(shell command -v wine),$(shell command -v wine64))
 WINE_FOLDER  = WINEDEBUG=-all WINEPREFIX=$(call quote,$(abspath $(B)/wine))
-ON_WINE      = $(WINE_FOLDER) timeout 3600 $(WINE)
+ON_WINE      = $(WINE_FOLDER) timeout $(1) $(WINE)
 WINDOWS_TESTS := $(patsubst %,$(B)/tests/test_%.exe,allocation context error overlap packed races share)
 WINDOWS_VEC := $(foreach test,vec vec_math vec_memory,$(VOCABULARIES:%=$(B)/tests/test_$(test)_%.exe))
 # All but those with threads of their own.
@@ -32,6 +32,7 @@ check-windows: all $(B)/tests/check.exe $(WINDOWS_VEC) $(WINDOWS_TESTS) $(WINDOW
 	@echo "== tests/sh/check_windows_install.sh"; $(WINE_FOLDER) \
 	    tests/sh/check_windows_install.sh $(B) "$(CC)" $(WINE)
 	@set -e; if [ -z "$(WINE)" ]; then echo "skipped: no wine: the programs were built, but not run"; else \
-	    for t in $(WINDOWS_VEC) $(WINDOWS_TESTS) $(WINDOWS_EXAMPLES); do echo "== $$t"; $(ON_WINE) $$t; done; \
-	    echo "== $(B)/tests/check.exe"; $(ON_WINE) $(B)/tests/check.exe --quick $(CHECK_FLAGS); \
-	    $(ON_WINE) $(B)/tests/check.exe --quick --every 16 --threads 3 $(CHECK_FLAGS); fi
+	    for t in $(WINDOWS_VEC) $(WINDOWS_TESTS) $(WINDOWS_EXAMPLES); do echo "== $$t"; $(call ON_WINE,900) $$t; done; \
+	    for options in '' '--every 16 --threads 3'; do \
+	        echo "== $(B)/tests/check.exe $$options"; $(call ON_WINE,3600) $(B)/tests/check.exe --quick $(CHECK_FLAGS) $$options; \
+	    done; fi

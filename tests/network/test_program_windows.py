@@ -1,4 +1,7 @@
-"""Programs in C for Windows: compiled for it by ziglang, with the DLL of `make TARGET=windows`, and run under Wine."""
+"""Programs in C for Windows: compiled for it by ziglang, with the DLL of `make TARGET=windows`, and run under Wine.
+
+SIMDNET_WINDOWS names the folder of another build.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ import pytest
 from network.batch_model import Batch, inputs_of
 from support import ROOT
 
-BUILD = ROOT / "build" / "x86_64-windows"
+BUILD = Path(os.environ.get("SIMDNET_WINDOWS", ROOT / "build" / "x86_64-windows"))
 WINE = shutil.which("wine") or shutil.which("wine64")
 PYTHONS = [ROOT / folder / "bin" / "python" for folder in (".venv-tools", ".venv")]
 
@@ -36,9 +39,11 @@ pytestmark = pytest.mark.skipif(ZIG is None, reason="there is no simdnet.dll (ma
 
 def _program(folder: Path, *files: str) -> Path:
     program = folder / "program.exe"
-    strict = ["-std=c99", "-pedantic", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
+    strict = ["-std=c99", "-pedantic", "-O2", "-g1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
     linked = [*files, str(BUILD / "libsimdnet.dll.a"), "-o", str(program)]
-    subprocess.run([*(ZIG or []), "-target", "x86_64-windows-gnu", *strict, *linked], cwd=folder, check=True)
+    environment = {"ZIG_GLOBAL_CACHE_DIR": str(BUILD.parent / "zig"), **os.environ}  # where make has it
+    command = [*(ZIG or []), "-target", "x86_64-windows-gnu", *strict, *linked]
+    subprocess.run(command, cwd=folder, env=environment, check=True)
     shutil.copy(BUILD / "simdnet.dll", folder)
     return program
 

@@ -5,6 +5,9 @@
     make CC="$Z cc -target x86_64-linux-gnu" VARIANT=x86_64-zig BASE_x86_64=-march=x86_64 build/x86_64-zig/libsimdnet.so
     python tests/bench/windows/compare.py "$Z" build/x86_64-windows build/x86_64-zig
 
+Linux gives large pages to arrays of several MB, the library's weights included, and Wine to none. With --small-pages, Linux
+does not either, and what remains is the difference of the code.
+
 The program layers.c is run with each library in turn, and of each layer the least time of all runs counts, so that what
 else the machine does concerns both alike.
 """
@@ -12,6 +15,7 @@ else the machine does concerns both alike.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import math
 import os
 import shutil
@@ -40,10 +44,17 @@ def compile_for_linux(zig: str, library: Path, folder: Path) -> Path:
     return program
 
 
-def times_of(command: list[str], level: str, prefix: Path) -> dict[str, int]:
+def forbid_large_pages() -> None:
+    """For this process and those that it becomes."""
+    pr_set_thp_disable = 41
+    ctypes.CDLL(None).prctl(pr_set_thp_disable, 1, 0, 0, 0)
+
+
+def times_of(command: list[str], level: str, prefix: Path, small_pages: bool) -> dict[str, int]:
     """Cycles by layer."""
     environment = {**os.environ, "SIMDNET_MAX_ISA": level, "WINEDEBUG": "-all", "WINEPREFIX": str(prefix)}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True)
+    before = forbid_large_pages if small_pages else None
+    done = subprocess.run(command, env=environment, capture_output=True, check=True, text=True, preexec_fn=before)
     pairs = (line.split("\t") for line in done.stdout.splitlines())
     return {name: int(cycles) for name, cycles in pairs}
 
@@ -55,7 +66,9 @@ def main() -> None:
     parser.add_argument("linux", type=Path, help="the folder of libsimdnet.so")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--levels", nargs="*", default=["sse41", "avx2", "avx512bf16"])
+    parser.add_argument("--small-pages", action="store_true")
     options = parser.parse_args()
+    prefix = options.windows.resolve() / "wine"
     wine = shutil.which("wine") or shutil.which("wine64")
     if not wine:
         parser.error("there is no wine")
@@ -69,7 +82,7 @@ def main() -> None:
             best: dict[str, dict[str, int]] = {system: {} for system in commands}
             for _ in range(options.rounds):
                 for system, command in commands.items():
-                    for layer, cycles in times_of(command, level, options.windows.resolve() / "wine").items():
+                    for layer, cycles in times_of(command, level, prefix, options.small_pages).items():
                         best[system][layer] = min(cycles, best[system].get(layer, cycles))
             ratios = {layer: cycles / best["linux"][layer] for layer, cycles in best["windows"].items()}
             for layer, ratio in ratios.items():
