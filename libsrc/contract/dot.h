@@ -30,6 +30,7 @@ typedef void (*sn_dot_fn)(const struct sn_dot * dot);
 /* The tile of an instruction set, and its properties for drivers; run is NULL if there is none. */
 struct sn_dot_tile {
     sn_dot_fn run;
+    sn_dot_fn run_narrow; /* with a whole panel whose numbers of 16 bits are bytes with a sign; NULL: there is none */
     size_t rows;    /* of the largest register tile */
     size_t columns; /* of a panel of B */
     size_t granule; /* the width of the last panel is a multiple of this */

@@ -66,6 +66,7 @@ struct sn_quantized_pack {
 struct sn_quantized_gemm_slots {
     void (*plain)(const struct sn_quantized_gemm * g); /* the formula; only `base` needs it */
     void (*pack)(const struct sn_quantized_pack * p);
+    void (*widen)(const uint8_t * from, size_t count, uint8_t * to); /* bytes with a sign to 16 bits; whole vectors, aligned */
 };
 
 #endif

@@ -46,4 +46,14 @@ static void pack(const struct sn_quantized_pack * p)
         pack_groups(p, 2);
 }
 
-SN_INSTALL(quantized_gemm, quantized_gemm) { slots->pack = pack; }
+static void widen(const uint8_t * from, size_t count, uint8_t * to)
+{
+    for (size_t i = 0; i < count; i += V16I_N)
+        v_store_16i(to + 2 * i, v_load_8i_16i(from + i));
+}
+
+SN_INSTALL(quantized_gemm, quantized_gemm)
+{
+    slots->pack = pack;
+    slots->widen = widen;
+}

@@ -24,6 +24,7 @@
  *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in order
  *   v_load_8i_32i(p)  v_load_tail_8i_32i(p, n)                the same of signed bytes
  *   v_load_8u_16i(p)  v_load_tail_8u_16i(p, n)                V16I_N bytes, widened to 16 bits in order
+ *   v_load_8i_16i(p)  v_load_tail_8i_16i(p, n)                the same of signed bytes
  *   v_load_24_32i(p)  v_load_tail_24_32i(p, n)                V32F_N numbers of 3 bytes, the lowest first, likewise
  *
  * Constants.

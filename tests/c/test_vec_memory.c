@@ -34,14 +34,15 @@ static void fault(int number)
 #define STORE_N(name) static void store_tail_##name(void *p, const union block *in, size_t n)
 
 LOAD(32f, 32f) LOAD(32i, 32i) LOAD(16i, 16i) LOAD(8u, 8u) LOAD(16b_32f, 32f) LOAD(8u_32i, 32i) LOAD(8u_16i, 16i)
-LOAD(24_32i, 32i) LOAD(8i_32i, 32i)
+LOAD(24_32i, 32i) LOAD(8i_32i, 32i) LOAD(8i_16i, 16i)
 LOAD_TAIL(32f, 32f) LOAD_TAIL(32i, 32i) LOAD_TAIL(16i, 16i) LOAD_TAIL(8u, 8u) LOAD_TAIL(16b_32f, 32f)
-LOAD_TAIL(8u_32i, 32i) LOAD_TAIL(8u_16i, 16i) LOAD_TAIL(24_32i, 32i) LOAD_TAIL(8i_32i, 32i)
+LOAD_TAIL(8u_32i, 32i) LOAD_TAIL(8u_16i, 16i) LOAD_TAIL(24_32i, 32i) LOAD_TAIL(8i_32i, 32i) LOAD_TAIL(8i_16i, 16i)
 STORE(32f, 32f) STORE(32i, 32i) STORE(16i, 16i) STORE(8u, 8u) STORE(16b_32f, 32f)
 STORE_TAIL(32f, 32f) STORE_TAIL(32i, 32i) STORE_TAIL(16i, 16i) STORE_TAIL(8u, 8u) STORE_TAIL(16b_32f, 32f)
 
 static uint32_t same(uint32_t a) { return a; }
 static uint32_t widen_8i(uint32_t a) { return (uint32_t)(int8_t)a; }
+static uint32_t widen_8i_16(uint32_t a) { return (uint16_t)(int8_t)a; }
 static uint32_t widen_16b(uint32_t a) { return a << 16; }
 static uint32_t narrow_16b(uint32_t a) { return sn_32f_to_16b(sn_from_bits_32f(a)); }
 
@@ -70,6 +71,7 @@ static const struct memory_word
     {"v_load_8u_32i", "v_load_tail_8u_32i", NULL, NULL, load_8u_32i, load_tail_8u_32i, NULL, NULL, same, NULL, 32, 1},
     {"v_load_8i_32i", "v_load_tail_8i_32i", NULL, NULL, load_8i_32i, load_tail_8i_32i, NULL, NULL, widen_8i, NULL, 32, 1},
     {"v_load_8u_16i", "v_load_tail_8u_16i", NULL, NULL, load_8u_16i, load_tail_8u_16i, NULL, NULL, same, NULL, 16, 1},
+    {"v_load_8i_16i", "v_load_tail_8i_16i", NULL, NULL, load_8i_16i, load_tail_8i_16i, NULL, NULL, widen_8i_16, NULL, 16, 1},
     {"v_load_24_32i", "v_load_tail_24_32i", NULL, NULL, load_24_32i, load_tail_24_32i, NULL, NULL, same, NULL, 32, 3},
 };
 

@@ -3,5 +3,6 @@
 #define SN_ISA_AVX2_TILES_8I_H
 
 #define TILE_SHAPES(X) X(6, 1) X(6, 2)
+#define TILE_NARROW_SHAPE(X) X(6, 2)
 
 #endif

@@ -132,6 +132,11 @@ SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
 {
     return n < 16 ? _mm256_cvtepu8_epi16(vx_load_first_128(p, n)) : v_load_8u_16i(p);
 }
+SN_INLINE v16i v_load_8i_16i(const void *p) { return _mm256_cvtepi8_epi16(_mm_loadu_si128(p)); }
+SN_INLINE v16i v_load_tail_8i_16i(const void *p, size_t n)
+{
+    return n < 16 ? _mm256_cvtepi8_epi16(vx_load_first_128(p, n)) : v_load_8i_16i(p);
+}
 
 /* The upper half is loaded from byte 8 on, since there are only 24: its numbers begin 4 bytes later. */
 SN_INLINE v32i v_load_24_32i(const void *p)

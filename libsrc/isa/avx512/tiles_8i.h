@@ -7,6 +7,7 @@
 #define SN_ISA_AVX512_TILES_8I_H
 
 #define TILE_SHAPES(X) X(14, 1) X(12, 2) X(8, 3) X(6, 4)
+#define TILE_NARROW_SHAPE(X) X(6, 4)
 #define TILE_BYTES_SHAPES(X) X(6, 4)
 
 #endif

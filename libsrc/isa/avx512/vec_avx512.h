@@ -122,6 +122,11 @@ SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
 {
     return _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(vx_first_32(n), p));
 }
+SN_INLINE v16i v_load_8i_16i(const void *p) { return _mm512_cvtepi8_epi16(_mm256_loadu_si256(p)); }
+SN_INLINE v16i v_load_tail_8i_16i(const void *p, size_t n)
+{
+    return _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(vx_first_32(n), p));
+}
 
 /* The low 48 bytes: 12 to each quarter, then 3 to each lane. */
 SN_INLINE __m512i vx_widen_24(__m512i x)

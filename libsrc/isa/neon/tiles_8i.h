@@ -6,5 +6,6 @@
 #define SN_ISA_NEON_TILES_8I_H
 
 #define TILE_SHAPES(X) X(8, 1) X(5, 2)
+#define TILE_NARROW_SHAPE(X) X(5, 2)
 
 #endif

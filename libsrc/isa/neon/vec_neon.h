@@ -172,6 +172,11 @@ SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
 {
     return vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(vx_load_first(p, n))));
 }
+SN_INLINE v16i v_load_8i_16i(const void *p) { return vmovl_s8(vreinterpret_s8_u8(vld1_u8(p))); }
+SN_INLINE v16i v_load_tail_8i_16i(const void *p, size_t n)
+{
+    return vmovl_s8(vreinterpret_s8_u8(vget_low_u8(vx_load_first(p, n))));
+}
 
 SN_INLINE v32i vx_widen_24(v8u x)
 {

@@ -3,5 +3,6 @@
 #define SN_ISA_SSE41_TILES_8I_H
 
 #define TILE_SHAPES(X) X(4, 1) X(4, 2)
+#define TILE_NARROW_SHAPE(X) X(4, 2)
 
 #endif

@@ -113,6 +113,8 @@ SN_INLINE v32i v_load_tail_8i_32i(const void *p, size_t n) { return _mm_cvtepi8_
 
 SN_INLINE v16i v_load_8u_16i(const void *p) { return _mm_cvtepu8_epi16(vx_load_8(p)); }
 SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n) { return _mm_cvtepu8_epi16(vx_load_first(p, n)); }
+SN_INLINE v16i v_load_8i_16i(const void *p) { return _mm_cvtepi8_epi16(vx_load_8(p)); }
+SN_INLINE v16i v_load_tail_8i_16i(const void *p, size_t n) { return _mm_cvtepi8_epi16(vx_load_first(p, n)); }
 
 SN_INLINE __m128i vx_widen_24(__m128i x)
 {

@@ -24,28 +24,34 @@ enum tile_results { TILE_BOUNDED, TILE_PLAIN, TILE_REQUANTISED };
 
 typedef void (*tile_bytes_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, enum tile_results results);
 
+/* A vector of B; `narrow`: its numbers of 16 bits are bytes in memory. */
+SN_INLINE v32i tile_weights(const uint8_t * b, int j, bool narrow)
+{
+    return narrow ? v_cast_16i_32i(v_load_8i_16i(b + (size_t)j * (V8U_N / 2))) : v_load_32i(b + (size_t)j * V8U_N);
+}
+
 /* One segment. One base pointer for three rows of A: see kernels/gemm/32f.h. */
 SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
-                                        const uint8_t * b, int rows, int vectors)
+                                        const uint8_t * b, int rows, int vectors, bool narrow)
 {
     const uint8_t * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
     for (; length; --length) {
         v32i x[TILE_VECTORS];
-        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = v_load_32i(b + (size_t)j * V8U_N);
+        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_weights(b, j, narrow);
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             const v32i y = tile_load(p[i / 3] + (size_t)(i % 3) * step);
             SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = tile_dot(sum[i][j], y, x[j]);
         }
         SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] += 4;
-        b += vectors * V8U_N;
+        b += vectors * V8U_N / (narrow ? 2 : 1);
     }
     return b;
 }
 
 SN_INLINE void tile_sums(const struct sn_dot * g, const uint8_t * a, v32i sum[TILE_ROWS][TILE_VECTORS], int rows,
-                         int vectors)
+                         int vectors, bool narrow)
 {
     SN_UNROLL for (int j = 0; j < vectors; ++j)
     {
@@ -54,13 +60,13 @@ SN_INLINE void tile_sums(const struct sn_dot * g, const uint8_t * a, v32i sum[TI
     }
     const uint8_t * b = g->b;
     for (size_t s = 0; s < g->segments; ++s)
-        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors);
+        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors, narrow);
 }
 
-SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, int rows, int vectors)
+SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, int rows, int vectors, bool narrow)
 {
     v32i sum[TILE_ROWS][TILE_VECTORS];
-    tile_sums(g, a, sum, rows, vectors);
+    tile_sums(g, a, sum, rows, vectors, narrow);
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < vectors; ++j) v_store_32i(sums + (i * vectors + j) * (int)V32F_N, sum[i][j]);
 }
@@ -70,7 +76,15 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, 
     static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a,           \
                                                                   int32_t * sums)                                           \
     {                                                                                                                       \
-        tile(g, a, sums, rows, vectors);                                                                                    \
+        tile(g, a, sums, rows, vectors, false);                                                                             \
+    }
+
+/* The same with weights that are bytes in memory, for the height of the widest tile. */
+#define TILE_NARROW(rows, vectors)                                                                                          \
+    static __attribute__((noinline, unused)) void tile_narrow_##rows(const struct sn_dot * g, const uint8_t * a,            \
+                                                                     int32_t * sums)                                        \
+    {                                                                                                                       \
+        tile(g, a, sums, rows, vectors, true);                                                                              \
     }
 
 /* Converts four whole vectors of sums to bytes, as result_bounded() does; `plain` is a compile-time constant. */
@@ -116,7 +130,7 @@ SN_INLINE void tile_requantised(const struct sn_result_8i * r, v32i sum[TILE_ROW
 SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * c, int rows, enum tile_results results)
 {
     v32i sum[TILE_ROWS][TILE_VECTORS];
-    tile_sums(g, a, sum, rows, TILE_VECTORS);
+    tile_sums(g, a, sum, rows, TILE_VECTORS, false);
     if (results == TILE_REQUANTISED)
         tile_requantised(g->result, sum, c, g->cStepX, rows);
     else if (results == TILE_PLAIN)

@@ -2,7 +2,8 @@
  * By the tile of quantised convolutions, which multiplies bytes without a sign by bytes with one: others have 128 added to or
  * subtracted from them and their zeros, by XOR 0x80. A is copied in groups of numbers as the tile reads them, unless it has
  * this form, and each panel of B is packed, once for each product or once for a context, with the sums of its columns, which
- * are a product with a row of ones. Then, with sums over k that wrap,
+ * are a product with a row of ones. Panels of 16 bits that a context keeps are bytes: the tile widens them for few rows, which
+ * would take the time of reading twice as many; for many rows they are widened once. Then, with sums over k that wrap,
  *
  *     sum of (a - za) * (b - zb) = sum of a * b - za * (sum of b) - zb * (sum of a) + K * za * zb
  *
@@ -22,6 +23,9 @@
 /* Rows whose sums are kept until they are converted. */
 enum { ROWS = 128 };
 
+/* Tiles of rows that widen bytes of B one after the other: for more of them, it is widened once. */
+enum { FEW = 4 };
+
 /* Values of a panel's columns: more than any tile has, in whole vectors of bytes. */
 enum { COLUMNS = 128 };
 
@@ -35,6 +39,7 @@ struct matrix {
     const uint8_t * ones; /* a row of ones for the tile */
     size_t groups;        /* of numbers in a column */
     size_t panel;         /* bytes without the sums */
+    bool narrow;          /* panels are kept as bytes */
 };
 
 struct job {
@@ -123,9 +128,21 @@ static struct matrix matrix_of(const struct sn_table * table, const uint8_t * b,
     return m;
 }
 
-/* Bytes from a panel to the next, and those of all. */
-static size_t step_of(const struct matrix * m) { return m->panel + COLUMNS * sizeof(int32_t); }
+/* Of a panel that is kept: its bytes without the sums; and those from it to the next, and of all. */
+static size_t kept_of(const struct matrix * m) { return m->narrow ? sn_align(m->panel / 2, SN_ALIGN) : m->panel; }
+static size_t step_of(const struct matrix * m) { return kept_of(m) + COLUMNS * sizeof(int32_t); }
 static size_t size_of(const struct matrix * m) { return sn_ceil_div(m->N, m->tile->columns) * step_of(m); }
+
+/* Bytes of a panel that is packed or widened for a call. */
+static size_t made_of(const struct matrix * m) { return m->panel + COLUMNS * sizeof(int32_t); }
+
+/* The same for a matrix that is kept. */
+static struct matrix kept_matrix_of(const struct sn_quantized_matrix * q, const uint8_t * b, bool transposed)
+{
+    struct matrix m = matrix_of(q->table, b, q->N, q->K, q->with_sign, transposed);
+    m.narrow = m.tile->run_narrow && m.N >= m.tile->columns;
+    return m;
+}
 
 /* Bytes of a row of A, of which one of ones is needed to pack. */
 static size_t pitch_of(const struct matrix * m) { return sn_align(m->groups * 4, SN_ALIGN); }
@@ -194,14 +211,29 @@ static void pack_panel(const struct matrix * m, size_t first, uint8_t * panel)
     add_columns(m, columns, panel, (void *)(panel + m->panel));
 }
 
+/* Numbers of 16 bits that are bytes with a sign, and the sums behind them. */
+static void keep_narrow(const struct matrix * m, const uint8_t * panel, uint8_t * to)
+{
+    const sn_16b * from = (const void *)panel;
+    for (size_t i = 0; i < m->panel / 2; ++i)
+        to[i] = (uint8_t)from[i];
+    memcpy(to + kept_of(m), panel + m->panel, COLUMNS * sizeof(int32_t));
+}
+
 static bool pack_all(struct matrix * m, uint8_t * packed)
 {
-    uint8_t * ones = sn_scratch(pitch_of(m));
+    const size_t pitch = pitch_of(m);
+    uint8_t * ones = sn_scratch(pitch + (m->narrow ? made_of(m) : 0)), * made = ones + pitch;
     if (!ones)
         return false;
     set_ones(m, ones);
-    for (size_t first = 0; first < m->N; first += m->tile->columns, packed += step_of(m))
-        pack_panel(m, first, packed);
+    if (m->narrow)
+        memset(made, 0, made_of(m));
+    for (size_t first = 0; first < m->N; first += m->tile->columns, packed += step_of(m)) {
+        pack_panel(m, first, m->narrow ? made : packed);
+        if (m->narrow)
+            keep_narrow(m, made, packed);
+    }
     return true;
 }
 
@@ -213,13 +245,13 @@ static bool is_packed(const struct sn_quantized_matrix * q, const struct matrix 
 
 size_t sn_quantized_matrix_size(const struct sn_quantized_matrix * q)
 {
-    const struct matrix m = matrix_of(q->table, NULL, q->N, q->K, q->with_sign, false);
+    const struct matrix m = kept_matrix_of(q, NULL, false);
     return is_packed(q, &m) ? size_of(&m) : sn_max(q->N * q->K, 1);
 }
 
 bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, bool transposed)
 {
-    struct matrix m = matrix_of(q->table, b, q->N, q->K, q->with_sign, transposed);
+    struct matrix m = kept_matrix_of(q, b, transposed);
     const bool packs = is_packed(q, &m);
     const size_t size = sn_quantized_matrix_size(q);
     uint8_t * packed = sn_arena_allocate(size);
@@ -338,7 +370,35 @@ static void flip_c(const struct sn_quantized_gemm * g, size_t first, size_t colu
 
 /* ---- */
 
-/* `work` has space for a panel that is not packed yet, for columns and sums. */
+/* Whether the tile reads a panel of so many columns as bytes. */
+static bool runs_narrow(const struct job * job, size_t columns)
+{
+    const struct sn_dot_tile * tile = job->m.tile;
+    return job->m.narrow && job->g.M <= FEW * tile->rows && columns == tile->columns;
+}
+
+/* Space for a panel that is packed or widened. */
+static size_t space_of_panel(const struct job * job) { return job->packed && !job->m.narrow ? 0 : made_of(&job->m); }
+
+/* The panel with its sums, as the tile reads it. */
+static const uint8_t * panel_of(const struct job * job, size_t index, uint8_t * work, const int32_t ** sum)
+{
+    const struct matrix * m = &job->m;
+    const size_t first = index * m->tile->columns, columns = sn_min(m->tile->columns, m->N - first);
+    if (!job->packed) {
+        pack_panel(m, first, work);
+        *sum = (const void *)(work + m->panel);
+        return work;
+    }
+    const uint8_t * kept = job->packed + index * step_of(m);
+    *sum = (const void *)(kept + kept_of(m));
+    if (!m->narrow || runs_narrow(job, columns))
+        return kept;
+    m->table->quantized_gemm.widen(kept, m->groups * sn_align(columns, m->tile->granule) * 2, work);
+    return work;
+}
+
+/* `work` has space for a panel that is not packed yet or widened, for columns and sums. */
 static void multiply_panel(const struct job * job, size_t index, uint8_t * work)
 {
     static const size_t start = 0;
@@ -346,19 +406,18 @@ static void multiply_panel(const struct job * job, size_t index, uint8_t * work)
     const struct sn_dot_tile * tile = job->m.tile;
     const size_t first = index * tile->columns;
     const size_t columns = sn_min(tile->columns, g->N - first), element = sn_quantized_element(g->type);
-    const uint8_t * panel = job->packed ? job->packed + index * step_of(&job->m) : work;
-    struct columns * c = (void *)(work + (job->packed ? 0 : step_of(&job->m)));
+    struct columns * c = (void *)(work + space_of_panel(job));
     int32_t * sums = (void *)(c + 1);
-    const int32_t * sum = (const void *)(panel + job->m.panel);
-    if (!job->packed)
-        pack_panel(&job->m, first, work);
+    const int32_t * sum;
+    const uint8_t * panel = panel_of(job, index, work, &sum);
+    const sn_dot_fn multiply_by = runs_narrow(job, columns) ? tile->run_narrow : tile->run;
     set_columns(job, first, columns, sum, c);
     const struct sn_result_8i result = result_of(job, c);
     struct sn_dot run = {.a = job->a, .height = 1, .width = g->M, .aStepX = job->pitch, .segment = &start, .segments = 1,
         .length = job->m.groups, .b = panel, .columns = columns, .start = c->start, .c = g->C + first * element,
         .cStepX = g->N * element, .result = &result};
     if (job->quick) {
-        tile->run(&run);
+        multiply_by(&run);
         if (g->type == SN_DATA_8I)
             flip_c(g, first, columns);
         return;
@@ -367,7 +426,7 @@ static void multiply_panel(const struct job * job, size_t index, uint8_t * work)
     run.cStepX = columns * sizeof(*sums);
     for (size_t i = 0; i < g->M; i += run.width, run.a += run.width * run.aStepX) {
         run.width = sn_min(ROWS, g->M - i);
-        tile->run(&run);
+        multiply_by(&run);
         finish(job, c, i, run.width, first, columns, sum, sums);
     }
 }
@@ -396,7 +455,7 @@ struct space {
 static struct space space_of(const struct job * job)
 {
     const size_t M = job->g.M, rows = job->quick ? 0 : sn_min(ROWS, M), sums = rows * job->m.tile->columns * sizeof(int32_t);
-    struct space s = {.bytes = sn_align((job->packed ? 0 : step_of(&job->m)) + sizeof(struct columns) + sums, SN_ALIGN)};
+    struct space s = {.bytes = sn_align(space_of_panel(job) + sizeof(struct columns) + sums, SN_ALIGN)};
     s.ones = job->packed ? 0 : pitch_of(&job->m);
     s.a = is_ready(job) ? 0 : sn_align(M * job->pitch, SN_ALIGN);
     s.all = s.bytes + s.ones + s.a + (job->quick ? 0 : M * sizeof(int32_t));
@@ -447,7 +506,8 @@ bool sn_quantized_gemm(const struct sn_quantized_gemm * given, const struct sn_q
     if (matrix)
         job.packed = matrix->packed, g->B = matrix->packed, g->transposed = matrix->transposed;
     for (size_t i = 0; i < batch; ++i) {
-        job.m = matrix_of(table, g->B, g->N, g->K, g->signedB, g->transposed);
+        job.m = matrix ? kept_matrix_of(matrix, g->B, g->transposed)
+                       : matrix_of(table, g->B, g->N, g->K, g->signedB, g->transposed);
         if (plain)
             table->quantized_gemm.plain(g);
         else if (!multiply(&job, NULL))
@@ -463,8 +523,7 @@ bool sn_quantized_gemm(const struct sn_quantized_gemm * given, const struct sn_q
 
 static struct job job_of(const struct sn_quantized_gemm * g, const struct sn_quantized_matrix * q)
 {
-    return (struct job){.m = matrix_of(q->table, q->packed, q->N, q->K, q->with_sign, q->transposed), .g = *g,
-        .packed = q->packed};
+    return (struct job){.m = kept_matrix_of(q, q->packed, q->transposed), .g = *g, .packed = q->packed};
 }
 
 size_t sn_quantized_matrix_work(const struct sn_quantized_matrix * matrix, size_t M)
