@@ -25,7 +25,7 @@ struct sn_block {
     void * packed;     /* NULL before SetParams */
     size_t size;
     size_t shape[4];   /* contexts with equal ones pack alike */
-    bool flag;         /* what SetParams stores besides */
+    unsigned form;     /* what SetParams stores besides */
 };
 
 struct sn_context_kind {
@@ -41,7 +41,9 @@ struct sn_context_kind {
     bool (*share)(const char * function, void * context, const void * from);
     /* These parameters; and lets the context use others, in memory of the caller. NULL: it has none in one block. */
     struct sn_block (*block)(const void * context);
-    void (*borrow)(void * context, void * packed, bool flag);
+    void (*borrow)(void * context, void * packed, unsigned form);
+    /* The bytes of parameters of a form, 0 for one that the context cannot have; NULL: those of the block, of any form. */
+    size_t (*size_of_form)(const void * context, unsigned form);
 };
 
 struct sn_context {

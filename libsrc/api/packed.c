@@ -87,7 +87,7 @@ static size_t head_of(const struct sn_context * context, const struct form * f, 
 static void set_numbers(const struct form * f, size_t i, struct part * part)
 {
     if (!f->stages.plan) {
-        part->numbers.flag[0] = f->block.flag;
+        part->numbers.flag[0] = f->block.form;
         return;
     }
     const struct sn_convolution * c = &f->stages.plan[i];
@@ -131,12 +131,19 @@ SimdBool SimdnetGetPacked(const void * context, void * dst)
     return SimdTrue;
 }
 
+/* The size of a block depends on its form. */
+static void set_size(const struct sn_context * context, struct form * f, const struct head * given, size_t size)
+{
+    if (!f->stages.plan && context->kind->size_of_form && size >= sizeof(*given))
+        f->block.size = context->kind->size_of_form(context, (unsigned)given->part[0].numbers.flag[0]);
+}
+
 /* Lets a context use parts that fit; false: there is no memory. */
 static bool borrow(struct sn_context * context, const struct form * f, const struct head * given, uint8_t * from)
 {
     struct sn_borrowed parts[SN_MOST_PLANS];
     if (!f->stages.plan) {
-        context->kind->borrow(context, from, given->part[0].numbers.flag[0] != 0);
+        context->kind->borrow(context, from, (unsigned)given->part[0].numbers.flag[0]);
         return true;
     }
     for (size_t i = 0; i < f->count; ++i) {
@@ -157,8 +164,9 @@ SimdBool SimdnetSetPacked(void * context, const void * src, size_t size)
         return SimdFalse;
     SN_CHECK(src, SimdFalse, "src is NULL, expected what SimdnetGetPacked() has written");
     SN_CHECK((uintptr_t)src % SN_ALIGN == 0, SimdFalse, "src is not at a multiple of %d bytes", (int)SN_ALIGN);
-    const struct form f = form_of(own);
+    struct form f = form_of(own);
     SN_CHECK(f.count, SimdFalse, "context is one of %s, whose parameters have no such form", own->kind->name);
+    set_size(own, &f, src, size);
     const size_t expected = head_of(own, &f, &head);
     SN_CHECK(size == expected, SimdFalse, "size is %zu, expected %zu", size, expected);
     const struct head * given = src;

@@ -151,9 +151,9 @@ static struct sn_block block(const void * context)
     return (struct sn_block){q->packed, sn_quantized_matrix_size(q), {q->N, q->K, q->with_sign, 0}, q->transposed};
 }
 
-static void borrow(void * context, void * packed, bool transposed)
+static void borrow(void * context, void * packed, unsigned transposed)
 {
-    sn_quantized_matrix_borrow(&((struct context *)context)->matrix, packed, transposed);
+    sn_quantized_matrix_borrow(&((struct context *)context)->matrix, packed, transposed != 0);
 }
 
 static const struct sn_context_kind kind = {.name = "QuantizedGemm", .destroy = destroy, .share = share, .block = block,

@@ -55,21 +55,25 @@ static bool share(const char * function, void * context, const void * from)
     return true;
 }
 
-/* Weights of bytes have no such form. */
 static struct sn_block block(const void * context)
 {
     const struct sn_recurrent * r = &((const struct context *)context)->plan;
-    return (struct sn_block){r->bytes.used ? NULL : r->packed, sn_recurrent_packed_size(r),
-        {(size_t)r->type, r->input, r->hidden, 2 * r->directions + r->linearBeforeReset}, r->peephole};
+    return (struct sn_block){r->packed, sn_recurrent_packed_size(r, sn_recurrent_form(r)),
+        {(size_t)r->type, r->input, r->hidden, 2 * r->directions + r->linearBeforeReset}, sn_recurrent_form(r)};
 }
 
-static void borrow(void * context, void * packed, bool peephole)
+static void borrow(void * context, void * packed, unsigned form)
 {
-    sn_recurrent_borrow(&((struct context *)context)->plan, packed, peephole);
+    sn_recurrent_borrow(&((struct context *)context)->plan, packed, form);
+}
+
+static size_t size_of_form(const void * context, unsigned form)
+{
+    return sn_recurrent_packed_size(&((const struct context *)context)->plan, form);
 }
 
 static const struct sn_context_kind kind = {.name = "Recurrent", .destroy = destroy, .share = share, .block = block,
-    .borrow = borrow};
+    .borrow = borrow, .size_of_form = size_of_form};
 
 /* ---- Init */
 

@@ -159,7 +159,7 @@ static void set_direction(const struct sn_recurrent * r, const struct sn_recurre
 
 bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given * given)
 {
-    const size_t size = sn_recurrent_packed_size(r);
+    const size_t size = sn_recurrent_packed_size(r, 0);
     void * packed = sn_arena_allocate(size);
     if (!packed)
         return false;
@@ -174,14 +174,6 @@ bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given *
     return true;
 }
 
-/* A matrix that has none yet. */
-static void share_matrix(struct sn_quantized_matrix * q, const struct sn_quantized_matrix * from)
-{
-    *q = *from;
-    q->packed = NULL; /* which is shared, not copied */
-    sn_quantized_matrix_share(q, from);
-}
-
 void sn_recurrent_share(struct sn_recurrent * r, const struct sn_recurrent * from)
 {
     struct sn_recurrent before = *r;
@@ -189,39 +181,40 @@ void sn_recurrent_share(struct sn_recurrent * r, const struct sn_recurrent * fro
     r->packedSize = 0;
     r->borrowed = from->borrowed;
     r->peephole = from->peephole;
-    r->bytes = (struct sn_recurrent_bytes){.used = from->bytes.used, .perColumn = from->bytes.perColumn};
-    for (size_t d = 0; from->bytes.used && d < r->directions; ++d) {
-        share_matrix(&r->bytes.W[d], &from->bytes.W[d]);
-        share_matrix(&r->bytes.R[d], &from->bytes.R[d]);
-    }
+    r->bytes = from->bytes;
     sn_recurrent_free(&before);
 }
 
-size_t sn_recurrent_packed_size(const struct sn_recurrent * r) { return r->directions * r->sideSize; }
+unsigned sn_recurrent_form(const struct sn_recurrent * r)
+{
+    return (r->peephole ? SN_RECURRENT_PEEPHOLE : 0) | (r->bytes.used ? SN_RECURRENT_BYTES : 0) |
+           (r->bytes.with_sign ? SN_RECURRENT_SIGN : 0) | (r->bytes.perColumn ? SN_RECURRENT_COLUMNS : 0);
+}
 
-void sn_recurrent_borrow(struct sn_recurrent * r, void * packed, bool peephole)
+size_t sn_recurrent_packed_size(const struct sn_recurrent * r, unsigned form)
+{
+    if (form / 2 && (r->type != SN_RECURRENT_LSTM || !(form & SN_RECURRENT_BYTES) || form >= 2 * SN_RECURRENT_COLUMNS))
+        return 0;
+    return form & SN_RECURRENT_BYTES ? sn_recurrent_bytes_size(r, form) : r->directions * r->sideSize;
+}
+
+void sn_recurrent_borrow(struct sn_recurrent * r, void * packed, unsigned form)
 {
     sn_recurrent_free(r);
     r->packed = packed;
     r->packedSize = 0;
     r->borrowed = true;
-    r->peephole = peephole;
+    sn_recurrent_bytes_use(r, form);
 }
 
 void sn_recurrent_free(struct sn_recurrent * r)
 {
     if (!r->borrowed)
         sn_arena_free(r->packed);
-    sn_recurrent_bytes_free(r);
+    r->bytes.used = r->bytes.with_sign = r->bytes.perColumn = false;
 }
 
-size_t sn_recurrent_held(const struct sn_recurrent * r)
-{
-    size_t held = r->packedSize;
-    for (size_t d = 0; r->bytes.used && d < r->directions; ++d)
-        held += r->bytes.W[d].size + r->bytes.R[d].size;
-    return held;
-}
+size_t sn_recurrent_held(const struct sn_recurrent * r) { return r->packedSize; }
 
 /* ---- some sequences in one direction */
 

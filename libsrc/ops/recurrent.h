@@ -8,12 +8,15 @@
 enum sn_recurrent_type { SN_RECURRENT_LSTM, SN_RECURRENT_GRU, SN_RECURRENT_RNN };
 enum sn_recurrent_direction { SN_RECURRENT_FORWARD, SN_RECURRENT_REVERSE, SN_RECURRENT_BIDIRECTIONAL };
 
-/* Weights of bytes: a matrix for each direction, with scales and zeros of one or of each column. */
+/* Weights of bytes: a matrix for each direction, with scales and zeros of one or of each column. They are in `packed`. */
 struct sn_recurrent_bytes {
     bool used; /* the layer has them, not floats */
-    bool perColumn;
+    bool with_sign, perColumn;
     struct sn_quantized_matrix W[2], R[2];
 };
+
+/* What parameters are, besides their sizes. */
+enum { SN_RECURRENT_PEEPHOLE = 1, SN_RECURRENT_BYTES = 2, SN_RECURRENT_SIGN = 4, SN_RECURRENT_COLUMNS = 8 };
 
 struct sn_recurrent {
     const struct sn_table * table;
@@ -72,9 +75,11 @@ bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given *
 /* Takes the parameters of another plan, which has W and R of the same sizes. */
 void sn_recurrent_share(struct sn_recurrent * r, const struct sn_recurrent * from);
 
-/* The bytes of the parameters; and parameters of as many bytes, in memory of the caller, in their place. */
-size_t sn_recurrent_packed_size(const struct sn_recurrent * r);
-void sn_recurrent_borrow(struct sn_recurrent * r, void * packed, bool peephole);
+/* The form of the parameters; the bytes of those of any form, 0 for one that the layer cannot have; and parameters of as many
+ * bytes, in memory of the caller, in their place. */
+unsigned sn_recurrent_form(const struct sn_recurrent * r);
+size_t sn_recurrent_packed_size(const struct sn_recurrent * r, unsigned form);
+void sn_recurrent_borrow(struct sn_recurrent * r, void * packed, unsigned form);
 
 void sn_recurrent_free(struct sn_recurrent * r);
 
@@ -103,9 +108,10 @@ static inline size_t sn_recurrent_length(const struct sn_recurrent * r, const st
     return a->lengths ? a->lengths[sequence] : r->steps;
 }
 
-/* ---- weights of bytes: ops/recurrent_bytes.c; false if there is no memory, or an array is too large */
+/* ---- weights of bytes: ops/recurrent_bytes.c; false if there is no memory; _use: of `packed`, which has them or will */
 bool sn_recurrent_bytes_set(struct sn_recurrent * r, const struct sn_recurrent_given_bytes * given);
-void sn_recurrent_bytes_free(struct sn_recurrent * r);
+void sn_recurrent_bytes_use(struct sn_recurrent * r, unsigned form);
+size_t sn_recurrent_bytes_size(const struct sn_recurrent * r, unsigned form);
 void sn_recurrent_bytes_compute(const struct sn_recurrent * r, const struct sn_recurrent_arrays * a, void * work);
 size_t sn_recurrent_bytes_work(const struct sn_recurrent * r);
 

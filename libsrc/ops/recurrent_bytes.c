@@ -98,13 +98,42 @@ size_t sn_recurrent_bytes_work(const struct sn_recurrent * r)
 
 /* ---- parameters */
 
-void sn_recurrent_bytes_free(struct sn_recurrent * r)
+static struct sn_quantized_matrix matrix_of(const struct sn_recurrent * r, size_t rows)
 {
-    for (int d = 0; d < 2; ++d) {
-        sn_quantized_matrix_free(&r->bytes.W[d]);
-        sn_quantized_matrix_free(&r->bytes.R[d]);
-    }
-    r->bytes = (struct sn_recurrent_bytes){.used = false};
+    return (struct sn_quantized_matrix){.table = r->table, .N = r->gates * r->hidden, .K = rows,
+        .with_sign = r->bytes.with_sign, .borrowed = true};
+}
+
+/* Places the matrices behind the other parameters; returns the bytes of all. */
+static size_t place_matrices(struct sn_recurrent * r)
+{
+    struct values v;
+    uintptr_t at = (uintptr_t)r->packed;
+    at += r->directions * layout_values(r, 0, &v);
+    for (size_t d = 0; d < r->directions; ++d)
+        for (int of_states = 0; of_states < 2; ++of_states) {
+            struct sn_quantized_matrix * q = of_states ? &r->bytes.R[d] : &r->bytes.W[d];
+            *q = matrix_of(r, of_states ? r->hidden : r->input);
+            q->packed = sn_layout_array(&at, sn_quantized_matrix_size(q), SN_ALIGN);
+        }
+    return sn_align(at, SN_ALIGN) - (uintptr_t)r->packed;
+}
+
+void sn_recurrent_bytes_use(struct sn_recurrent * r, unsigned form)
+{
+    r->peephole = form & SN_RECURRENT_PEEPHOLE;
+    r->bytes = (struct sn_recurrent_bytes){.used = form & SN_RECURRENT_BYTES, .with_sign = form & SN_RECURRENT_SIGN,
+        .perColumn = form & SN_RECURRENT_COLUMNS};
+    if (r->bytes.used)
+        place_matrices(r);
+}
+
+size_t sn_recurrent_bytes_size(const struct sn_recurrent * r, unsigned form)
+{
+    struct sn_recurrent of_form = *r;
+    of_form.packed = NULL;
+    of_form.bytes = (struct sn_recurrent_bytes){.used = true, .perColumn = form & SN_RECURRENT_COLUMNS};
+    return place_matrices(&of_form);
 }
 
 /* An array of a direction, or zeros. */
@@ -129,40 +158,32 @@ static void set_values(const struct sn_recurrent * r, const struct sn_recurrent_
     take(v.peephole, given->peephole, d, 3 * r->hidden * sizeof(float));
 }
 
-static bool set_matrices(struct sn_recurrent * r, const struct sn_recurrent_given_bytes * given)
+static bool set_matrices(const struct sn_recurrent * r, const struct sn_recurrent_given_bytes * given, size_t d)
 {
-    const size_t columns = r->gates * r->hidden;
-    r->bytes = (struct sn_recurrent_bytes){.used = true, .perColumn = given->perColumn};
-    for (size_t d = 0; d < r->directions; ++d) {
-        const struct sn_quantized_matrix any = {.table = r->table, .N = columns, .with_sign = given->with_sign};
-        r->bytes.W[d] = r->bytes.R[d] = any;
-        r->bytes.W[d].K = r->input;
-        r->bytes.R[d].K = r->hidden;
-        if (!sn_quantized_matrix_set(&r->bytes.W[d], given->W + d * r->input * columns, false) ||
-            !sn_quantized_matrix_set(&r->bytes.R[d], given->R + d * r->hidden * columns, false))
-            return false;
-    }
-    return true;
+    const struct sn_quantized_matrix * W = &r->bytes.W[d], * R = &r->bytes.R[d];
+    return sn_quantized_matrix_pack(W, given->W + d * W->N * W->K, false, W->packed) &&
+           sn_quantized_matrix_pack(R, given->R + d * R->N * R->K, false, R->packed);
 }
 
 bool sn_recurrent_bytes_set(struct sn_recurrent * r, const struct sn_recurrent_given_bytes * given)
 {
     struct sn_recurrent made = *r;
-    struct values v;
-    if (!set_matrices(&made, given)) {
-        sn_recurrent_bytes_free(&made);
-        return false;
-    }
-    made.packedSize = r->directions * layout_values(&made, 0, &v);
+    const unsigned form = SN_RECURRENT_BYTES | (given->peephole ? SN_RECURRENT_PEEPHOLE : 0) |
+                          (given->with_sign ? SN_RECURRENT_SIGN : 0) | (given->perColumn ? SN_RECURRENT_COLUMNS : 0);
+    made.packedSize = sn_recurrent_bytes_size(r, form);
     made.packed = sn_arena_allocate(made.packedSize);
-    if (!made.packed) {
-        sn_recurrent_bytes_free(&made);
+    if (!made.packed)
         return false;
-    }
+    memset(made.packed, 0, made.packedSize); /* gaps too, which files have */
     made.borrowed = false;
-    made.peephole = given->peephole != NULL;
-    for (size_t d = 0; d < r->directions; ++d)
+    sn_recurrent_bytes_use(&made, form);
+    for (size_t d = 0; d < r->directions; ++d) {
         set_values(&made, given, d);
+        if (!set_matrices(&made, given, d)) {
+            sn_arena_free(made.packed);
+            return false;
+        }
+    }
     sn_recurrent_free(r);
     *r = made;
     return true;

@@ -44,6 +44,22 @@ static void compute_layer(void * context, float * dst)
     SimdnetRecurrentCompute(context, &a);
 }
 
+/* ---- LSTM of bytes: directions, with and without a sign, scales of columns, and peepholes */
+
+static void * init_bytes(int variant) { return init_layer(variant % 3 * 3); }
+
+static void set_bytes(void * context, int variant, const float * from)
+{
+    static float scales[2 * 4 * HIDDEN + 1];
+    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); ++i)
+        scales[i] = 0.001f * (float)(i % 7 + 1);
+    const SimdnetRecurrentQuantizedParams p = {.size = sizeof(p), .type = variant / 3 % 2 ? SimdTensorData8i : SimdTensorData8u,
+        .perColumn = (SimdBool)(variant / 6), .W = (const void *)from, .R = (const void *)(from + 11),
+        .zeroW = (const void *)(from + 3), .zeroR = (const void *)(from + 5), .scaleW = scales, .scaleR = scales + 1, .bias = from + 7,
+        .peephole = variant % 2 ? from + 9 : NULL};
+    SimdnetRecurrentSetQuantizedParams(context, &p);
+}
+
 /* ---- matrices of bytes: with and without a sign, each in both orders */
 
 static void * init_matrix(int variant)
@@ -67,7 +83,8 @@ static void compute_matrix(void * context, float * dst)
     }
 }
 
-static const struct kind kinds[] = {{init_layer, set_layer, compute_layer, 11}, {init_matrix, set_matrix, compute_matrix, 4}};
+static const struct kind kinds[] = {{init_layer, set_layer, compute_layer, 11}, {init_bytes, set_bytes, compute_layer, 12},
+    {init_matrix, set_matrix, compute_matrix, 4}};
 
 /* ---- */
 
@@ -124,7 +141,7 @@ static void store(const struct kind * kind, int variant)
     if (!SimdnetSetPacked(other, bytes, size)) /* LSTM and its peepholes are of one form, as are a matrix and its transpose */
         TEST(strstr(SimdnetLastError(), "size is ") || strstr(SimdnetLastError(), "src was packed for another context than '"));
     else
-        TEST((variant == 9 && kind == &kinds[0]) || kind == &kinds[1]);
+        TEST((variant == 9 && kind == &kinds[0]) || kind == &kinds[2]);
     SimdRelease(other);
     TEST(SimdnetPackedSize(context) == 0);
     use(kind, variant, context, bytes, size);

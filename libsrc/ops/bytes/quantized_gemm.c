@@ -249,18 +249,24 @@ size_t sn_quantized_matrix_size(const struct sn_quantized_matrix * q)
     return is_packed(q, &m) ? size_of(&m) : sn_max(q->N * q->K, 1);
 }
 
-bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, bool transposed)
+bool sn_quantized_matrix_pack(const struct sn_quantized_matrix * q, const uint8_t * b, bool transposed, void * packed)
 {
     struct matrix m = kept_matrix_of(q, b, transposed);
-    const bool packs = is_packed(q, &m);
+    if (is_packed(q, &m))
+        return pack_all(&m, packed);
+    if (q->N * q->K != 0)
+        memcpy(packed, b, q->N * q->K);
+    return true;
+}
+
+bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, bool transposed)
+{
     const size_t size = sn_quantized_matrix_size(q);
     uint8_t * packed = sn_arena_allocate(size);
-    if (!packed || (packs && !pack_all(&m, packed))) {
+    if (!packed || !sn_quantized_matrix_pack(q, b, transposed, packed)) {
         sn_arena_free(packed);
         return false;
     }
-    if (!packs && q->N * q->K != 0)
-        memcpy(packed, b, q->N * q->K);
     sn_quantized_matrix_free(q);
     q->packed = packed;
     q->size = size;

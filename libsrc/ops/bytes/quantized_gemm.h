@@ -23,6 +23,9 @@ void sn_quantized_matrix_share(struct sn_quantized_matrix * q, const struct sn_q
 size_t sn_quantized_matrix_size(const struct sn_quantized_matrix * q);
 void sn_quantized_matrix_borrow(struct sn_quantized_matrix * q, void * packed, bool transposed);
 
+/* Writes them, aligned to SN_ALIGN; false if there is no memory. */
+bool sn_quantized_matrix_pack(const struct sn_quantized_matrix * q, const uint8_t * b, bool transposed, void * packed);
+
 void sn_quantized_matrix_free(const struct sn_quantized_matrix * q);
 
 /* A product of M rows, at least 1, and the matrix, with `work` of so many bytes, aligned to SN_ALIGN, instead of sn_scratch():
