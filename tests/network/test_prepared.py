@@ -392,3 +392,29 @@ def test_at_a_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "y: float32 (1, 7)" in capsys.readouterr().out
     assert main(["save", str(source), "-o", str(path), "--shape", shape]) != 0
     assert "--shape is given, but not --prepared" in capsys.readouterr().err
+
+
+def test_lstm_of_bytes(tmp_path: Path) -> None:
+    """Its weights are packed in the file, like those of floats."""
+    onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
+    helper, rng = onnx.helper, np.random.default_rng(0)
+    scales = {name: rng.uniform(0.002, 0.004, (2, 52)).astype(np.float32) for name in ("sw", "sr")}
+    weights = {name: rng.integers(-128, 128, (2, rows, 52)).astype(np.int8) for name, rows in (("w", 19), ("r", 13))}
+    zeros = {"z": np.zeros((2, 52), np.int8)}
+    inputs, options = (
+        ["x", "w", "r", "", "", "", "", "", "sw", "z", "sr", "z"],
+        {"hidden_size": 13, "direction": "bidirectional"},
+    )
+    node = helper.make_node("DynamicQuantizeLSTM", inputs, ["y"], domain="com.microsoft", **options)
+    constants = [onnx.numpy_helper.from_array(array, name) for name, array in (scales | weights | zeros).items()]
+    values = [[helper.make_tensor_value_info(name, 1, shape)] for name, shape in (("x", (7, 3, 19)), ("y", None))]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    graph = helper.make_graph([node], "net", *values, constants)
+    model, path = pysimd.load(helper.make_model(graph, opset_imports=opsets, ir_version=9)), tmp_path / "lstm.simdnet"
+    model.save(path, prepared=True)
+    calls = path.read_bytes()
+    assert b"SimdnetSetPacked" in calls and b"SimdnetRecurrentSetQuantizedParams" not in calls
+    again = pysimd.load(path, prepared=True)
+    assert not _plans(again)
+    expected = model.prepare()
+    _assert_bits(again.prepare()(inputs_of(expected)), expected(inputs_of(expected)))
