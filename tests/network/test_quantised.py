@@ -363,6 +363,9 @@ def test_convolutions(pair: tuple[str, str], case: Any) -> None:
             assert_bits(actual, sums)
         plain = formulas.conv_integer(x, w, 0, 0, **options)
         assert_bits(run([node("ConvInteger", "x w", **options)], {"x": x}, {"w": w}), plain)
+        if w.shape[1] > 1:  # weights that a context packs once
+            found = operators_of([node("ConvInteger", "x w - zw", **options)], {"x": x}, {"w": w, "zw": zw})
+            assert "PackedProduct" in found and "ByteProduct" not in found
         sx, sw, sy, zy = scales(rng), scales(rng, *n), F(2.0 ** rng.integers(-3, 3)), random_zero(rng, pair[0])
         bias = rng.integers(-5000, 5000, of_w[0]).astype(np.int32)
         given = {"x": x, "sx": sx, "zx": zx, "w": w, "sw": sw, "zw": zw, "sy": sy, "zy": zy, "b": bias}

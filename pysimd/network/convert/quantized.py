@@ -188,14 +188,14 @@ def product(c: Conversion, a: Bytes, b: Bytes) -> str:
         a = a.with_zero((matrix_a[-2], 1), c)
     _check_zeros(c, a.zero, (*lead, matrix_a[-2], 1), "a")
     _check_zeros(c, b.zero, (*lead, 1, matrix_b[-1]), "b")
-    packed = _packed_product(c, a, b)
+    packed = packed_product(c, a, b)
     if packed is not None:
         return c.reshape(packed, (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
     sums = _computed_product(c, a, b, lead) or byte_product(c, as_unsigned(c, a), as_signed(c, _turned(c, b)))
     return c.reshape(sums, (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
 
 
-def _packed_product(c: Conversion, a: Bytes, b: Bytes) -> str | None:
+def packed_product(c: Conversion, a: Bytes, b: Bytes) -> str | None:
     """With a matrix that is known, which a context packs once; None for another one, and for zeros of rows."""
     if isinstance(b.value, str) or isinstance(b.zero, str) or b.value.ndim != 2 or prod(c.shape_of(a.zero)) != 1:
         return None

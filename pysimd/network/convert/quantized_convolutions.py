@@ -26,6 +26,7 @@ from pysimd.network.convert.quantized import (
     exact,
     integers,
     layer,
+    packed_product,
     requantized,
     result_at,
     scale_at,
@@ -157,8 +158,16 @@ def _sums(c: Conversion, given: _Convolution) -> str:
     for i in range(given.group):
         weight = _of_group(c, given.weight, i * count, count)
         pixels = c.slice(image, 3, i * part, part)
-        found.append(byte_product(c, Bytes(_below_windows(c, pixels, given), given.x.zero), weight))
+        found.append(_product(c, Bytes(_below_windows(c, pixels, given), given.x.zero), weight))
     return found[0] if len(found) == 1 else c.add("Concat", *found, axis=3)
+
+
+def _product(c: Conversion, pixels: Bytes, weight: Bytes) -> str:
+    """Of pixels with rows of weights, which a context packs once if they are known."""
+    if isinstance(weight.value, str):
+        return byte_product(c, pixels, weight)
+    columns = Bytes(np.ascontiguousarray(weight.value.T), weight.zero)
+    return packed_product(c, pixels, columns) or byte_product(c, pixels, weight)
 
 
 def _padded(c: Conversion, image: str, given: _Convolution) -> str:
