@@ -346,7 +346,7 @@ static void check_products(bool small)
                 p.activation = check_activation_at(act);
                 run(p, (enum check_fill)fill);
             }
-        for (size_t M = 1; M <= 3; ++M) /* few rows by several panels at a time, also without a sum */
+        for (size_t M = 1; M <= 5; ++M) /* few rows by several panels at a time, also without a sum */
             for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
                 struct product p = product(small, M, 150, act % 3 * 20, variant);
                 p.activation = check_activation_at(act);
