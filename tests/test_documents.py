@@ -151,16 +151,12 @@ def test_functions_of_other_years() -> None:
     assert not {name for names, _ in program["absent"]() for name in names} & known
 
 
-#: The beginnings of documented names that the library does not have yet.
-PENDING = ("SimdSynetMergedConvolution8i",)
-
-
 def test_later_names_are_declared() -> None:
-    """All functions that the documents of June 2026 added, but for families that are listed as missing."""
+    """All functions that the documents of June 2026 added."""
     program = runpy.run_path(str(ROOT / "docs" / "simd_names.py"))
     names = {begin + end for begin, ends, _ in program["LATER"] for end in ends.split() or [""]}
     assert len(names) == 72
-    assert {name for name in names - set(dir(lowlevel.lib)) if not name.startswith(PENDING)} == set()
+    assert names - set(dir(lowlevel.lib)) == set()
 
 
 def test_list_of_missing_names_knows_both_headers(tmp_path: Path) -> None:
