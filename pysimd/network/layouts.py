@@ -420,6 +420,7 @@ _RULES: Mapping[str, _Rule] = {
     "Expand": _expand,
     "Gather": _gather,
     "LayerNorm": _layer_norm,
+    "RmsNorm": _layer_norm,
     "Linear": _linear,
     "Attention": _attention,
     "MatMul": _matmul,

@@ -383,6 +383,15 @@ def _l2_norm(a: Attributes, x: Operands, y: Operands) -> Steps:
     return Steps(calls, scratch=length.nbytes)
 
 
+def _rms_norm(a: Attributes, x: Operands, y: Operands) -> list[Call]:
+    """By the sum of squares, n times their mean."""
+    (src, scale), n = given(x, 2), x[0].shape[-1]
+    factors = per_channel(None if scale is None else scale.values, n, 1.0)
+    weight = (factors * float(n) ** 0.5).astype(np.float32)
+    sizes = 1, n, prod(src.shape[:-1])
+    return [Call("SimdSynetNormalizeLayerForward", (src, *sizes, weight, (a["eps"] * n,), False, NHWC, None, y[0]))]
+
+
 # ---- copies
 
 
@@ -580,6 +589,7 @@ _OPERATORS: Mapping[str, Any] = {
     "Reshape": _reshape,
     "Resize": _resize,
     "Scale": _scale,
+    "RmsNorm": _rms_norm,
     "RoiAlign": _roi_align,
     "ScatterElements": _scatter_elements,
     "ScatterNd": _scatter_nd,

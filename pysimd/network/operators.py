@@ -39,6 +39,7 @@ in capitals are constants::
     LayerNorm(x, [S], [B])        axis: the first of those that are normalized; eps; S and B have the shape of these
     ChannelNorm(x, [S], [B])      groups: 0 for each channel by itself (instance norm), else as group norm; eps
     L2Norm(x)                     axis; eps, which is added to the sum of squares, or is its least value
+    RmsNorm(x, [S])               axis: the last one; eps, which is added to the mean of squares; S as of Scale
     Lrn(x)                        size, alpha, beta, bias
     Resize(x)                     size, scale (a factor for each of height and width), mode, coordinates, rounding,
                                   antialias, exclude_outside, cubic
@@ -165,6 +166,7 @@ _CONSTANT: Mapping[str, Sequence[int]] = {
     "Prelu": (1,),
     "QuantizedConv": (1, 2, 3),
     "QuantizedLinear": (1, 2, 3),
+    "RmsNorm": (1,),
     "Rnn": (1, 2, 3),
     "Table8": (1,),
     "Scale": (1, 2),
@@ -609,6 +611,7 @@ _RULES: dict[str, _Rule] = {
     "Reduce": _reduce,
     "Reshape": _reshape,
     "Resize": _resize,
+    "RmsNorm": _along_axis,
     "Rnn": lambda inputs, attributes: _recurrent(inputs, attributes)[:2],
     "Scale": _along_axis,
     "RoiAlign": _roi_align,

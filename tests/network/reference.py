@@ -194,6 +194,11 @@ def _l2_norm(x: _Inputs, a: _Attributes) -> Array:
     return np.asarray(x[0] / np.maximum(np.sqrt((x[0] ** 2).sum(a["axis"], keepdims=True)), a["eps"]))
 
 
+def _rms_norm(x: _Inputs, a: _Attributes) -> Array:
+    src, scale = (*x, None)[:2]
+    return np.asarray(src / np.sqrt((src**2).mean(-1, keepdims=True) + a["eps"]) * (1 if scale is None else scale))
+
+
 def _turned(arrays: Sequence[Array], batch_first: bool) -> tuple[Array, ...]:
     """The results of a recurrent layer with the batch in front."""
     y, *last = arrays
@@ -487,6 +492,7 @@ FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
     "Host": _host,
     "L2Norm": _l2_norm,
     "LayerNorm": _layer_norm,
+    "RmsNorm": _rms_norm,
     "Linear": _linear,
     "Lrn": _lrn,
     "Lstm": _lstm,

@@ -176,6 +176,39 @@ def test_what_is_no_layer_norm() -> None:
     assert all(node.operator != "LayerNorm" for node in simplified(net.graph(y)).nodes)
 
 
+def _by_mean_square(net: Net, x: str, form: str, axis: int = -1, eps: float = 1e-5) -> str:
+    square = net.do("power", x, 2) if form == "power" else net.do("multiply", x, x)
+    root = net.unary(net.do("add", net.reduce(square, "mean", axis), eps), "sqrt")
+    if form == "divided":
+        return net.do("divide", x, root)
+    return net.do("multiply", net.unary(root, "reciprocal"), x)
+
+
+@pytest.mark.parametrize("form", ["power", "product", "divided"])
+def test_rms_norm(form: str) -> None:
+    net = Net((2, 5, 8))
+    y = _by_mean_square(net, net.xs[0], form)
+    node = only(net.graph(net.do("multiply", net.random(8), y)), "RmsNorm")
+    assert (node.attributes["axis"], len(node.inputs)) == (2, 2)
+    assert node.attributes["eps"] == pytest.approx(1e-5)
+
+
+def test_rms_norm_keeps_what_follows() -> None:
+    net = Net((2, 5, 8))
+    y = _by_mean_square(net, net.xs[0], "product")
+    checked(net.graph(net.do("add", y, net.random(8))), "RmsNorm", "Scale")
+
+
+def test_what_is_no_rms_norm() -> None:
+    """Another axis, no eps, and the squares of another tensor."""
+    net = Net((2, 8, 8), (2, 8, 8))
+    x, other = net.xs
+    ys = [_by_mean_square(net, x, "product", axis=1), _by_mean_square(net, x, "divided", eps=0)]
+    root = net.unary(net.do("add", net.reduce(net.do("multiply", other, other), "mean", 2), 1e-5), "sqrt")
+    ys.append(net.do("divide", x, root))
+    assert all(node.operator != "RmsNorm" for node in simplified(net.graph(*ys)).nodes)
+
+
 @pytest.mark.parametrize("expanded", [False, True])
 @pytest.mark.parametrize("by_root", [False, True])
 def test_l2_norm(expanded: bool, by_root: bool) -> None:

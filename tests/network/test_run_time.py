@@ -114,6 +114,8 @@ def _cases() -> list[Case]:
         case("LayerNorm", ROWS, axis=2, eps=1e-5),
         *(case("ChannelNorm", (1, 4, 6, 5), weights(4), weights(4), groups=groups, eps=1e-5) for groups in (0, 2)),
         *(case("L2Norm", ROWS, axis=axis, eps=1e-6) for axis in (1, 2)),
+        case("RmsNorm", ROWS, axis=2, eps=1e-5),
+        case("RmsNorm", ROWS, weights(5), axis=2, eps=1e-5),
         case("Lrn", IMAGE, size=3, alpha=0.5, beta=0.75, bias=1.0),
         case("Resize", IMAGE, size=(12, 10), scale=None, cubic=-0.75, **RESIZE),
         case("GridSample", IMAGE, (2, 3, 3, 2), mode="bilinear", padding_mode="border", align_corners=False),

@@ -216,12 +216,23 @@ def _norm(graph: Graph, node: Node, line: Line) -> dict[int, Array] | None:
     return {1: scale if former is None else former * scale, 2: _bias(graph, node, shape[axis]) * scale + bias}
 
 
+def _rms_norm(graph: Graph, node: Node, line: Line) -> dict[int, Array] | None:
+    """The scale of a normalization without a bias."""
+    shape = graph.shape(node.output)
+    if line.axis not in (None, len(shape) - 1):
+        return None
+    scale, bias = line.along(shape[-1])
+    former = parameter(graph, node, 1)
+    return None if np.any(bias) else {1: scale if former is None else former * scale}
+
+
 _FORMER: dict[str, Callable[[Graph, Node, Line], dict[int, Array] | None]] = {
     "ChannelNorm": _norm,
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
     "LayerNorm": _norm,
     "Linear": _linear,
+    "RmsNorm": _rms_norm,
 }
 
 

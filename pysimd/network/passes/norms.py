@@ -65,6 +65,25 @@ def l2_norm(graph: Graph, node: Node) -> Change | None:
 
 
 @starts_from("Binary")
+def rms_norm(graph: Graph, node: Node) -> Change | None:
+    """x / sqrt(mean of x ** 2 + eps), over the last axis"""
+    if made(graph, node.output, "Binary", "divide", "multiply") is None:
+        return None
+    divides = node.attributes["function"] == "divide"
+    for x, below in (node.inputs,) if divides else (node.inputs, node.inputs[::-1]):
+        root = unary(graph, below, "sqrt" if divides else "rsqrt")
+        step = linear_step(graph, root[0]) if root is not None else None
+        mean = _mean(graph, step[0]) if step is not None and step[1] == 1 and step[2] > 0 else None
+        if step is None or mean is None or _squared(graph, mean.inputs[0]) != x:
+            continue
+        shape, rank = graph.shape(x), len(graph.shape(x))
+        fits = type(shape[-1]) is int and shape == graph.shape(node.output)  # the factor of an open size is not known yet
+        if fits and [axis % rank for axis in mean.attributes["axes"]] == [rank - 1]:
+            return replacement([node], "RmsNorm", (x,), {"axis": rank - 1, "eps": step[2]})
+    return None
+
+
+@starts_from("Binary")
 def layer_norm(graph: Graph, node: Node) -> Change | None:
     """(x - mean) / sqrt(mean of (x - mean) ** 2 + eps)"""
     found = _deviation(graph, node)
@@ -152,4 +171,4 @@ def _repeated(graph: Graph, node: Node, place: int, count: int, parameters: Para
     return input_at(node, place) if array is None else parameters.add("SB"[place - 1], np.repeat(array, count))
 
 
-MATCHES = (length, l2_norm, layer_norm, group_norm)
+MATCHES = (length, l2_norm, layer_norm, rms_norm, group_norm)  # a layer norm is also an RMS norm of what it centres
