@@ -77,8 +77,7 @@ def rms_norm(graph: Graph, node: Node) -> Change | None:
         if step is None or mean is None or _squared(graph, mean.inputs[0]) != x:
             continue
         shape, rank = graph.shape(x), len(graph.shape(x))
-        fits = type(shape[-1]) is int and shape == graph.shape(node.output)  # the factor of an open size is not known yet
-        if fits and [axis % rank for axis in mean.attributes["axes"]] == [rank - 1]:
+        if shape == graph.shape(node.output) and [axis % rank for axis in mean.attributes["axes"]] == [rank - 1]:
             return replacement([node], "RmsNorm", (x,), {"axis": rank - 1, "eps": step[2]})
     return None
 
