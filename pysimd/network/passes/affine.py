@@ -219,11 +219,10 @@ def _norm(graph: Graph, node: Node, line: Line) -> dict[int, Array] | None:
 def _rms_norm(graph: Graph, node: Node, line: Line) -> dict[int, Array] | None:
     """The scale of a normalization without a bias."""
     shape = graph.shape(node.output)
-    if line.axis not in (None, len(shape) - 1):
+    if line.axis not in (None, len(shape) - 1) or line.bias.any():
         return None
-    scale, bias = line.along(shape[-1])
-    former = parameter(graph, node, 1)
-    return None if np.any(bias) else {1: scale if former is None else former * scale}
+    scale, former = line.along(shape[-1])[0], parameter(graph, node, 1)
+    return {1: scale if former is None else former * scale}
 
 
 _FORMER: dict[str, Callable[[Graph, Node, Line], dict[int, Array] | None]] = {
