@@ -187,6 +187,7 @@ def test_every_operator_of_a_batch_is_written(layout: str, tmp_path: Path) -> No
         "ExactBinary",
         "GatherNd",
         "NBitsProduct",
+        "RmsNorm",
         "RoiAlign",
         "ScatterElements",
         "ScatterNd",
