@@ -21,7 +21,7 @@ from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.convert.images import is_below_2_31, scale_of
 from pysimd.network.convert.integers import identity, positions, triangle
 from pysimd.network.convert.moves import from_first, is_outside, progression
-from pysimd.network.open_arrays import OpenArray, broadcast, constant, is_array, reshaped, shape_of
+from pysimd.network.open_arrays import OpenArray, broadcast, constant, is_array, reshaped, shape_of, times, times_root
 from pysimd.network.passes.tiny import without_tiny
 
 if TYPE_CHECKING:
@@ -299,6 +299,8 @@ _FUNCTIONS: dict[Any, Callable[..., Made]] = {
     scale_of: lambda function, w, inputs, result: w.each(
         float, "(float)({0} < 1 ? 1 : {0}) / (float)({1} < 1 ? 1 : {1})", inputs
     ),
+    times: lambda function, w, inputs, result: w.each(np.float32, "(float)({0} * (double){1})", inputs),
+    times_root: lambda function, w, inputs, result: w.each(np.float32, "{0} * (float)sqrt((double){1})", inputs),
     without_tiny: _with_indices("values_flush"),
 }
 

@@ -40,7 +40,7 @@ from pysimd.network.functions import (
 )
 from pysimd.network.graph import Node
 from pysimd.network.layers import Attributes, Operands, given
-from pysimd.network.open_arrays import later
+from pysimd.network.open_arrays import later, times, times_root
 from pysimd.network.operators import SCATTER, constant_places
 from pysimd.network.products import attention, byte_products, bytes_matmul, products
 from pysimd.network.ranks import MOST, groups_of
@@ -388,17 +388,9 @@ def _rms_norm(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     """By the sum of squares, n times their mean."""
     (src, scale), n = given(x, 2), x[0].shape[-1]
     factors = per_channel(None if scale is None else scale.values, n, 1.0)
-    weight, eps = later(_times_root, (n,), factors, n), later(_times, (1,), a["eps"], n)
+    weight, eps = later(times_root, (n,), factors, n), later(times, (1,), np.full(1, a["eps"]), n)
     sizes = 1, n, prod(src.shape[:-1])
     return [Call("SimdSynetNormalizeLayerForward", (src, *sizes, weight, eps, False, NHWC, None, y[0]))]
-
-
-def _times_root(factors: Array, n: int) -> Array:
-    return np.asarray(factors * float(n) ** 0.5, np.float32)
-
-
-def _times(number: float, n: int) -> Array:
-    return np.array([float(number) * int(n)], np.float32)
 
 
 # ---- copies

@@ -309,6 +309,16 @@ def broadcast(array: Array, sizes: Array) -> Array:
     return np.broadcast_to(array, sizes.tolist()).copy()
 
 
+def times(array: Array, size: Any) -> Array:
+    """Numbers times a size, as float32."""
+    return np.asarray(array * np.float64(size), np.float32)
+
+
+def times_root(array: Array, size: Any) -> Array:
+    """Numbers of float32 times the root of a size."""
+    return np.asarray(array * np.float32(np.sqrt(np.float64(size))), np.float32)
+
+
 def reshaped(array: Array, sizes: Array) -> Array:
     """The elements in a shape of these sizes."""
     return array.reshape(sizes.tolist())

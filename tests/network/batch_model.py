@@ -78,6 +78,7 @@ class Batch:
             add("ConvInteger", data, weight, zero, group=group, pads=[1, 1, 1, 0])
             add("QLinearConv", data, one, zero, weight, one, signed, one, zero, group=group)
         other = add("QuantizeLinear", add("Neg", "x"), one, zero)  # of one tensor, sums are tables
+        add("ConvInteger", data, add("QuantizeLinear", "x", one, signed), zero)  # weights that are computed
         for op in ("QLinearAdd", "QLinearMul"):
             add(op, data, one, zero, other, one, zero, one, zero, domain="com.microsoft")
         for op in ("QLinearSigmoid", "QLinearGlobalAveragePool", "QLinearSoftmax"):
