@@ -31,10 +31,9 @@ bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b)
     struct sn_band * band = &b->band;
     if (!sn_product(&band->line, band->columns, band->pixel))
         return false;
-    if (b->apart)
-        sn_band_limit(band, p, p->dstH);
-    else
-        sn_band_rows(band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
+    /* Without padding, the lines of two outputs are often all of the image, and need not be copied again for other outputs. */
+    const size_t two = b->apart ? 2 * sn_used(1, 1, p->kernelY, p->dilationY) * band->line : 0;
+    sn_band_rows(band, p, sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float), two));
     const bool joined = p->group == 1 && p->dilationX == 1 && band->pixel == p->srcC;
     c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
     b->length = joined ? p->kernelX * p->srcC : sn_inputs(c);
