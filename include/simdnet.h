@@ -3025,28 +3025,41 @@ SimdBool SimdnetSetPacked(void * context, const void * src, size_t size);
 
 /* ------------------------------------------------------------------------- prepared calls */
 
-/* An argument of a call: a pointer, an integer or an enumerator, or a floating-point number. */
+/* An argument of a call: a pointer, an integer (also an enumerator or a SimdBool), or a floating-point number. */
 typedef union SimdnetArgument {
     void * pointer;
     int64_t number;
     double real;
 } SimdnetArgument;
 
-/* A function of the library that takes its arguments from an array. */
+/* Calls one function of the library, and takes the arguments of that function from an array. */
 typedef void (*SimdnetCallFunction)(const SimdnetArgument * arguments);
 
-/* A call: `run` is what SimdnetCallOf() gives for the function, not NULL; `arguments` are those of the function in order. */
+/*
+ * One call.
+ *
+ *   run          what SimdnetCallOf() returns for the function
+ *   arguments    [number of arguments of the function], in their order: pointers and integers as the function documents them
+ */
 typedef struct SimdnetCall {
     SimdnetCallFunction run;
     const SimdnetArgument * arguments;
 } SimdnetCall;
 
-/* What runs a function without result in SimdnetRunCalls(), by the name of that function; NULL for others. */
+/*
+ * Returns what calls the function of this name for SimdnetRunCalls(): "SimdSynetRelu32f". There is one for each function of this
+ * header that returns nothing, but SimdnetRunCalls(). NULL, without an error, for any other name.
+ *
+ *   name    must not be NULL
+ */
 SimdnetCallFunction SimdnetCallOf(const char * name);
 
 /*
- * Makes calls one after the other, which costs a program in another language less than as many calls of its own. The first call
- * that is refused ends it, with the error of that call. `calls` may be NULL if count is 0.
+ * Makes calls one after the other. In languages where a call of the library costs more than a small layer, many calls cost no
+ * more than one in this way. Each does what it does alone, also on threads; the first that is refused is the last, and its error
+ * stays. What calls write may be read by later ones.
+ *
+ *   calls    [count]; may be NULL if count is 0. A call whose `run` or `arguments` is NULL is refused.
  */
 void SimdnetRunCalls(const SimdnetCall * calls, size_t count);
 

@@ -66,6 +66,8 @@ def test_the_first_refusal_ends_it() -> None:
     assert ffi.string(lib.SimdnetLastError()) == b"SimdnetRunCalls: calls is NULL, expected an array"
     lib.SimdnetRunCalls(ffi.NULL, 0)
     assert lib.SimdnetLastErrorKind() == 0
+    lib.SimdnetRunCalls(ffi.new("SimdnetCall[2]"), 2)
+    assert b"calls[0].run is NULL" in ffi.string(lib.SimdnetLastError())
 
 
 @pytest.mark.parametrize("name", ["SimdVersion", "SimdnetRunCalls", "", "SimdSynetRelu32"])

@@ -62,6 +62,7 @@ NEAREST = {
     "api/infrastructure": "test_init test_dispatch test_memory test_thread_number",
     "api/context": "test_context test_init",
     "api/packed": "test_share",
+    "api/run_calls": "test_run_calls",
     "api/share": "test_share",
     "api/verbose": "test_verbose",
     "api/call": "test_verbose",

@@ -26,10 +26,9 @@ _BEFORE = """/*
 _AFTER = """
 SimdnetCallFunction SimdnetCallOf(const char * name)
 {
-    size_t i;
     SN_BEGIN();
     SN_CHECK(name, NULL, "name is NULL, expected the name of a function");
-    for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i) {
         if (strcmp(name, functions[i].name) == 0)
             return functions[i].run;
     }
@@ -38,11 +37,13 @@ SimdnetCallFunction SimdnetCallOf(const char * name)
 
 void SimdnetRunCalls(const SimdnetCall * calls, size_t count)
 {
-    size_t i;
     SN_BEGIN();
     SN_CHECK(calls || !count, SN_VOID, "calls is NULL, expected an array");
-    for (i = 0; i < count && !SimdnetLastErrorKind(); i++)
+    for (size_t i = 0; i < count && !SimdnetLastErrorKind(); ++i) {
+        SN_CHECK(calls[i].run, SN_VOID, "calls[%zu].run is NULL, expected what SimdnetCallOf() returns", i);
+        SN_CHECK(calls[i].arguments, SN_VOID, "calls[%zu].arguments is NULL, expected an array", i);
         calls[i].run(calls[i].arguments);
+    }
 }
 """
 
