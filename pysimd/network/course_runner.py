@@ -98,7 +98,7 @@ class CourseRunner:
 
     @property
     def most_shapes(self) -> int:
-        """For how many shapes each segment keeps tensors between calls, at least 1; 64 unless another number is set."""
+        """For how many shapes each segment keeps tensors between calls, at least 1; 256 unless another number is set."""
         return self._course.shared.most_shapes
 
     @most_shapes.setter

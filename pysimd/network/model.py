@@ -100,7 +100,7 @@ class Model(KeepsRunners):
         and that plan serves other sizes in a small part of the time, see :meth:`prepare`. Several threads may call a model
         at once; while they run, each has tensors of its own, and the memory for them is kept too. A runner of
         :meth:`prepare` is for other layouts, and for calls without copies. A model in which values decide what is computed
-        runs in parts, see :class:`~pysimd.network.CourseRunner`; each part keeps its own tensors: for 64 shapes, unless
+        runs in parts, see :class:`~pysimd.network.CourseRunner`; each part keeps its own tensors: for 256 shapes, unless
         :attr:`most_shapes` is set here, which holds for each part then, as :attr:`most_bytes` does.
 
         Raises TypeError and ValueError for inputs that do not fit, and what :meth:`prepare` raises.
