@@ -82,7 +82,7 @@ def comment(text: str, names: set[str]) -> Iterator[str]:
 
 def declarations(text: str, about: list[str]) -> Iterator[str]:
     """The declarations of one item, with what is told about them."""
-    kind = re.match(r"typedef (enum|struct)\b.*\} (\w+);", text, re.DOTALL)
+    kind = re.match(r"typedef (enum|struct|union)\b.*\} (\w+);", text, re.DOTALL)
     constant = re.match(r"enum \{\s*(\w+) = ", text)
     if kind or constant:
         named = f"{kind[1]}:: {kind[2]}" if kind else f"enumerator:: {constant and constant[1]}"

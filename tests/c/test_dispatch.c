@@ -194,6 +194,7 @@ static void no_slot_empty(void)
         PART(normalize.rows), PART(normalize.columns), PART(normalize.row_moments), PART(normalize.column_moments),
         PART(normalize.coefficients), PART(gemm_nbits.product), PART(gemm_nbits.order), PART(gemm_nbits.product_8i),
         PART(gemm_nbits.quantise_8i), PART(gemm_nbits.size_8i), PART(quantized_gemm.pack),
+        PART(quantized_gemm.widen),
     };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
@@ -201,6 +202,9 @@ static void no_slot_empty(void)
             if (at == offsetof(struct sn_table, convolution_8i.tile.biased) ||
                 at == offsetof(struct sn_table, convolution_16b.tile.biased))
                 continue; /* a flag, not a pointer */
+            if (at == offsetof(struct sn_table, convolution_8i.tile.run_narrow) ||
+                at == offsetof(struct sn_table, convolution_16b.tile.run_narrow))
+                continue; /* of tiles of 16-bit numbers of bytes */
             bool tile = false;
             for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); ++i)
                 tile |= at - tiles[i].begin < tiles[i].size;
