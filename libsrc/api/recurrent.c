@@ -227,7 +227,7 @@ void SimdnetRecurrentSetQuantizedParams(void * context, const SimdnetRecurrentQu
     const struct sn_recurrent_given_bytes given = {.W = q->W, .R = q->R, .zeroW = q->zeroW, .zeroR = q->zeroR,
         .scaleW = q->scaleW, .scaleR = q->scaleR, .bias = q->bias, .peephole = q->peephole,
         .with_sign = q->type == SimdTensorData8i, .perColumn = q->perColumn == SimdTrue};
-    if (!sn_recurrent_bytes_set(plan, &given))
+    if (!sn_recurrent_set_bytes(plan, &given))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
 }
 

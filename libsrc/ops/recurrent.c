@@ -20,6 +20,7 @@
 #include "ops/cache_sets.h"
 #include "ops/convolution/plan.h"
 #include "ops/packed_32f.h"
+#include "ops/recurrent_bytes.h"
 #include "ops/units.h"
 #include "runtime/arena.h"
 #include "runtime/memory.h"
@@ -171,6 +172,16 @@ bool sn_recurrent_set(struct sn_recurrent * r, const struct sn_recurrent_given *
     r->peephole = given->peephole != NULL;
     for (size_t d = 0; d < r->directions; ++d)
         set_direction(r, given, d);
+    return true;
+}
+
+bool sn_recurrent_set_bytes(struct sn_recurrent * r, const struct sn_recurrent_given_bytes * given)
+{
+    struct sn_recurrent made = *r;
+    if (!sn_recurrent_bytes_set(&made, given))
+        return false;
+    sn_recurrent_free(r);
+    *r = made;
     return true;
 }
 

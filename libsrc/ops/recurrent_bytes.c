@@ -3,7 +3,7 @@
  * range, the states of all sequences that have the step with theirs, and products of bytes are exact. So the sequences of a
  * direction are computed together; all begin in the first round, those of a reverse direction with their own last step.
  */
-#include "ops/recurrent.h"
+#include "ops/recurrent_bytes.h"
 
 #include <string.h>
 
@@ -167,25 +167,22 @@ static bool set_matrices(const struct sn_recurrent * r, const struct sn_recurren
 
 bool sn_recurrent_bytes_set(struct sn_recurrent * r, const struct sn_recurrent_given_bytes * given)
 {
-    struct sn_recurrent made = *r;
     const unsigned form = SN_RECURRENT_BYTES | (given->peephole ? SN_RECURRENT_PEEPHOLE : 0) |
                           (given->with_sign ? SN_RECURRENT_SIGN : 0) | (given->perColumn ? SN_RECURRENT_COLUMNS : 0);
-    made.packedSize = sn_recurrent_bytes_size(r, form);
-    made.packed = sn_arena_allocate(made.packedSize);
-    if (!made.packed)
+    r->packedSize = sn_recurrent_bytes_size(r, form);
+    r->packed = sn_arena_allocate(r->packedSize);
+    if (!r->packed)
         return false;
-    memset(made.packed, 0, made.packedSize); /* gaps too, which files have */
-    made.borrowed = false;
-    sn_recurrent_bytes_use(&made, form);
+    memset(r->packed, 0, r->packedSize); /* gaps too, which files have */
+    r->borrowed = false;
+    sn_recurrent_bytes_use(r, form);
     for (size_t d = 0; d < r->directions; ++d) {
-        set_values(&made, given, d);
-        if (!set_matrices(&made, given, d)) {
-            sn_arena_free(made.packed);
+        set_values(r, given, d);
+        if (!set_matrices(r, given, d)) {
+            sn_arena_free(r->packed);
             return false;
         }
     }
-    sn_recurrent_free(r);
-    *r = made;
     return true;
 }
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pysimd.network.c_calls import C_TYPES
+from pysimd.network.c_arrays import Arrays, Made, Rule, dtype_of
+from pysimd.network.c_types import as_type, type_of
 from pysimd.network.convert.at_run_time import HostFunction
 from pysimd.network.convert.attention import excluded, inverse_root, is_seen, of_window
 from pysimd.network.convert.fold_node import DTYPES
@@ -23,44 +24,6 @@ from pysimd.network.convert.integers import identity, positions, triangle
 from pysimd.network.convert.moves import from_first, is_outside, progression
 from pysimd.network.open_arrays import OpenArray, broadcast, constant, is_array, reshaped, shape_of, times, times_root
 from pysimd.network.passes.tiny import without_tiny
-
-if TYPE_CHECKING:
-    from pysimd.network.c_arrays import Arrays
-
-
-class Made(NamedTuple):
-    """An array that the program makes: its number, and its type."""
-
-    number: int
-    dtype: Any
-
-
-Rule = Callable[["Arrays", Sequence[Any], OpenArray], Made]
-
-
-def dtype_of(array: Any) -> Any:
-    """The type of an array, or of a number."""
-    return array.dtype if hasattr(array, "dtype") else np.asarray(array).dtype
-
-
-def type_of(dtype: Any) -> str:
-    """The type of C."""
-    name = np.dtype(dtype).name
-    if name not in C_TYPES or name == "uint64":
-        raise ValueError(f"of {name}, which programs in C do not have")
-    return "int64_t" if name == "int64" else C_TYPES[name]
-
-
-def as_type(expression: str, source: Any, target: Any) -> str:
-    """A number as one of another type; as Cast of ONNX, see :func:`pysimd.network.convert.fold.evaluate`."""
-    source, target = np.dtype(source), np.dtype(target)
-    if target.kind == "b":
-        return f"({expression}) != 0"
-    if source.kind == "f" and target.kind in "iu":
-        most = "9223372036854775808.0" if target.itemsize == 8 or target == np.uint32 else "2147483648.0"
-        within = f"(double)({expression}) >= -{most} && (double)({expression}) < {most}"
-        return f"({type_of(target)})(int64_t)({within} ? (double)({expression}) : -{most})"
-    return f"({type_of(target)})({expression})"
 
 
 def rule_of(function: Any) -> tuple[str, Rule | None]:

@@ -7,16 +7,32 @@ refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pysimd.network.c_array_rules import Made, as_type, dtype_of, rule_of, type_of
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import quoted
+from pysimd.network.c_types import as_type, type_of
 from pysimd.network.open_arrays import Numbers, OpenArray, is_array
 from pysimd.network.sizes import Computed, Sizes, in_c
+
+
+class Made(NamedTuple):
+    """An array that the program makes: its number, and its type."""
+
+    number: int
+    dtype: Any
+
+
+#: Writes a function; it takes what writes the program, the inputs of the function, and its result.
+Rule = Callable[["Arrays", Sequence[Any], OpenArray], Made]
+
+
+def dtype_of(array: Any) -> Any:
+    """The type of an array, or of a number."""
+    return array.dtype if hasattr(array, "dtype") else np.asarray(array).dtype
 
 
 class _Step(NamedTuple):
@@ -31,10 +47,11 @@ class Arrays:
 
     sizes : its open dimensions.
     memory : of its constants.
+    rule_of : the name of a function, and its rule if there is one.
     """
 
-    def __init__(self, sizes: Sizes, memory: Memory) -> None:
-        self._sizes, self._memory = sizes, memory
+    def __init__(self, sizes: Sizes, memory: Memory, rule_of: Callable[[Any], tuple[str, Rule | None]]) -> None:
+        self._sizes, self._memory, self._rule_of = sizes, memory, rule_of
         self._steps: list[_Step] = []
         self._numbers: dict[Any, int] = {}  # of results of calls, and of constants by their identity
         self._held: list[Any] = []  # what has these identities
@@ -143,7 +160,7 @@ class Arrays:
     def _computed(self, array: OpenArray) -> Made:
         if isinstance(array.call, Numbers):
             return self._of_sizes(array.call)
-        name, rule = rule_of(array.call.function)
+        name, rule = self._rule_of(array.call.function)
         if rule is None or array.place:
             raise _refusal(name, "which programs in C do not have")
         for each in array.call.inputs:

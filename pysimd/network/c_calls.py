@@ -12,6 +12,7 @@ from pysimd._library import ffi, lib
 from pysimd.errors import shown
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import quoted
+from pysimd.network.c_types import C_TYPES
 from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs, parts_of
 from pysimd.network.graph import Node
 from pysimd.network.open_arrays import is_array
@@ -23,21 +24,6 @@ if TYPE_CHECKING:
 
 _SMALL = 16  # elements that are written in the source
 _WIDTH = 120  # characters of a line of assignments
-
-#: The types of C by those of NumPy, where there is one.
-C_TYPES = {
-    "bool": "unsigned char",
-    "float32": "float",
-    "float64": "double",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-}
 
 
 class Calls:

@@ -14,13 +14,13 @@ import numpy as np
 
 from pysimd._library import ffi
 from pysimd.annotations import Shape
-from pysimd.network.c_calls import C_TYPES, number
+from pysimd.network.c_calls import number
 from pysimd.network.c_slots import Rows, Slot, failing, number_of, refused
+from pysimd.network.c_types import C_TYPES
 from pysimd.network.c_unique import different
-from pysimd.network.control import name_of
 from pysimd.network.functions import tensor_type
 from pysimd.network.operators import axis_within
-from pysimd.network.source import SourceNode
+from pysimd.network.source import SourceNode, name_of
 
 _MOST_BYTES = 1 << 28
 _BOOL = ffi.typeof("SimdBool")

@@ -19,13 +19,13 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network import c_chosen
-from pysimd.network.c_calls import C_TYPES
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_pieces import Piece, around_choices
 from pysimd.network.c_program import Function, Placed, filled
 from pysimd.network.c_rows import axes_behind
 from pysimd.network.c_slots import Env, Refused, Rows, Slot, Unknown, failing, known, number_of, refused
-from pysimd.network.control import NO_BOUND, Branch, Loop, Scan, name_of
+from pysimd.network.c_types import C_TYPES
+from pysimd.network.control import NO_BOUND, Branch, Loop, Scan
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.course import Course, HostPart, OtherCuts, Segment
@@ -36,7 +36,7 @@ from pysimd.network.partition import VALUE_INPUTS, Cut
 from pysimd.network.passes import simplified
 from pysimd.network.program import Program
 from pysimd.network.runners import Lease
-from pysimd.network.source import Source, SourceNode, Value, reads, with_values
+from pysimd.network.source import Source, SourceNode, Value, name_of, reads, with_values
 from pysimd.network.views import View
 
 _TO_NHWC, _TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pysimd.network import c_array_templates
+from pysimd.network.c_array_rules import rule_of
 from pysimd.network.c_arrays import Arrays
-from pysimd.network.c_calls import C_TYPES, Calls
+from pysimd.network.c_calls import Calls
 from pysimd.network.c_names import identifiers, quoted
 from pysimd.network.c_open_templates import ARRAYS, HELPERS, OPEN, PLAN, PLANS
 from pysimd.network.c_program import Named, Text, filled, named, row
+from pysimd.network.c_types import C_TYPES
 from pysimd.network.calls import Made, parts_of
 from pysimd.network.contexts import Contexts
 from pysimd.network.memory import GAP, LINE
@@ -53,7 +55,7 @@ class Open(Text):
         roots = [*self._plans[number].roots, ""]
         places = {name: f"m->roots[{i}]" for i, name in enumerate(roots)}
         try:
-            self._arrays.append(Arrays(self._plans[number].sizes, self._memory))
+            self._arrays.append(Arrays(self._plans[number].sizes, self._memory, rule_of))
         except ValueError as error:
             raise ValueError(f"the model cannot be written as C: {error}") from None
         return Calls(self._memory, self._programs[number].constants, places, self._arrays[-1])

@@ -17,7 +17,7 @@ import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
-from pysimd.network.c_calls import C_TYPES, Calls
+from pysimd.network.c_calls import Calls
 from pysimd.network.c_memory import Memory
 from pysimd.network.c_names import identifiers, quoted
 from pysimd.network.c_templates import (
@@ -35,6 +35,7 @@ from pysimd.network.c_templates import (
     WEIGHTS_FILE,
     WEIGHTS_NUMBERS,
 )
+from pysimd.network.c_types import C_TYPES
 from pysimd.network.contexts import Contexts
 from pysimd.network.memory import packed
 from pysimd.network.program import Program

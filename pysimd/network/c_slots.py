@@ -9,10 +9,9 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
-from pysimd.network.c_calls import C_TYPES
 from pysimd.network.c_names import quoted
-from pysimd.network.control import name_of
-from pysimd.network.source import SourceNode
+from pysimd.network.c_types import C_TYPES
+from pysimd.network.source import SourceNode, name_of
 
 
 class Refused(ValueError):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pysimd.network.c_calls import C_TYPES
 from pysimd.network.c_slots import Rows, Slot
+from pysimd.network.c_types import C_TYPES
 from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode
 

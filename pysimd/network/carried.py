@@ -9,7 +9,7 @@ runner do not serve for that: steps use them for other tensors before an output 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from pysimd.errors import check, errno
 from pysimd.network.run_calls import Joined
 
 if TYPE_CHECKING:
-    from pysimd.network.control import Rows, _Passes
+    from pysimd.network.course import Course
+    from pysimd.network.rows import Rows
     from pysimd.network.runner import Runner
 
 Calls = Sequence[tuple[Callable[..., Any], Sequence[Any]]]
@@ -54,10 +55,26 @@ class Spare:
         self.sides: tuple[Side, ...] = ()
 
 
+class Passes(Protocol):
+    """A loop, see :mod:`pysimd.network.control`.
+
+    lead : how many outputs of the body are before its states.
+    """
+
+    body: Course
+    lead: int
+
+    def becoming(self, states: Sequence[str]) -> list[tuple[str, str]]:
+        """The states with the results that they become, without those that stay."""
+
+    def condition(self, value: Any) -> Callable[[], bool] | None:
+        """The condition of the next pass, as a function; None if it is always true."""
+
+
 class Carried:
     """The passes of a loop in one runner."""
 
-    def __init__(self, loop: _Passes, runner: Runner, env: Any, states: Sequence[str]) -> None:
+    def __init__(self, loop: Passes, runner: Runner, env: Any, states: Sequence[str]) -> None:
         self._loop, self._runner, self._env = loop, runner, env
         for name, target in runner.inputs.items():
             target[...] = env[name]

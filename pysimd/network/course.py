@@ -40,7 +40,7 @@ from pysimd.network.planning import planning
 from pysimd.network.runner import Runner
 from pysimd.network.runners import Idle, Lease, Runners
 from pysimd.network.sizes import Sizes
-from pysimd.network.source import Source, SourceNode, Value, with_values
+from pysimd.network.source import Source, SourceNode, Value, name_of, with_values
 
 #: Arrays by name; lists of arrays for sequences, None for optional values that are empty.
 Env = dict[str, Any]
@@ -80,11 +80,13 @@ class OtherCuts(Exception):
 class Shared:
     """What all courses of a model have in common.
 
+    with_graphs : the parts whose operators have graphs, which are courses: those of :mod:`pysimd.network.control`.
     most_passes : of a loop that has no bound of its own.
     most_shapes, most_bytes : of the tensors that each segment keeps between runs.
     """
 
     contexts: Contexts
+    with_graphs: Mapping[str, Callable[[Course, SourceNode], Part]]
     most_passes: int = MOST_PASSES
     most_shapes: int = _MOST_SHAPES
     most_bytes: int = _MOST_BYTES
@@ -188,8 +190,6 @@ class Course:
         raise OtherCuts from error
 
     def _cut(self) -> list[Part]:
-        from pysimd.network import control  # which has courses itself
-
         cuts = Partition(self.source, [*self.inputs, *self.captured], self.scope, self._needs).cuts
         made = {id(cut.nodes[0]): cut for cut in cuts if not cut.planned}
         kept = {id(part.node): part for part in getattr(self, "parts", ()) if not isinstance(part, Segment)}
@@ -199,7 +199,7 @@ class Course:
                 parts.append(Segment(self, cut))
                 continue
             node = made[id(cut.nodes[0])].nodes[0]
-            of = HostPart if full_name(node) not in (*LOOPS, "If") else control.PARTS[node.op]
+            of = HostPart if full_name(node) not in (*LOOPS, "If") else self.shared.with_graphs[node.op]
             parts.append(kept.get(id(node)) or of(self, node))
         return parts
 
@@ -223,8 +223,7 @@ class HostPart:
         try:
             results = self._function(self.node, inputs, self.course.scope.opset)
         except (ValueError, IndexError, TypeError) as error:
-            name = self.node.name or next(iter(filter(None, self.node.outputs)), "")
-            raise ValueError(printable(f"the node {name!r} ({self.node.op}): {error}")) from error
+            raise ValueError(f"{name_of(self.node)}: {printable(str(error))}") from error
         env.update([(name, result) for name, result in zip(self.node.outputs, results) if name])
 
     def _all_constants(self) -> dict[str, Any]:

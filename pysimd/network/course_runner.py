@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from pysimd._geometry import number
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
-from pysimd.network.control import Branch
+from pysimd.network.contexts import Contexts
+from pysimd.network.control import PARTS, Branch
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
 from pysimd.network.convert.conversion import INPUT_TYPES, full_name, supported_operators
 from pysimd.network.course import Course, Env, HostPart, Part, Segment, Shared, Times
@@ -20,7 +22,7 @@ from pysimd.network.in_place import copied_to
 from pysimd.network.open_runner import Dims, OpenRunner
 from pysimd.network.partition import LOOPS, Scope
 from pysimd.network.runners import Lease
-from pysimd.network.source import Source, Value
+from pysimd.network.source import Source, Value, label_of
 from pysimd.network.unsupported import UnsupportedModel, UnsupportedNode
 
 _RUNS = 3  # of a report, after one that plans
@@ -143,10 +145,11 @@ class CourseRunner:
         """
         text = self._table(inputs)
         if path is not None:
-            from pysimd.network.report_page import course_page
+            from pysimd.network.pages import page
 
+            body = f"<h2>Time by part</h2><pre>{escape(text)}</pre>"
             with open(path, "w", encoding="utf-8") as file:
-                file.write(course_page(self.file or self._course.source.name, text))
+                file.write(page(self.file or self._course.source.name, body))
         return text
 
     def _table(self, inputs: Inputs | None) -> str:
@@ -242,7 +245,7 @@ def _own(value: Any, taken: set[int]) -> Any:
     return value
 
 
-def course_of(source: Source, fallback: Mapping[str, Any], shared: Shared) -> Course:
+def course_of(source: Source, fallback: Mapping[str, Any], contexts: Contexts) -> Course:
     """The course of a model.
 
     Raises UnsupportedModel for operators and types of inputs that are not known, before anything is planned.
@@ -253,7 +256,7 @@ def course_of(source: Source, fallback: Mapping[str, Any], shared: Shared) -> Co
             found.append(UnsupportedNode(value.name, "input", f"its type is {value.dtype}"))
     if found:
         raise UnsupportedModel(source.name, found)
-    return Course(source, Scope(source.name, source.opset, fallback, {}), shared)
+    return Course(source, Scope(source.name, source.opset, fallback, {}), Shared(contexts, PARTS))
 
 
 def _unknown(source: Source, fallback: Mapping[str, Any]) -> Iterator[UnsupportedNode]:
@@ -262,7 +265,7 @@ def _unknown(source: Source, fallback: Mapping[str, Any]) -> Iterator[Unsupporte
     for node in source.nodes:
         name = full_name(node)
         if name not in known and name not in fallback and f"ai.onnx.{name}" not in fallback:
-            of = node.name or next(iter(filter(None, node.outputs)), "")
+            of = label_of(node)
             yield UnsupportedNode(of, name, REASONS.get(name, "the operator is not known"))
         for inner in node.attributes.values():
             if isinstance(inner, Source):
@@ -297,5 +300,5 @@ def _text_of(part: Part) -> str:
         plans = f", {len(part.plans)} plans" if part.plans else ""
         return printable(f"segment of {len(nodes)} nodes ({', '.join(operators[:_LISTED])}{more}){known}{plans}")
     kind = "on the host" if isinstance(part, HostPart) else "branch" if isinstance(part, Branch) else "loop"
-    name = part.node.name or next(iter(filter(None, part.node.outputs)), "")
+    name = label_of(part.node)
     return printable(f"{kind}: {part.node.op} {name!r}")

@@ -149,11 +149,10 @@ class Model(KeepsRunners):
         """Its parts. Raises the error if the model cannot run as a course."""
         if error is not None and not (self._is_cut or error.needed):
             raise error
-        from pysimd.network.course import Shared  # here, as few models need it
-        from pysimd.network.course_runner import course_of
+        from pysimd.network.course_runner import course_of  # here, as few models need it
 
         try:
-            return course_of(self.source, self._fallback, Shared(contexts))
+            return course_of(self.source, self._fallback, contexts)
         except UnsupportedModel as found:
             raise (error or found) from None
 

@@ -261,8 +261,8 @@ class Report:
 
     def write(self, path: Any) -> None:
         """Writes a page of HTML."""
-        from pysimd.network.report_page import page
+        from pysimd.network.report_page import report_page
 
-        text = page(self._runner, self)
+        text = report_page(self._runner, self)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

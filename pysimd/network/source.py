@@ -151,7 +151,7 @@ def _sorted(nodes: Sequence[SourceNode], given: AbstractSet[str], every: Abstrac
     for i, names in enumerate(read):
         for name in names:
             if name not in every:
-                raise ValueError(f"{_shown(nodes[i])} reads {name!r}, which no node produces")
+                raise ValueError(f"{name_of(nodes[i])} reads {name!r}, which no node produces")
         makers = {maker[name] for name in names if name in maker}
         missing[i] = len(makers)
         for j in makers:
@@ -167,12 +167,18 @@ def _sorted(nodes: Sequence[SourceNode], given: AbstractSet[str], every: Abstrac
     if len(found) < len(nodes):
         i = next(i for i, count in enumerate(missing) if count)
         name = next(name for name in read[i] if name in maker and missing[maker[name]])
-        raise ValueError(f"{_shown(nodes[i])} reads {name!r}, which depends on a cycle of nodes")
+        raise ValueError(f"{name_of(nodes[i])} reads {name!r}, which depends on a cycle of nodes")
     return found
 
 
-def _shown(node: SourceNode) -> str:
-    return f"the node {node.name!r} ({printable(node.op)})"
+def label_of(node: SourceNode) -> str:
+    """The name of a node, or that of its first output."""
+    return node.name or next(iter(filter(None, node.outputs)), "")
+
+
+def name_of(node: SourceNode) -> str:
+    """A node in a message."""
+    return printable(f"the node {label_of(node)!r} ({node.op})")
 
 
 def reads(node: SourceNode) -> set[str]:

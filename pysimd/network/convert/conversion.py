@@ -35,7 +35,7 @@ from pysimd.network.open_arrays import called, full, is_array, numbered, opened
 from pysimd.network.operators import IDENTITY
 from pysimd.network.records import record, replace
 from pysimd.network.sizes import fixed, is_open, whole
-from pysimd.network.source import Source, SourceNode
+from pysimd.network.source import Source, SourceNode, label_of
 from pysimd.network.unsupported import NotHere, Unsupported, UnsupportedModel, UnsupportedNode
 
 #: A tensor that is known, or the name in the graph of one that is computed.
@@ -411,7 +411,7 @@ class Conversion:
         """Converts nodes, and collects those that cannot be."""
         for node in nodes:
             self.node = node
-            self.builder.origin = (node.name or next(iter(filter(None, node.outputs)), ""),)
+            self.builder.origin = (label_of(node),)
             try:
                 if self._reads_failed(node):
                     self._refuse_unknown(node)
@@ -426,7 +426,7 @@ class Conversion:
 
     def _refuse(self, node: SourceNode, reason: str, tensors: tuple[str, ...] = ()) -> None:
         self._failed.update(node.outputs)
-        name = node.name or next(iter(filter(None, node.outputs)), "")
+        name = label_of(node)
         self.problems.append(UnsupportedNode(name, full_name(node), reason, tensors))
         if tensors:
             self._needed.append((node, [each for each in node.inputs if self._is_one_of(each, tensors)]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.errors import printable
 from pysimd.network.files import whole
+from pysimd.network.pages import bars, page, table
 from pysimd.network.records import record
 
 _MOST = 200.0  # decibels: of tensors without a difference
@@ -81,15 +83,39 @@ class QuantizeReport:
 
     def write(self, path: Any, file: str = "") -> None:
         """Writes the report as a page with a picture, complete in itself. file : the name of the model, for the title."""
-        from pysimd.network.report_page import quality_page
+        with whole(path) as written:
+            written.write(self._page(file).encode())
 
-        with whole(path) as page:
-            page.write(quality_page(file, self).encode())
+    def _page(self, file: str) -> str:
+        """How near each output and each tensor is to the float one."""
+        heights = [(max(row.sqnr, 0.0), f"{row.tensor}: {row.sqnr:.1f} dB") for row in self.tensors]
+        parts = [
+            f"<p>{escape(self.summary())}</p><h2>Outputs</h2>",
+            _ratios(self.outputs),
+            "<h2>Tensors, the worst first</h2>",
+            "<p>The ratio of signal to noise, 20 log10(|x| / |x - x'|); each 6 dB are half of the error.</p>",
+            bars(heights) if heights else "",
+            _ratios(self.tensors),
+        ]
+        return page(file, "".join(parts))
 
 
 def rows(found: Mapping[str, Difference], nodes: Mapping[str, str]) -> list[Row]:
     """The rows of tensors; nodes : the names of those that compute them."""
     return [Row(name, nodes.get(name, ""), each.sqnr, each.most, each.largest) for name, each in found.items()]
+
+
+def _ratios(of: Iterable[Row]) -> str:
+    """A table of HTML."""
+    titles = ("SQNR dB", "max |x|", "max error", "tensor", "node of the file")
+    rows = (
+        [*((number, True) for number in _numbers(row)), (escape(row.tensor), False), (escape(row.node), False)] for row in of
+    )
+    return table(titles, rows)
+
+
+def _numbers(row: Row) -> tuple[str, ...]:
+    return f"{row.sqnr:.1f}", f"{row.most:.4g}", f"{row.largest:.4g}"
 
 
 def _head(what: str) -> str:
@@ -98,7 +124,8 @@ def _head(what: str) -> str:
 
 def _line(row: Row) -> str:
     where = f" ({printable(row.node)})" if row.node and row.node != row.tensor else ""
-    return f"{row.sqnr:8.1f}  {row.most:10.4g}  {row.largest:10.4g}  {printable(row.tensor)}{where}"
+    sqnr, most, largest = _numbers(row)
+    return f"{sqnr:>8}  {most:>10}  {largest:>10}  {printable(row.tensor)}{where}"
 
 
 def compared(
