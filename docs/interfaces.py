@@ -131,7 +131,7 @@ RETURNED = {
         "network.model.Model",
         "network.runner.Runner",
         "network.open_runner.OpenRunner",
-        "network.course_runner.CourseRunner",
+        "network.courses.runner.CourseRunner",
         "network.convert.UnsupportedModel",
     ),
     "quantize_model": ("network.quantize.making.QuantizedModel", "network.quantize.report.QuantizeReport"),

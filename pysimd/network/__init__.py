@@ -25,10 +25,12 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``runner``: runs the calls. ``model``: all of this for users; ``runners``: what a model that is called has prepared.
 * ``sizes``: dimensions that are open, of which a program knows formulas; ``open_plan`` binds it to a shape, ``open_runner``
   runs a model for any.
-* ``course``: a model in which values decide what is computed, in parts; ``partition`` cuts it, ``control`` has branches and
-  loops, ``host_operators`` what Python computes between segments, ``course_runner`` runs it for users.
-* ``c_program``, ``c_open``: a program in C of the same calls, for shapes or with open sizes; ``c_arrays`` writes the arrays
-  that depend on these.
+* ``courses``: a model in which values decide what is computed, in parts; ``partition`` cuts it, ``control`` has branches and
+  loops, ``host_operators`` what Python computes between segments, ``runner`` runs it for users.
+* ``c``: a program in C of the same calls, ``program`` for shapes, ``open`` with open sizes, ``course`` where values decide;
+  ``arrays`` writes the arrays that depend on sizes.
+* ``quantize``: a model of 8 bits, made of a float one.
+* ``reports``: where the time goes.
 * ``images``: a model on the images of a folder.
 """
 
@@ -37,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pysimd.network.build import Builder
-    from pysimd.network.course_runner import CourseRunner
+    from pysimd.network.courses.runner import CourseRunner
     from pysimd.network.graph import Graph, Node, Type
     from pysimd.network.images import Batch, batches
     from pysimd.network.open_runner import OpenRunner
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Builder", "CourseRunner", "Graph", "Node", "OpenRunner", "Runner", "Type", "batches"]
 
 _MODULES = {
-    "Batch": "images", "Builder": "build", "CourseRunner": "course_runner", "Graph": "graph", "Node": "graph",
+    "Batch": "images", "Builder": "build", "CourseRunner": "courses.runner", "Graph": "graph", "Node": "graph",
     "OpenRunner": "open_runner", "Runner": "runner", "Type": "graph", "batches": "images",
 }  # fmt: skip
 

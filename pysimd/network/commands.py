@@ -18,10 +18,10 @@ import pysimd
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network import image_commands, quantize_command
-from pysimd.network.course_runner import CourseRunner
+from pysimd.network.courses.runner import CourseRunner
 from pysimd.network.model import Model, OpenShape
 from pysimd.network.open_runner import OpenRunner
-from pysimd.network.report import MEDIAN_OF_RUNS, Report
+from pysimd.network.reports.report import MEDIAN_OF_RUNS, Report
 
 _SECONDS = 1.0  # of repeated runs
 _SHAPES_OF_PROGRAM = (

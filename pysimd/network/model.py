@@ -24,10 +24,12 @@ from pysimd.network.unsupported import UnsupportedModel
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pysimd.network import c_open, c_program, saved
     from pysimd.network import prepared as stored_plans
-    from pysimd.network.course import Course
-    from pysimd.network.course_runner import CourseRunner
+    from pysimd.network import saved
+    from pysimd.network.c import open as c_open
+    from pysimd.network.c import program as c_program
+    from pysimd.network.courses.course import Course
+    from pysimd.network.courses.runner import CourseRunner
     from pysimd.network.graph import Graph
     from pysimd.network.memory import Plan
     from pysimd.network.open_plan import OpenPlan
@@ -131,13 +133,13 @@ class Model(KeepsRunners):
         return self._open.bound(shapes, released)
 
     def _as_course(self, error: UnsupportedModel | None) -> CourseRunner:
-        """What runs the model where values decide what is computed, see :mod:`pysimd.network.course`.
+        """What runs the model where values decide what is computed, see :mod:`pysimd.network.courses.course`.
 
         error : why it is no single plan. Raises it if the model cannot run as a course either.
         """
         if self._course is None:
             course = self._new_course(self._contexts, error)
-            from pysimd.network.course_runner import CourseRunner  # here, as few models need it
+            from pysimd.network.courses.runner import CourseRunner  # here, as few models need it
 
             made = CourseRunner(course, self.inputs, None)
             for name, value in self._limits.items():
@@ -149,7 +151,7 @@ class Model(KeepsRunners):
         """Its parts. Raises the error if the model cannot run as a course."""
         if error is not None and not (self._is_cut or error.needed):
             raise error
-        from pysimd.network.course_runner import course_of  # here, as few models need it
+        from pysimd.network.courses.runner import course_of  # here, as few models need it
 
         try:
             return course_of(self.source, self._fallback, contexts)
@@ -182,7 +184,7 @@ class Model(KeepsRunners):
     @cached_property
     def _is_cut(self) -> bool:
         """Whether values may decide what is computed."""
-        from pysimd.network.partition import is_cut
+        from pysimd.network.courses.partition import is_cut
 
         return is_cut(self.source, self._fallback)
 
@@ -557,9 +559,11 @@ class Model(KeepsRunners):
         sequences and for shapes that depend on values, and if an array depends on open sizes by an operator that programs in
         C do not have; everything that :meth:`prepare` raises; OSError if the files cannot be written.
         """
-        from pysimd.network import c_names, c_open, c_program
+        from pysimd.network.c import names
+        from pysimd.network.c import open as c_open
+        from pysimd.network.c import program as c_program
 
-        c_names.checked(name)  # first: the rest takes long
+        names.checked(name)  # first: the rest takes long
         way = ("file" if embed else "") if isinstance(embed, bool) else embed
         if way not in c_program.EMBEDDINGS:
             raise ValueError(f"embed is {shown(embed)}, expected a bool, 'file' or 'numbers'")
@@ -582,7 +586,7 @@ class Model(KeepsRunners):
         several: Sequence[Any] = shapes if isinstance(shapes, list) else [shapes]
         if not several:
             raise ValueError("shapes is empty, expected the shapes of the inputs")
-        title, contexts = c_names.title(self.name, self._file), Contexts(_preferred(prefer))
+        title, contexts = names.title(self.name, self._file), Contexts(_preferred(prefer))
         given = {} if several[0] is None else by_name(several[0], self.inputs, "the shape")
         dims = open_dims(self.inputs, given) if len(several) == 1 and given else None
         with planning(self.source.weights.values()):
@@ -604,7 +608,9 @@ class Model(KeepsRunners):
         self, shapes: Sequence[Mapping[str, Shape]], layout: str, contexts: Contexts, most_passes: int | None
     ) -> list[c_program.Function]:
         """What computes the outputs in C for each of these shapes of all inputs."""
-        from pysimd.network import c_course, c_program, planner
+        from pysimd.network import planner
+        from pysimd.network.c import course as c_course
+        from pysimd.network.c import program as c_program
 
         try:
             graphs = [planner.simplified(planner.graph_of(self.source, each, self._fallback)) for each in shapes]
@@ -621,7 +627,8 @@ class Model(KeepsRunners):
 
     def _open_plans(self, dims: Dims, given: OpenSizes, layout: str, contexts: Contexts) -> list[c_open.Plan]:
         """Plans for these dimensions, some of which are names: one for each example that no earlier one serves."""
-        from pysimd.network import c_open, planner
+        from pysimd.network import planner
+        from pysimd.network.c import open as c_open
 
         plans: list[c_open.Plan] = []
         for example in _examples([*dict.fromkeys(n for each in dims.values() for n in each if isinstance(n, str))], given):

@@ -214,7 +214,7 @@ class Runner:
         self._are_large = are_large((*self.inputs.values(), *self.outputs.values()))
         self._in_place: InPlace | None = None
         self._others: list[Binding] = []  # of calls_at()
-        self.spare: Any = None  # of the loop that uses this runner, see pysimd.network.carried
+        self.spare: Any = None  # of the loop that uses this runner, see pysimd.network.courses.carried
         self.has_grown = True  # since the bytes of the runner were counted
         self._quick: Any = None  # what computed() prepares
 
@@ -399,7 +399,7 @@ class Runner:
 
         path : an HTML file that is written as well, with the time by step, the memory over the steps, and the graph.
         """
-        from pysimd.network.report import Report
+        from pysimd.network.reports.report import Report
 
         report = Report(self)
         if path is not None:

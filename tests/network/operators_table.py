@@ -22,9 +22,9 @@ from network.test_onnx import node_cases, refusal, sources
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
 from pysimd.network.convert.conversion import supported_operators
-from pysimd.network.host_operators import HOST_OPERATORS, OF_SEQUENCES
+from pysimd.network.courses.host_operators import HOST_OPERATORS, OF_SEQUENCES
+from pysimd.network.courses.partition import LOOPS
 from pysimd.network.model import Model
-from pysimd.network.partition import LOOPS
 
 FILE = Path(__file__).parents[2] / "docs" / "operators.md"
 FIRST_OPSET = 7

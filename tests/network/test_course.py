@@ -16,10 +16,10 @@ import pytest
 import pysimd
 from network.test_values import BOOL, FLOAT, INT64, expected, floats, helper, model, node, value
 from pysimd.__main__ import main
-from pysimd.network import carried
 from pysimd.network.convert import UnsupportedModel
-from pysimd.network.course import OtherCuts, Segment
-from pysimd.network.course_runner import CourseRunner
+from pysimd.network.courses import carried
+from pysimd.network.courses.course import OtherCuts, Segment
+from pysimd.network.courses.runner import CourseRunner
 from pysimd.network.runners import Lease
 from support import Array
 

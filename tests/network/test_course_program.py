@@ -11,7 +11,7 @@ import pytest
 
 import pysimd
 from pysimd.__main__ import main
-from pysimd.network import c_course
+from pysimd.network.c import course as c_course
 from support import COMPILER, ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")

@@ -21,7 +21,7 @@ from pysimd.network.binding import Bound
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.graph import Type
 from pysimd.network.records import replace
-from pysimd.network.report import Report, multiply_adds
+from pysimd.network.reports.report import Report, multiply_adds
 from support import ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
@@ -296,7 +296,7 @@ class _Clock:
 @pytest.mark.parametrize(("interruption", "told"), [(0.0, False), (0.001, False), (0.02, True)])
 def test_a_report_tells_why_its_times_differ(interruption: float, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, runner = _Clock(interruption), pysimd.load(_merged()).prepare()
-    monkeypatch.setattr("pysimd.network.report.time", clock)
+    monkeypatch.setattr("pysimd.network.reports.report.time", clock)
     runner._calls = [(clock.step, ())] * 10
     runner.steps = [replace(runner.steps[0], calls=[Bound(clock.step, ())])] * 10
     report = Report(runner, 2)

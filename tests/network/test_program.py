@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 import pysimd
 from network.batch_model import Batch, inputs_of, model_of
 from pysimd._library import ffi
-from pysimd.network import c_array_templates, c_names, c_open_templates, c_templates, operators
-from pysimd.network.c_program import filled
+from pysimd.network import operators
+from pysimd.network.c import array_templates, open_templates, templates
+from pysimd.network.c.names import checked, identifiers
+from pysimd.network.c.program import filled
 from pysimd.network.source import SourceNode, Value
 from support import COMPILER, ROOT
 
@@ -68,7 +70,7 @@ def test_any_name_is_text_in_c(tmp_path_factory: pytest.TempPathFactory, names: 
 
 def test_a_name_that_is_a_word_is_kept() -> None:
     names = ["x", "a/b", "a_b", "a b", "x_SIZE", "9"]
-    assert c_names.identifiers(names) == ["x", "a_b_1", "a_b", "a_b_3", "x_SIZE_4", "9_5"]
+    assert identifiers(names) == ["x", "a_b_1", "a_b", "a_b_3", "x_SIZE_4", "9_5"]
 
 
 def test_a_program_without_inputs(tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_a_program_without_inputs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "1net", "a b", "a-b", "é", "aé", "_a", "a\n", "../a", "a" * 64])
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=r"^name is .*, expected letters, digits and underscores, with a letter first$"):
-        c_names.checked(name)
+        checked(name)
 
 
 @pytest.mark.parametrize("name", ["int", "main", "class", "size_t", "errno", "string", "simdnet", "printf", "sinf", "file"])
@@ -93,12 +95,12 @@ def test_a_name_that_c_has_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"^name is '{name}', which C or the program uses itself, .* use '{name}_model'$"):
         model.compile(tmp_path / "c", name=name)
     assert not (tmp_path / "c").exists()
-    assert c_names.checked(f"{name}_model")
+    assert checked(f"{name}_model")
 
 
 def test_functions_of_c_are_refused_as_names() -> None:
     """Those that the headers of the program declare."""
-    headers = re.findall(r"#include <(?:simdnet|[a-z]+)\.h>", c_templates.SOURCE + c_templates.MAIN)
+    headers = re.findall(r"#include <(?:simdnet|[a-z]+)\.h>", templates.SOURCE + templates.MAIN)
     text = "\n".join(header for header in headers if "simdnet" not in header)
     arguments = [COMPILER or "cc", "-std=c99", "-E", "-P", "-"]
     done = subprocess.run(arguments, input=text, capture_output=True, text=True, check=True)
@@ -106,7 +108,7 @@ def test_functions_of_c_are_refused_as_names() -> None:
     assert {"printf", "memcpy", "sqrtf"} <= declared
     for name in declared:
         with pytest.raises(ValueError, match="which C or the program uses itself"):
-            c_names.checked(name)
+            checked(name)
 
 
 def _renamed(program: Path, name: str, folder: Path, other: str) -> None:
@@ -121,7 +123,7 @@ def _renamed(program: Path, name: str, folder: Path, other: str) -> None:
 def test_words_of_the_program_are_refused_or_do_no_harm(dims: Any, tmp_path: Path) -> None:
     """A name may be that of a local variable or a member."""
     model = model_of([SourceNode("Relu", ("x",), ("y",))], [Value("x", "float32", tuple(dims["x"]))], ["y"])
-    t, o, a = c_templates, c_open_templates, c_array_templates
+    t, o, a = templates, open_templates, array_templates
     text = "".join(
         (t.SOURCE, t.MAIN, t.EMBEDDED, t.WEIGHTS_NUMBERS, *t.CALLED.values(), "create_contexts_0 compute_0 course_0 ")
     )
@@ -131,11 +133,11 @@ def test_words_of_the_program_are_refused_or_do_no_harm(dims: Any, tmp_path: Pat
     words = {word for word in re.findall(r"\b[A-Za-z]\w*", code) if "@" not in word} - {"h"}
     for word in (*a.HELPERS, *o.HELPERS, "release_arrays", "values"):
         with pytest.raises(ValueError, match="which C or the program uses itself"):
-            c_names.checked(word)
+            checked(word)
     accepted = []
     for word in sorted(words):
         with suppress(ValueError):
-            accepted.append(c_names.checked(word))
+            accepted.append(checked(word))
     model.compile(tmp_path / "q9z", dims, name="q9z", embed="numbers")
     model.compile(tmp_path / "i", dims, name="i", embed="numbers")
     for word in accepted:

@@ -14,7 +14,7 @@ import pytest
 import pysimd
 from network.batch_model import Batch, inputs_of
 from pysimd.__main__ import main
-from pysimd.network import c_program
+from pysimd.network.c import program as c_program
 from pysimd.network.model import Model
 from pysimd.network.source import Source, SourceNode, Value
 from support import COMPILER, ROOT, Array

@@ -16,7 +16,8 @@ import pytest
 
 from network.reference import computed
 from network.test_models import _built
-from pysimd.network import Builder, Graph, Runner, c_program, operators
+from pysimd.network import Builder, Graph, Runner, operators
+from pysimd.network.c import program as c_program
 from pysimd.network.contexts import Contexts
 from pysimd.network.graph import Type
 from pysimd.network.operators import BINARY, COMPARISONS, ELEMENTWISE, IDENTITY, REDUCE, SCATTER, UNARY, constant_inputs

@@ -1,6 +1,6 @@
 """Sequences and optional values that the conversion knows: lists of tensors of the graph. What reads an element of one reads
 the tensor, and no step is left. Others are computed between the segments of a course, see
-:mod:`pysimd.network.host_sequences`."""
+:mod:`pysimd.network.courses.host_sequences`."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.errors import printable
 from pysimd.network.files import whole
-from pysimd.network.pages import bars, page, table
 from pysimd.network.records import record
+from pysimd.network.reports.pages import bars, page, table
 
 _MOST = 200.0  # decibels: of tensors without a difference
 _ROWS = 20

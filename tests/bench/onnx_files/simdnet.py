@@ -8,7 +8,7 @@ from typing import Any, Callable
 import pysimd
 from bench.onnx_files import Loaded
 from pysimd.network.convert import UnsupportedModel
-from pysimd.network.report import multiply_adds
+from pysimd.network.reports.report import multiply_adds
 
 VERSION = pysimd.__version__
 

@@ -27,7 +27,7 @@ from bench.whole.workers import Round, passes
 from pysimd.network import Graph, Runner
 from pysimd.network.binding import Bound
 from pysimd.network.passes import simplified
-from pysimd.network.report import described
+from pysimd.network.reports.report import described
 
 #: What a network may take, relative to the sum of the bounds of its steps.
 AIM = 1.08

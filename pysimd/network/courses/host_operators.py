@@ -1,5 +1,5 @@
 """Operators that Python computes between the segments of a course, as their results have shapes that depend on values, or
-are sequences or optional values; see :mod:`pysimd.network.course`.
+are sequences or optional values; see :mod:`pysimd.network.courses.course`.
 
 A function gets the node, its inputs and the opset, and returns the outputs of the node in their order::
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.convert.regions import chosen_boxes
-from pysimd.network.host_boxes import ChosenBoxes
+from pysimd.network.courses.host_boxes import ChosenBoxes
 from pysimd.network.source import SourceNode
 
 _ARE_PLACES_INT64 = np.dtype(np.intp) == np.dtype(np.int64)

@@ -1,6 +1,6 @@
 """What computes arrays that depend on open sizes in C: a rule for each function that arrays of plans have.
 
-A rule takes what writes the program (:class:`pysimd.network.c_arrays.Arrays`), the inputs of the function, and its result.
+A rule takes what writes the program (:class:`pysimd.network.c.arrays.Arrays`), the inputs of the function, and its result.
 It adds lines with the same results, to the bit, and returns the array that they make. It raises ValueError for what it does
 not compute.
 """
@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pysimd.network.c_arrays import Arrays, Made, Rule, dtype_of
-from pysimd.network.c_types import as_type, type_of
+from pysimd.network.c.arrays import Arrays, Made, Rule, dtype_of
+from pysimd.network.c.types import as_type, type_of
 from pysimd.network.convert.at_run_time import HostFunction
 from pysimd.network.convert.attention import excluded, inverse_root, is_seen, of_window
 from pysimd.network.convert.fold_node import DTYPES

@@ -1,4 +1,4 @@
-"""A course in C: what :class:`pysimd.network.course.Course` runs, written down as branches and loops for known shapes.
+"""A course in C: what :class:`pysimd.network.courses.course.Course` runs, as branches and loops for known shapes.
 
 Each segment is a program of its own. The tensors that parts pass to each other have places in the block, where the programs
 read and write them: only results of branches and rows of loops are copied. A large state of a loop and its next value
@@ -18,21 +18,21 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
-from pysimd.network import c_chosen
-from pysimd.network.c_memory import Memory
-from pysimd.network.c_pieces import Piece, around_choices
-from pysimd.network.c_program import Function, Placed, filled
-from pysimd.network.c_rows import axes_behind
-from pysimd.network.c_slots import Env, Refused, Rows, Slot, Unknown, failing, known, number_of, refused
-from pysimd.network.c_types import C_TYPES
-from pysimd.network.control import NO_BOUND, Branch, Loop, Scan
+from pysimd.network.c import chosen
+from pysimd.network.c.memory import Memory
+from pysimd.network.c.pieces import Piece, around_choices
+from pysimd.network.c.program import Function, Placed, filled
+from pysimd.network.c.rows import axes_behind
+from pysimd.network.c.slots import Env, Refused, Rows, Slot, Unknown, failing, known, number_of, refused
+from pysimd.network.c.types import C_TYPES
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
-from pysimd.network.course import Course, HostPart, OtherCuts, Segment
+from pysimd.network.courses.control import NO_BOUND, Branch, Loop, Scan
+from pysimd.network.courses.course import Course, HostPart, OtherCuts, Segment
+from pysimd.network.courses.host_operators import OF_SEQUENCES
+from pysimd.network.courses.partition import VALUE_INPUTS, Cut
 from pysimd.network.graph import Graph
-from pysimd.network.host_operators import OF_SEQUENCES
 from pysimd.network.memory import GAP, LINE, packed_roots
-from pysimd.network.partition import VALUE_INPUTS, Cut
 from pysimd.network.passes import simplified
 from pysimd.network.program import Program
 from pysimd.network.runners import Lease
@@ -182,7 +182,7 @@ class _Writer:
             if layout == "nhwc" and len(result.slot.shape) == 4:
                 why = "an output of four dimensions, of which not the first one depends on values, has no other layout"
                 raise Refused(f"the model cannot be written as C: {why}")
-            return c_chosen.dense(self, result)
+            return chosen.dense(self, result)
         slot = result.slot if isinstance(result, Rows) else result
         if slot.offset in {-1, *(each.offset for each in self._inputs.values())}:
             slot = self.copied(slot)
@@ -295,7 +295,7 @@ class _Writer:
     def _chosen(self, course: Course, node: SourceNode, env: Env) -> None:
         """Operators that choose, which give as many rows as values decide."""
         slots = [self._value(course, env, name) if name else None for name in node.inputs]
-        write = c_chosen.WRITERS.get(full_name(node), c_chosen.largest if node.op == "TopK" else None)
+        write = chosen.WRITERS.get(full_name(node), chosen.largest if node.op == "TopK" else None)
         if write is None:
             raise refused(node, "the shape of its result depends on values")
         env.update((name, each) for name, each in zip(node.outputs, write(self, node, slots)) if name)

@@ -1,5 +1,5 @@
 """Operators of sequences and of optional values between the segments of a course: see
-:mod:`pysimd.network.host_operators`."""
+:mod:`pysimd.network.courses.host_operators`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.errors import printable
 from pysimd.network.convert.sequences import part_sizes, place_in, refuse_other_types
-from pysimd.network.host_operators import host_operator
+from pysimd.network.courses.host_operators import host_operator
 from pysimd.network.source import SourceNode
 
 

@@ -31,7 +31,7 @@ class ChosenBoxes:
         self._idle: dict[Any, list[Any]] = {}  # arguments with arrays for results, which no thread uses now
 
     def __call__(self, node: SourceNode, inputs: Sequence[Any], opset: int) -> Sequence[Any]:
-        """The chosen boxes, as of a function of :mod:`pysimd.network.host_operators`."""
+        """The chosen boxes, as of a function of :mod:`pysimd.network.courses.host_operators`."""
         boxes, scores = inputs[:2]
         key: Any = boxes.shape, boxes.dtype, scores.shape, scores.dtype
         if self._limits is None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array
-from pysimd.network.carried import Carried
-from pysimd.network.course import Course, Env, OtherCuts, Segment, Times
-from pysimd.network.rows import Rows, rows_of
+from pysimd.network.courses.carried import Carried
+from pysimd.network.courses.course import Course, Env, OtherCuts, Segment, Times
+from pysimd.network.courses.rows import Rows, rows_of
 from pysimd.network.runners import Lease
 from pysimd.network.source import Source, SourceNode, name_of
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pysimd.network.c_slots import Slot
+from pysimd.network.c.slots import Slot
 from pysimd.network.convert.conversion import full_name
-from pysimd.network.course import Course, Segment
-from pysimd.network.partition import Cut
+from pysimd.network.courses.course import Course, Segment
+from pysimd.network.courses.partition import Cut
 from pysimd.network.source import SourceNode, reads
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
-from pysimd.network.c_calls import Calls
-from pysimd.network.c_memory import Memory
-from pysimd.network.c_names import identifiers, quoted
-from pysimd.network.c_templates import (
+from pysimd.network.c.calls import Calls
+from pysimd.network.c.memory import Memory
+from pysimd.network.c.names import identifiers, quoted
+from pysimd.network.c.templates import (
     CALLED,
     CREATING,
     EMBEDDED,
@@ -35,7 +35,7 @@ from pysimd.network.c_templates import (
     WEIGHTS_FILE,
     WEIGHTS_NUMBERS,
 )
-from pysimd.network.c_types import C_TYPES
+from pysimd.network.c.types import C_TYPES
 from pysimd.network.contexts import Contexts
 from pysimd.network.memory import packed
 from pysimd.network.program import Program
@@ -72,7 +72,7 @@ class Text:
 
     programs : whose functions compute_NUMBER it has.
     contexts : of these.
-    name : one that :func:`pysimd.network.c_names.checked` accepts.
+    name : one that :func:`pysimd.network.c.names.checked` accepts.
     title : the names of the model and of its file, for comments.
     embed : one of EMBEDDINGS; NAME_weights.c then has the weights, with "numbers" instead of NAME.bin.
     """

@@ -96,7 +96,7 @@ _OTHERS = """
     pipe poll read select send sleep socket unlink usleep wait write cnd epoll linux mtx sem thrd timer tss unix
 """
 
-#: Of the program itself, see c_templates.py, where all else is local to a function.
+#: Of the program itself, see templates.py, where all else is local to a function.
 _OWN = """
     BLOCK_BYTES CHECK CONTEXTS CREATE DATA DATA_BYTES FIRST_INPUT FIRST_SUM PARAMS PER_THREAD RUN_BYTES SECOND_SUM
     SHARE TENSOR WORK WORK_BYTES allocated computes copy_parts create_contexts created created_from_memory
@@ -104,7 +104,7 @@ _OWN = """
     read_input show show_number spread_parts tensor words
 """
 
-#: Of programs with open sizes, see c_open_templates.py and c_array_templates.py; functions of plans end with _NUMBER.
+#: Of programs with open sizes, see open_templates.py and array_templates.py; functions of plans end with _NUMBER.
 _OWN_OPEN = """
     integer_quotient integer_remainder place_roots placed plan plans quotient real_quotient release_arrays release_contexts
     values values_broadcast values_count values_drop values_expand values_flush values_join values_known values_make

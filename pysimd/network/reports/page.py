@@ -8,10 +8,10 @@ from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from pysimd.network.pages import bars, page, table
+from pysimd.network.reports.pages import bars, page, table
 
 if TYPE_CHECKING:
-    from pysimd.network.report import Report
+    from pysimd.network.reports.report import Report
     from pysimd.network.runner import Runner
 
 

@@ -1,4 +1,4 @@
-"""The texts of the programs in C that :mod:`pysimd.network.c_program` writes; @word@ is replaced."""
+"""The texts of the programs in C that :mod:`pysimd.network.c.program` writes; @word@ is replaced."""
 
 HEADER = """/* The model @name@, written by pysimd @version@@title@. Link with libsimdnet.
  * SPDX-FileCopyrightText: The simdnet authors

@@ -1,4 +1,4 @@
-"""Cuts the nodes of a model into the parts of a course, see :mod:`pysimd.network.course`.
+"""Cuts the nodes of a model into the parts of a course, see :mod:`pysimd.network.courses.course`.
 
 Nodes get stages: each the earliest in which its inputs are there. The nodes of one stage that are planned together are a
 segment; operators of the host, and control, follow it, each as a part of its own. A node that needs the value of a tensor,
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pysimd.annotations import Array
-from pysimd.network import host_sequences  # noqa: F401  which registers operators
 from pysimd.network.convert.at_run_time import SHAPE_INPUTS
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import evaluate
-from pysimd.network.host_operators import HOST_OPERATORS, OF_SEQUENCES
+from pysimd.network.courses import host_sequences  # noqa: F401  which registers operators
+from pysimd.network.courses.host_operators import HOST_OPERATORS, OF_SEQUENCES
 from pysimd.network.records import EMPTY, record, replace
 from pysimd.network.source import Source, SourceNode, free, needed, reads
 

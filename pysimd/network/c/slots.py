@@ -1,4 +1,4 @@
-"""Tensors of a course in C, see :mod:`pysimd.network.c_course`: places in the block, or known values."""
+"""Tensors of a course in C, see :mod:`pysimd.network.c.course`: places in the block, or known values."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
-from pysimd.network.c_names import quoted
-from pysimd.network.c_types import C_TYPES
+from pysimd.network.c.names import quoted
+from pysimd.network.c.types import C_TYPES
 from pysimd.network.source import SourceNode, name_of
 
 

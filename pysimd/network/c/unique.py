@@ -1,4 +1,4 @@
-"""Unique in programs of C, which gives as many parts as values decide, see :mod:`pysimd.network.c_rows`."""
+"""Unique in programs of C, which gives as many parts as values decide, see :mod:`pysimd.network.c.rows`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pysimd.network.c_slots import Rows, Slot
-from pysimd.network.c_types import C_TYPES
+from pysimd.network.c.slots import Rows, Slot
+from pysimd.network.c.types import C_TYPES
 from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode
 

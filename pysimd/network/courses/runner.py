@@ -12,15 +12,15 @@ from pysimd._geometry import number
 from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network.contexts import Contexts
-from pysimd.network.control import PARTS, Branch
 from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS
 from pysimd.network.convert.conversion import INPUT_TYPES, full_name, supported_operators
-from pysimd.network.course import Course, Env, HostPart, Part, Segment, Shared, Times
+from pysimd.network.courses.control import PARTS, Branch
+from pysimd.network.courses.course import Course, Env, HostPart, Part, Segment, Shared, Times
+from pysimd.network.courses.host_operators import HOST_OPERATORS
+from pysimd.network.courses.partition import LOOPS, Scope
 from pysimd.network.given import Inputs, array_of, by_name, fitting, refuse_others
-from pysimd.network.host_operators import HOST_OPERATORS
 from pysimd.network.in_place import copied_to
 from pysimd.network.open_runner import Dims, OpenRunner
-from pysimd.network.partition import LOOPS, Scope
 from pysimd.network.runners import Lease
 from pysimd.network.source import Source, Value, label_of
 from pysimd.network.unsupported import UnsupportedModel, UnsupportedNode
@@ -145,7 +145,7 @@ class CourseRunner:
         """
         text = self._table(inputs)
         if path is not None:
-            from pysimd.network.pages import page
+            from pysimd.network.reports.pages import page
 
             body = f"<h2>Time by part</h2><pre>{escape(text)}</pre>"
             with open(path, "w", encoding="utf-8") as file:

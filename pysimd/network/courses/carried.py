@@ -18,8 +18,8 @@ from pysimd.errors import check, errno
 from pysimd.network.run_calls import Joined
 
 if TYPE_CHECKING:
-    from pysimd.network.course import Course
-    from pysimd.network.rows import Rows
+    from pysimd.network.courses.course import Course
+    from pysimd.network.courses.rows import Rows
     from pysimd.network.runner import Runner
 
 Calls = Sequence[tuple[Callable[..., Any], Sequence[Any]]]
@@ -56,7 +56,7 @@ class Spare:
 
 
 class Passes(Protocol):
-    """A loop, see :mod:`pysimd.network.control`.
+    """A loop, see :mod:`pysimd.network.courses.control`.
 
     lead : how many outputs of the body are before its states.
     """

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pysimd.network import c_array_templates
-from pysimd.network.c_array_rules import rule_of
-from pysimd.network.c_arrays import Arrays
-from pysimd.network.c_calls import Calls
-from pysimd.network.c_names import identifiers, quoted
-from pysimd.network.c_open_templates import ARRAYS, HELPERS, OPEN, PLAN, PLANS
-from pysimd.network.c_program import Named, Text, filled, named, row
-from pysimd.network.c_types import C_TYPES
+from pysimd.network.c import array_templates
+from pysimd.network.c.array_rules import rule_of
+from pysimd.network.c.arrays import Arrays
+from pysimd.network.c.calls import Calls
+from pysimd.network.c.names import identifiers, quoted
+from pysimd.network.c.open_templates import ARRAYS, HELPERS, OPEN, PLAN, PLANS
+from pysimd.network.c.program import Named, Text, filled, named, row
+from pysimd.network.c.types import C_TYPES
 from pysimd.network.calls import Made, parts_of
 from pysimd.network.contexts import Contexts
 from pysimd.network.memory import GAP, LINE
@@ -43,7 +43,7 @@ class Open(Text):
     """A program that serves all sizes for which the conditions of a plan hold, by the first such plan.
 
     plans : of the same open dimensions.
-    contexts, arguments, options : as of :class:`~pysimd.network.c_program.Text`.
+    contexts, arguments, options : as of :class:`~pysimd.network.c.program.Text`.
     """
 
     def __init__(self, plans: Sequence[Plan], contexts: Contexts, *arguments: Any, **options: Any) -> None:
@@ -126,7 +126,7 @@ class Open(Text):
         count = max(arrays.count for arrays in self._arrays)
         if not count:
             return {**dict.fromkeys(ARRAYS, ""), "helpers": _helpers(text)}
-        helpers = _helpers(text + c_array_templates.RELEASE) + filled(c_array_templates.RELEASE, {"name": self._name})
+        helpers = _helpers(text + array_templates.RELEASE) + filled(array_templates.RELEASE, {"name": self._name})
         return {**{key: filled(of, {"array_count": str(count)}) for key, of in ARRAYS.items()}, "helpers": helpers}
 
     def _text_of_plans(self) -> str:
@@ -209,7 +209,7 @@ def _braced(lines: Sequence[str]) -> str:
 def _helpers(text: str) -> str:
     """The functions that a text calls, and those that these call, in their order."""
     needed: list[str] = []
-    for name, code in reversed([*HELPERS.items(), *c_array_templates.HELPERS.items()]):
+    for name, code in reversed([*HELPERS.items(), *array_templates.HELPERS.items()]):
         if re.search(rf"\b{name}\(", "\n".join((text, *needed))):
             needed.insert(0, f"{code}\n")
     return "".join(needed)

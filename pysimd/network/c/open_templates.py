@@ -1,6 +1,6 @@
-"""The texts of programs in C with open sizes, beside those of :mod:`pysimd.network.c_templates`; @word@ is replaced."""
+"""The texts of programs in C with open sizes, beside those of :mod:`pysimd.network.c.templates`; @word@ is replaced."""
 
-from pysimd.network.c_array_templates import VALUES
+from pysimd.network.c.array_templates import VALUES
 
 #: Functions that a program has if it calls them.
 HELPERS = {

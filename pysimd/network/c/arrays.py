@@ -1,7 +1,7 @@
 """Arrays that depend on open sizes, in C: the calls that compute them, written down.
 
 Each array of a plan has a number: the program computes it into ``m->arrays[number]`` before it tests conditions on elements.
-An array that nothing reads afterwards is released at once. What :mod:`pysimd.network.c_array_rules` has no rule for is
+An array that nothing reads afterwards is released at once. What :mod:`pysimd.network.c.array_rules` has no rule for is
 refused.
 """
 
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pysimd.network.c_memory import Memory
-from pysimd.network.c_names import quoted
-from pysimd.network.c_types import as_type, type_of
+from pysimd.network.c.memory import Memory
+from pysimd.network.c.names import quoted
+from pysimd.network.c.types import as_type, type_of
 from pysimd.network.open_arrays import Numbers, OpenArray, is_array
 from pysimd.network.sizes import Computed, Sizes, in_c
 

@@ -261,7 +261,7 @@ class Report:
 
     def write(self, path: Any) -> None:
         """Writes a page of HTML."""
-        from pysimd.network.report_page import report_page
+        from pysimd.network.reports.page import report_page
 
         text = report_page(self._runner, self)
         with open(path, "w", encoding="utf-8") as file:

@@ -10,9 +10,9 @@ import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.errors import shown
-from pysimd.network.c_memory import Memory
-from pysimd.network.c_names import quoted
-from pysimd.network.c_types import C_TYPES
+from pysimd.network.c.memory import Memory
+from pysimd.network.c.names import quoted
+from pysimd.network.c.types import C_TYPES
 from pysimd.network.calls import OWN, Call, Made, PythonCall, Steps, Struct, Structs, parts_of
 from pysimd.network.graph import Node
 from pysimd.network.open_arrays import is_array
@@ -20,7 +20,7 @@ from pysimd.network.sizes import Computed, Size, in_c
 from pysimd.network.views import Constant, View
 
 if TYPE_CHECKING:
-    from pysimd.network.c_arrays import Arrays
+    from pysimd.network.c.arrays import Arrays
 
 _SMALL = 16  # elements that are written in the source
 _WIDTH = 120  # characters of a line of assignments

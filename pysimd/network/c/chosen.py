@@ -1,5 +1,5 @@
-"""What gives as many rows as values decide in programs of C, see :mod:`pysimd.network.c_rows`: NonMaxSuppression, NonZero,
-Compress, and TopK whose k is computed. Unique is in :mod:`pysimd.network.c_unique`.
+"""What gives as many rows as values decide in programs of C, see :mod:`pysimd.network.c.rows`: NonMaxSuppression, NonZero,
+Compress, and TopK whose k is computed. Unique is in :mod:`pysimd.network.c.unique`.
 
 Functions get the writer of a course, to whose lines they add, and return the outputs of a node.
 """
@@ -14,10 +14,10 @@ import numpy as np
 
 from pysimd._library import ffi
 from pysimd.annotations import Shape
-from pysimd.network.c_calls import number
-from pysimd.network.c_slots import Rows, Slot, failing, number_of, refused
-from pysimd.network.c_types import C_TYPES
-from pysimd.network.c_unique import different
+from pysimd.network.c.calls import number
+from pysimd.network.c.slots import Rows, Slot, failing, number_of, refused
+from pysimd.network.c.types import C_TYPES
+from pysimd.network.c.unique import different
 from pysimd.network.functions import tensor_type
 from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode, name_of

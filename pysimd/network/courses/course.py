@@ -1,13 +1,14 @@
 """The course of a model: its parts, which run one after the other where values decide what is computed.
 
 A model whose sizes, branches or numbers of passes depend on values cannot be one plan. Its nodes are cut into parts, see
-:mod:`pysimd.network.partition`, which run in order and pass each other arrays by name:
+:mod:`pysimd.network.courses.partition`, which run in order and pass each other arrays by name:
 
 * a :class:`Segment` is planned as a model is, with open dimensions (:mod:`pysimd.network.open_runner`), at its first run,
   when the types of its inputs are known. Other sizes cost a binding. Tensors that decide sizes behind a cut are constants of
   the segment; their numbers are sizes of the plan, too, so that other values also cost a binding alone.
-* a :class:`HostPart` is an operator that Python computes: see :mod:`pysimd.network.host_operators`, where others are added.
-* a branch or a loop, see :mod:`pysimd.network.control`; the graphs in them are courses.
+* a :class:`HostPart` is an operator that Python computes: see :mod:`pysimd.network.courses.host_operators`, where others
+  are added.
+* a branch or a loop, see :mod:`pysimd.network.courses.control`; the graphs in them are courses.
 
 Where the conversion of a segment finds another value that it needs, the course is cut there as well, and the run begins
 again: no part has effects on anything but its results.
@@ -31,10 +32,10 @@ from pysimd.network.contexts import Contexts
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.convert.fold import evaluate
-from pysimd.network.host_operators import HOST_OPERATORS, OF_NODES, OF_SEQUENCES
+from pysimd.network.courses.host_operators import HOST_OPERATORS, OF_NODES, OF_SEQUENCES
+from pysimd.network.courses.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of, without_copies
 from pysimd.network.open_plan import OpenPlan
 from pysimd.network.open_runner import OpenRunner
-from pysimd.network.partition import LOOPS, Cut, Needs, Partition, Scope, captured, top_of, without_copies
 from pysimd.network.passes import simplified
 from pysimd.network.planning import planning
 from pysimd.network.runner import Runner
@@ -80,7 +81,7 @@ class OtherCuts(Exception):
 class Shared:
     """What all courses of a model have in common.
 
-    with_graphs : the parts whose operators have graphs, which are courses: those of :mod:`pysimd.network.control`.
+    with_graphs : the parts whose operators have graphs, which are courses: those of :mod:`pysimd.network.courses.control`.
     most_passes : of a loop that has no bound of its own.
     most_shapes, most_bytes : of the tensors that each segment keeps between runs.
     """
@@ -407,5 +408,5 @@ class Segment:
             return OpenPlan(sizes, graph, "nchw", self.course.shared.contexts, outputs, operators, "")
 
 
-#: The parts in :mod:`pysimd.network.control` are like these.
+#: The parts in :mod:`pysimd.network.courses.control` are like these.
 Part = Union[HostPart, Segment, Any]
