@@ -42,8 +42,7 @@ LEVELS = " ".join(level for level in pysimd.isa_levels() if level != "base")
 CHECK = f"{BUILD}/tests/check --seed 1 --quick"
 MAKE_CHECK = "make check 'CHECK_FLAGS=--seed 1'"
 
-#: Seconds of processor time of a process, seconds without any, bytes of memory: a fault may compute or wait for ever, or
-#: fill the memory.
+#: Seconds of processor time, seconds without any, bytes of memory: a fault may compute or wait for ever, or fill the memory.
 NEAR_SECONDS, ALL_SECONDS, LONG_SECONDS, IDLE, MEMORY = 60, 600, 3600, 60, 6 << 30
 
 #: The programs and families of the checker that test a file, for those that are not named like their family.
@@ -230,7 +229,6 @@ class Tests(NamedTuple):
     commands: Sequence[str]
     seconds: int  # see failure_of()
     keep: Sequence[str] = ()  # what is not built again
-    plain: bool = False  # with all levels, as make builds it
 
 
 def main() -> int:
@@ -239,14 +237,14 @@ def main() -> int:
         return report() if options.step == "report" else keep()
     chosen = [m for m in all_mutants() if options.only in f"{m.file} {m.old}"]
     index, count = options.part
-    chosen = sorted(chosen, key=lambda m: m.key)[index - 1 :: count][: options.most]
+    chosen = sorted(chosen, key=lambda m: (is_listed(m), m.key))[index - 1 :: count][: options.most]
     if options.step == "list":
         for mutant in chosen:
             print(described(mutant))
         return 0
     prepare(all(mutants.is_python(mutant.file) for mutant in chosen))
     for mutant in chosen:
-        depth = "nearest" if is_equivalent(mutant) or is_known(mutant) else options.depth
+        depth = "nearest" if is_listed(mutant) else options.depth
         before = result_of(mutant)
         survived = before is not None and before["caught_by"] is None
         if before is None or (survived and (options.again or DEPTHS.index(before["depth"]) < DEPTHS.index(depth))):
@@ -300,8 +298,7 @@ def result_of(mutant: Mutant) -> dict[str, Any] | None:
         test = kept().get(key)
         return {"caught_by": test, "seconds": 0, "depth": "nearest"} if test else None
     result: dict[str, Any] = json.loads(file.read_text())
-    listed = is_equivalent(mutant) or is_known(mutant)
-    return result if result["caught_by"] or listed or result["commit"] == commit() else None
+    return result if result["caught_by"] or is_listed(mutant) or result["commit"] == commit() else None
 
 
 @functools.cache
@@ -336,6 +333,10 @@ def is_equivalent(mutant: Mutant) -> bool:
 def is_known(mutant: Mutant) -> bool:
     """As a survivor."""
     return change_of(mutant) in changes_in(mutants.SURVIVORS)
+
+
+def is_listed(mutant: Mutant) -> bool:
+    return is_equivalent(mutant) or is_known(mutant)
 
 
 def change_of(mutant: Mutant) -> tuple[str, str, str]:
@@ -408,8 +409,7 @@ def prepare(only_python: bool) -> None:
                 copy.touch()
     if first and pathlib.Path(BUILD).exists():
         (TREE / "build").mkdir()
-        links = [str(link) for link in pathlib.Path("build").glob("libsimdnet.so*")]  # tests compile programs with them
-        subprocess.run(["cp", "-Rp", BUILD, *links, str(TREE / "build")], check=True)
+        subprocess.run(["cp", "-Rp", BUILD, str(TREE / BUILD)], check=True)
     if not (TREE / ".git").exists():
         subprocess.run(["git", "init", "-q", str(TREE)], check=True)  # for tests that ask git for the names of files
     built = make(["all"] if only_python else ["all", f"{BUILD}/tests/check", *all_programs()])
@@ -419,11 +419,10 @@ def prepare(only_python: bool) -> None:
     subprocess.run(["cp", "-Rp", str(TREE / BUILD), str(PRISTINE)], check=True)
 
 
-def make(targets: Sequence[str], keep: Sequence[str] = (), plain: bool = False) -> subprocess.CompletedProcess[str]:
-    """Files to keep are not built again, although what they depend on has changed."""
+def make(targets: Sequence[str], keep: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    """All levels, as some tests expect. Files to keep are not built again, although what they depend on has changed."""
     old = [word for name in keep for word in ("-o", name)]
-    variant = [] if plain else [f"VARIANT={BUILD.removeprefix('build/')}", f"ISAS={LEVELS}"]
-    command = ["make", f"-j{processors()}", *variant, *old, *targets]
+    command = ["make", f"-j{processors()}", *old, *targets]
     return subprocess.run(command, cwd=TREE, capture_output=True, text=True, env=environment(), check=False)
 
 
@@ -499,7 +498,7 @@ def stages_of(mutant: Mutant, depth: str) -> list[Tests]:
     stages.append(Tests([checker], [CHECK, f"{CHECK} --threads 5"], ALL_SECONDS))
     stages.append(Tests(all_programs(), all_programs(), ALL_SECONDS))
     if depth == "all":
-        stages += [Tests(["all"], [command], LONG_SECONDS, plain=True) for command in (MAKE_CHECK, all_in_python())]
+        stages += [Tests(["all"], [command], LONG_SECONDS) for command in (MAKE_CHECK, all_in_python())]
     return stages
 
 
@@ -545,7 +544,7 @@ def attempt(mutant: Mutant, stages: Sequence[Tests]) -> dict[str, Any]:
     with changed(mutant):
         for tests in stages:
             if tests.targets:
-                built = make(tests.targets, tests.keep, tests.plain)
+                built = make(tests.targets, tests.keep)
                 if built.returncode:
                     return {"caught_by": NOT_C, "seconds": time.monotonic() - begin, "output": built.stderr[-2000:]}
                 if not tests.keep and not compared and same_code():
@@ -572,19 +571,14 @@ def require_pass(command: str | None) -> None:
 
 def failure_of(command: str, seconds: int) -> str | None:
     """The end of the output of a command that fails, or that needs too much time or memory."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
     output = STATE / "output.txt"
     with open(output, "wb") as file:
         process = subprocess.Popen(
             shlex.split(command), cwd=TREE, env=environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-            preexec_fn=limit, start_new_session=True,
+            preexec_fn=no_core, start_new_session=True,
         )  # fmt: skip
-        used, memory, since = 0, 0, time.monotonic()
-        while process.poll() is None and memory < MEMORY and time.monotonic() - since < IDLE:
+        used, memory, since = 0.0, 0, time.monotonic()
+        while process.poll() is None and used < seconds and memory < MEMORY and time.monotonic() - since < IDLE:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(1)
             before, (used, memory) = used, usage_of(process.pid)
@@ -597,9 +591,14 @@ def failure_of(command: str, seconds: int) -> str | None:
     return None if passed else f"exit status {status}\n" + output.read_text(errors="replace")[-2000:]
 
 
-def usage_of(session: int) -> tuple[int, int]:
-    """Processor time of the processes of a session, and bytes of memory that they use. The time does not grow if all wait,
-    however busy the machine is. A limit of addresses instead would forbid AddressSanitizer, which reserves terabytes."""
+def no_core() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def usage_of(session: int) -> tuple[float, int]:
+    """Seconds of processor time of the processes of a session, and bytes of memory that they use. The time does not grow if
+    all wait, however busy the machine is. Limits of the system would forbid AddressSanitizer, which reserves terabytes of
+    addresses, and did not end threads that spin in calls of the system."""
     ticks = pages = 0
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -607,7 +606,7 @@ def usage_of(session: int) -> tuple[int, int]:
             if int(fields[3]) == session:
                 ticks += int(fields[11]) + int(fields[12])
                 pages += int(fields[21])
-    return ticks, pages * resource.getpagesize()
+    return ticks / os.sysconf("SC_CLK_TCK"), pages * resource.getpagesize()
 
 
 if __name__ == "__main__":
