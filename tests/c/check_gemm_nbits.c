@@ -80,6 +80,7 @@ static void refusals(void)
     const struct nbits bits = {3, 5, 40, 5, 16, true, true, SimdFalse}, block = {3, 5, 40, 4, 24, true, true, SimdFalse};
     const struct nbits flag = {3, 5, 40, 4, 16, true, true, (SimdBool)2};
     const struct nbits small = {3, 5, 40, 4, 8, true, true, SimdFalse}, large = {3, SIZE_MAX / 8, 40, 4, 16, true, true, SimdFalse};
+    const struct nbits wide = {SIZE_MAX / 64, 64, 1, 4, 16, true, true, SimdFalse};
     nbits_case(&job, CHECK_RANDOM, false);
     check_refused_overlap(false, gemm_nbits, &job);
     check_refused(CHECK_VALUE, "bits is 5", gemm_nbits, &bits);
@@ -87,6 +88,7 @@ static void refusals(void)
     check_refused(CHECK_VALUE, "quantised is 2", gemm_nbits, &flag);
     check_refused(CHECK_VALUE, "block is 8", gemm_nbits, &small);
     check_refused(CHECK_VALUE, "N is", gemm_nbits, &large);
+    check_refused(CHECK_VALUE, "and N is 64, too large", gemm_nbits, &wide);
     check_empty(gemm_nbits, &empty);
     check_empty(gemm_nbits, &none);
     const struct nbits least = {1, 2, 16, 8, 16, false, false, SimdFalse};

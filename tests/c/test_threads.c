@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "runtime/cpu.h"
+#include "runtime/os.h"
 #include "runtime/threads.h"
 #include "emulated.h"
 #include "test.h"
@@ -428,6 +429,18 @@ static bool same_places(void)
     return good;
 }
 
+/* A thread does not leave the only processor that it may use. */
+static bool only_place(void)
+{
+    cpu_set_t one;
+    const int processor = sched_getcpu();
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    if (sched_setaffinity(0, sizeof(one), &one) != 0 || sn_os_leave(sn_os_this_thread(), processor))
+        return false;
+    return sched_getaffinity(0, sizeof(one), &one) == 0 && CPU_COUNT(&one) == 1 && CPU_ISSET(processor, &one);
+}
+
 /* The number was set before the fork: the child's workers run where the thread that creates them may run. */
 static bool places_of_child(void)
 {
@@ -648,6 +661,7 @@ int main(void)
     } else {
         IN_CHILD(places);
         IN_CHILD(same_places);
+        IN_CHILD(only_place);
         sn_threads_force(3);
         IN_CHILD(places_of_child);
         IN_CHILD(cancelled_caller);

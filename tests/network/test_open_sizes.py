@@ -17,6 +17,7 @@ from pysimd.annotations import Array
 from pysimd.network import planner
 from pysimd.network.calls import has_open_numbers, open_numbers, parts_of
 from pysimd.network.graph import Graph
+from pysimd.network.memory import Places
 from pysimd.network.model import Model
 from pysimd.network.passes import simplified
 from pysimd.network.records import replace
@@ -556,6 +557,12 @@ def test_a_released_runner_that_is_much_too_large() -> None:
     for width in (1100, 300, 100, 90, 30):
         released = run.bound({"x": (1, 3, 16, width)}, released)
         assert released.block_bytes < 4.2 * run.prepare({"x": (1, 3, 16, width)}).block_bytes
+
+
+def test_places_fit_until_they_are_too_large() -> None:
+    places = Places([64, 128], 192, {}, 256)
+    assert places.fit([64, 128], 1) and places.fit([32, 128], 1.25)
+    assert not places.fit([32, 128], 1.19) and not places.fit([65, 127], 1)
 
 
 def test_a_runner_of_any_size_is_shown() -> None:

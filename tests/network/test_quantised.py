@@ -647,6 +647,10 @@ def test_any_scale_that_is_computed(scale: float, dtype: str) -> None:
 TWO: dict[str, Any] = {
     "a": np.zeros((2, 3), np.uint8), "b": np.zeros((3, 2), np.int8), "s": F(1), "za": np.uint8(1), "zb": np.int8(1)
 }  # fmt: skip
+IMAGE: dict[str, Any] = {
+    "x": np.zeros((1, 2, 5, 5), np.uint8), "w": np.zeros((2, 2, 3, 3), np.int8),
+    **{name: TWO[name] for name in ("s", "za", "zb")},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -672,6 +676,10 @@ TWO: dict[str, Any] = {
                                            "zb": np.zeros(3, np.int8)}, r"the zero point of w has shape \(3,\)"),
         (node("ConvInteger", "x b"), {"x": np.zeros((1, 2, 2, 5), np.uint8), "b": np.zeros((2, 2, 3, 3), np.int8)},
          "the window of 3 is larger than the image of 2"),
+        (node("QLinearConv", "x s za w s zb s za bias"), {**IMAGE, "bias": np.zeros(2, F)},
+         r"the bias is float32 of shape \(2,\), expected int32 of shape \(2,\)"),
+        (node("QLinearConv", "x s za w s zb s za bias"), {**IMAGE, "bias": np.zeros(3, np.int32)},
+         r"the bias is int32 of shape \(3,\), expected int32 of shape \(2,\)"),
         (node("QLinearSigmoid", "a s zb s zb", "y", MS), TWO, "the zero point of x has type int8, expected uint8"),
         (node("QLinearAdd", "a s za b s zb s za", "y", MS), TWO, "the operands are uint8 and int8"),
         (node("QLinearConcat", "s za a s za b s zb", "y", MS, axis=0), TWO, "input 5 is int8, the result uint8"),

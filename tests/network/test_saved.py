@@ -14,7 +14,7 @@ import pytest
 
 from network import fuzz as network_fuzz
 from pysimd.network import files, saved
-from pysimd.network.mapped import owner_of
+from pysimd.network.mapped import owner_of, release
 from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, Value
 
@@ -63,6 +63,22 @@ def test_what_is_written_is_read(path: Path) -> None:
     source = saved.read(path)
     assert_same(network_fuzz.sample(), source)
     assert isinstance(owner_of(source.weights["k"]), mmap.mmap)
+
+
+def test_only_the_pages_of_an_array_are_released(path: Path) -> None:
+    told: list[tuple[int, ...]] = []
+
+    class Mapped(mmap.mmap):
+        def madvise(self, *given: int) -> None:
+            told.append(given)
+
+    page = mmap.PAGESIZE
+    path.write_bytes(bytes(8 * page))
+    with open(path, "rb") as file:
+        whole: Any = np.ndarray(8 * page, np.uint8, Mapped(file.fileno(), 0, access=mmap.ACCESS_READ))
+    for begin, end in ((2 * page, 4 * page), (2 * page - 1, 5 * page - 1), (2 * page - 1, 3 * page - 1)):
+        release(whole[begin:end])
+    assert told == [(mmap.MADV_DONTNEED, 2 * page, 2 * page)] * 2
 
 
 @pytest.mark.parametrize(

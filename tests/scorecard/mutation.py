@@ -51,6 +51,8 @@ NEAREST = {
     "runtime/limits": "test_thread_number test_callers",
     "runtime/memory": "test_memory test_allocation",
     "runtime/os_linux": "test_threads test_thread_number test_cpu test_memory test_guarded_memory test_allocation",
+    "runtime/os_windows": "test_threads",
+    "runtime/preference": "test_dispatch convolution_32f",
     "runtime/arena": "test_memory test_share",
     "runtime/error": "test_error test_init test_allocation",
     "runtime/statistic": "test_verbose",
@@ -112,6 +114,7 @@ NEAREST = {
     "kernels/quantize_linear": "quantize_linear dynamic_quantize",
     "reference/quantize_linear": "quantize_linear dynamic_quantize",
     "api/broadcast": "elementwise quantized_binary",
+    "ops/elementwise/broadcast": "elementwise quantized_binary",
     "ops/elementwise/affine": "affine quantized",
     "ops/softmax": "softmax lines_16b",
     "ops/normalize": "normalize lines_16b",
@@ -121,7 +124,8 @@ NEAREST = {
     "kernels/aligned": "activation eltwise channelwise",
     "kernels/collect": "resize grid_sample roi_align",
     "kernels/sums": "inner_product reduce",
-    "kernels/activate": "convolution_32f",
+    "kernels/activate*": "convolution_32f",
+    "kernels/nbits": "gemm_nbits",
     "kernels/layout": "layout copy",
     "kernels/lanes": "layout softmax lrn normalize channelwise",
     "kernels/transpose*": "layout shuffle normalize",
@@ -130,6 +134,7 @@ NEAREST = {
     "ops/elementwise/pixelwise": "pixels",
     "ops/pad": "copy",
     "ops/packed_32f": "recurrent",
+    "ops/recurrent_bytes": "test_packed recurrent_bytes recurrent",
     "ops/elementwise/pointwise": "activation unary vectors",
     "ops/convolution/dot*": "convolution_8i convolution_16b",
     "ops/convolution/depthwise_rows": "convolution_32f convolution_16b convolution_8i",
@@ -518,7 +523,7 @@ def near_in_python(file: str) -> list[str]:
 
 
 def nearest(file: str) -> list[Tests]:
-    """Of the vocabulary, which most kernels include, only the tests are compiled."""
+    """Of the vocabulary, which most kernels include, only the tests are compiled; of kernels, at first those of AVX2."""
     path = pathlib.PurePath(file).relative_to("libsrc").with_suffix("")
     named = next((names.split() for pattern, names in NEAREST.items() if fnmatch.fnmatchcase(str(path), pattern)), None)
     if named is None:
@@ -527,14 +532,23 @@ def nearest(file: str) -> list[Tests]:
     keep = [f"{BUILD}/internal.a"] if any(name.startswith("test_vec") for name in named) else []
     commands = [f"{CHECK} --test {name}" for name in named if not name.startswith("test_")]
     refusals = ["tests/test_refusals.py"] if path.parent.name == "api" else []
-    files = {f"tests/test_{name.removesuffix(suffix)}.py" for name in named for suffix in ("", "_32f")}
+    stems = [name.removeprefix("test_") for name in named]
+    files = {f"tests/test_{stem.removesuffix(suffix)}.py" for stem in stems for suffix in ("", "_32f")}
     in_python = [f"{PYTEST} {name}" for name in [*sorted(files), *refusals] if (ROOT / name).exists()]
+    kernels = path.parts[0] == "kernels"
+    of_avx2 = [f"{command} --isa avx2" for command in commands if kernels]
     stages = [
         Tests(programs, programs, NEAR_SECONDS, keep),
+        Tests([f"{BUILD}/tests/check"], of_avx2, NEAR_SECONDS, kernels_of_others() if kernels else []),
         Tests([f"{BUILD}/tests/check"], commands, NEAR_SECONDS),
         Tests([f"{BUILD}/libsimdnet.so"], in_python, ALL_SECONDS),
     ]
     return [tests for tests in stages if tests.commands]
+
+
+def kernels_of_others() -> list[str]:
+    """The objects of levels other than AVX2."""
+    return [str(file) for file in pathlib.Path(BUILD).glob("obj/*/kernels/**/*.o") if "/avx2/" not in str(file)]
 
 
 def attempt(mutant: Mutant, stages: Sequence[Tests]) -> dict[str, Any]:
