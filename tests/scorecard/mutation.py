@@ -187,7 +187,7 @@ NEAREST_PYTHON = {
     "network/prepared": "test_prepared",
     "network/image*": "test_images",
     "network/sizes": "test_sizes test_open_sizes",
-    "network/model": "test_model_calls test_convert test_models test_course test_run_time",
+    "network/model": "test_model_calls test_convert test_models test_course test_run_time test_open_program",
     "network/layouts": "test_convert test_passes test_layers test_networks test_random",
     "network/onnx_*": "test_source test_onnx",
     "network/saved": "test_saved test_prepared",
@@ -523,7 +523,8 @@ def near_in_python(file: str) -> list[str]:
 
 
 def nearest(file: str) -> list[Tests]:
-    """Of the vocabulary, which most kernels include, only the tests are compiled; of kernels, at first those of AVX2."""
+    """Of the vocabulary, which most kernels include, only the tests are compiled; of kernels, at first those of AVX2. A
+    sample of the cases comes before all of them."""
     path = pathlib.PurePath(file).relative_to("libsrc").with_suffix("")
     named = next((names.split() for pattern, names in NEAREST.items() if fnmatch.fnmatchcase(str(path), pattern)), None)
     if named is None:
@@ -535,11 +536,11 @@ def nearest(file: str) -> list[Tests]:
     stems = [name.removeprefix("test_") for name in named]
     files = {f"tests/test_{stem.removesuffix(suffix)}.py" for stem in stems for suffix in ("", "_32f")}
     in_python = [f"{PYTEST} {name}" for name in [*sorted(files), *refusals] if (ROOT / name).exists()]
-    kernels = path.parts[0] == "kernels"
-    of_avx2 = [f"{command} --isa avx2" for command in commands if kernels]
+    others = kernels_of_others() if path.parts[0] == "kernels" else []
+    sample = [f"{command} --every 8" + (" --isa avx2" if others else "") for command in commands]
     stages = [
         Tests(programs, programs, NEAR_SECONDS, keep),
-        Tests([f"{BUILD}/tests/check"], of_avx2, NEAR_SECONDS, kernels_of_others() if kernels else []),
+        Tests([f"{BUILD}/tests/check"], sample, NEAR_SECONDS, others),
         Tests([f"{BUILD}/tests/check"], commands, NEAR_SECONDS),
         Tests([f"{BUILD}/libsimdnet.so"], in_python, ALL_SECONDS),
     ]
