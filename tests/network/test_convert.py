@@ -564,6 +564,15 @@ def test_resizing_of_opset_10_rounds_up_where_it_becomes_smaller() -> None:
     assert computed(graph, FLOATS[:8].reshape(1, 1, 2, 4)).tolist() == [[[[1, 3]]]]
 
 
+def test_normalised_groups_before_opset_21_have_a_scale_and_a_bias_each() -> None:
+    x, scale, bias = floats(2, 6, 5), floats(3), floats(3) + 1
+    groups = x.reshape(2, 3, 10)
+    expected = (groups - groups.mean(2, keepdims=True)) / np.sqrt(groups.var(2, keepdims=True) + 1e-5)
+    expected = expected * scale[:, None] + bias[:, None]
+    graph = made("GroupNormalization", scale, bias, num_groups=3).graph(2, 6, 5)
+    np.testing.assert_allclose(computed(graph, x), expected.reshape(x.shape), 1e-4, 1e-5)
+
+
 def test_weights_of_16_bits_are_widened() -> None:
     graph = made("Mul", np.float16(1.5), dtype="float16").graph(3)
     assert {graph.types[name].dtype for name in graph.types} == {"float32"}

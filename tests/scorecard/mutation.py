@@ -43,7 +43,7 @@ CHECK = f"{BUILD}/tests/check --seed 1 --quick"
 MAKE_CHECK = "make check 'CHECK_FLAGS=--seed 1'"
 
 #: Seconds of processor time, seconds without any, bytes of memory: a fault may compute or wait for ever, or fill the memory.
-NEAR_SECONDS, ALL_SECONDS, LONG_SECONDS, IDLE, MEMORY = 60, 600, 3600, 60, 6 << 30
+SAMPLE_SECONDS, NEAR_SECONDS, ALL_SECONDS, LONG_SECONDS, IDLE, MEMORY = 20, 60, 600, 3600, 60, 6 << 30
 
 #: The programs and families of the checker that test a file, for those that are not named like their family.
 NEAREST = {
@@ -192,6 +192,7 @@ NEAREST_PYTHON = {
     "network/onnx_*": "test_source test_onnx",
     "network/saved": "test_saved test_prepared",
     "network/source": "test_source test_saved",
+    "network/views": "test_resize_positions test_run_time test_layers",
     "network/mapped": "test_saved test_models",
     "network/reports/*": "test_models test_pages",
     "network/commands": "test_main test_models test_values test_course",
@@ -540,7 +541,7 @@ def nearest(file: str) -> list[Tests]:
     sample = [f"{command} --every 8" + (" --isa avx2" if others else "") for command in commands]
     stages = [
         Tests(programs, programs, NEAR_SECONDS, keep),
-        Tests([f"{BUILD}/tests/check"], sample, NEAR_SECONDS, others),
+        Tests([f"{BUILD}/tests/check"], sample, SAMPLE_SECONDS, others),
         Tests([f"{BUILD}/tests/check"], commands, NEAR_SECONDS),
         Tests([f"{BUILD}/libsimdnet.so"], in_python, ALL_SECONDS),
     ]
