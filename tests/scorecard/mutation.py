@@ -3,10 +3,10 @@
 A fault that does not change the machine code (comments, other processors, what the compiler removes) does not count.
 The tests nearest to the file run first, then those of all families, all of ``make check`` and pytest; of faults in
 Python, only tests in Python. Faults that no test can find are in ``equivalent.txt``, and do not count; those that are
-known to survive are in ``survivors.txt``, and count; both with reasons, and only the nearest tests are tried. Results
-are kept in ``build/mutation/``: a caught fault is not tried again while the function around it is the same, one that
-survived and is not listed is tried again on another commit. All take hours: the step ``keep`` writes those that were
-caught to ``caught.txt``, from where another checkout goes on.
+known to survive are in ``survivors.txt``, and count; both with reasons, and are tried only with ``--again``, by the
+nearest tests. Results are kept in ``build/mutation/``: a caught fault is not tried again while the function around it
+is the same, one that survived and is not listed is tried again on another commit. All take hours: the step ``keep``
+writes those that were caught to ``caught.txt``, from where another checkout goes on.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def main() -> int:
         return report() if options.step == "report" else keep()
     chosen = [m for m in all_mutants() if options.only in f"{m.file} {m.old}"]
     index, count = options.part
-    chosen = sorted(chosen, key=lambda m: (is_listed(m), m.key))[index - 1 :: count][: options.most]
+    chosen = sorted(chosen, key=lambda m: m.key)[index - 1 :: count][: options.most]
     if options.step == "list":
         for mutant in chosen:
             print(described(mutant))
@@ -270,7 +270,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument(
         "--depth", choices=DEPTHS, default="all", help="which tests; programs: all but make check and pytest"
     )
-    parser.add_argument("--again", action="store_true", help="also those that survived on this commit")
+    parser.add_argument("--again", action="store_true", help="also those that survived on this commit, or are listed")
     return parser.parse_args()
 
 
@@ -302,7 +302,7 @@ def result_of(mutant: Mutant) -> dict[str, Any] | None:
     file = RESULTS / f"{key}.json"
     if not file.exists():
         test = kept().get(key)
-        return {"caught_by": test, "seconds": 0, "depth": "nearest"} if test else None
+        return {"caught_by": test, "seconds": 0, "depth": "nearest"} if test or is_listed(mutant) else None
     result: dict[str, Any] = json.loads(file.read_text())
     return result if result["caught_by"] or is_listed(mutant) or result["commit"] == commit() else None
 
