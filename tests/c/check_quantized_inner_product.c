@@ -11,7 +11,8 @@ struct product {
     size_t M, N, K;
     SimdTensorDataType types[3];
     SimdBool transB, constB, bias;
-    bool no_bias, no_zeros, no_set;
+    bool no_bias, no_set;
+    const uint8_t * zeros; /* of A and C; NULL: not given */
     const char * bad; /* the argument of SetParams that is wrong */
 };
 
@@ -43,9 +44,9 @@ static void set_params(const struct product * p, void * context, void * const * 
     if (bad == 's')
         scale[p->N - 1] = 0;
     SimdSynetQuantizedInnerProductSetParams(
-        context, bad == 'a' ? NULL : bad == 'A' ? &(const float){NAN} : io, p->no_zeros ? NULL : zero, bad == 'b' ? NULL : b,
+        context, bad == 'a' ? NULL : bad == 'A' ? &(const float){NAN} : io, p->zeros, bad == 'b' ? NULL : b,
         bad == 'S' ? NULL : scale, p->no_bias ? NULL : bias, bad == 'c' ? NULL : bad == 'C' ? &(const float){-1} : io + 1,
-        p->no_zeros ? NULL : zero + 1);
+        p->zeros ? p->zeros + 1 : NULL);
     memset(b, 0x55, weights);
     memset(scale, 0xFF, p->N * sizeof(*scale));
     free(b);
@@ -68,7 +69,7 @@ static void forward(const void * job, void * context, void * const * a)
     SimdSynetQuantizedInnerProductForward(context, a[A], NULL, NULL, a[C]);
 }
 
-/* Again with a buffer, and the first rows by a context that shares the weights. */
+/* Again with a buffer, the first rows by a context that shares the weights, and with zeros of 0. */
 static void forward_twice(const void * job, void * context, void * const * a)
 {
     const struct product * p = job;
@@ -85,12 +86,21 @@ static void forward_twice(const void * job, void * context, void * const * a)
     SimdRelease(other);
     if (memcmp(a[C], again, M * p->N))
         check_that(false, FORWARD, "%zu of %zu rows differ", M, p->M);
+    if (p->zeros)
+        return;
+    struct product given = *p;
+    given.zeros = (const uint8_t[2]){0, 0};
+    other = open(&given, a);
+    SimdSynetQuantizedInnerProductForward(other, a[A], NULL, NULL, again);
+    SimdRelease(other);
+    if (memcmp(a[C], again, p->M * p->N))
+        check_that(false, FORWARD, "zeros that are not given are not 0");
 }
 
 static bool declare(const char * function, const struct product * p, const char * text)
 {
     if (!check_case(function, "M=%zu N=%zu K=%zu transB=%d%s%s%s", p->M, p->N, p->K, p->transB, p->no_bias ? " no bias" : "",
-                    p->no_zeros ? " no zeros" : "", text))
+                    p->zeros ? "" : " no zeros", text))
         return false;
     check_in("A", CHECK_8U, p->M * p->K, CHECK_RANDOM);
     check_in("B", CHECK_8U, p->N * p->K, CHECK_RANDOM);
@@ -105,7 +115,7 @@ static struct product product(size_t M, size_t N, size_t K, size_t variant)
 {
     return (struct product){.M = M, .N = N, .K = K, .types = {SimdTensorData8u, SimdTensorData8i, SimdTensorData8u},
         .transB = (SimdBool)(variant & 1), .constB = SimdTrue, .bias = (SimdBool)(variant >> 1 & 1),
-        .no_bias = variant % 5 == 0, .no_zeros = variant % 7 == 0};
+        .no_bias = variant % 5 == 0, .zeros = variant % 7 ? zero : NULL};
 }
 
 static void run(struct product p)
