@@ -181,7 +181,6 @@ def test_few_changes_are_those_of_walks_over_all_nodes(
     graph, found = sample(9).graph(), []
     for many in (0, 1 << 40):  # never a walk over all nodes after a change, and always one
         monkeypatch.setattr(rewrite, "_MANY", many)
-        graph.settled.clear()
         after = simplified(graph)
         nodes = [(node.operator, node.inputs, node.outputs, str(node.attributes), node.origin) for node in after.nodes]
         found.append((nodes, after.types, list(after.constants)))

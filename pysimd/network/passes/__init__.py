@@ -1,4 +1,4 @@
-"""Passes: functions from a graph to a simpler one that computes the same. Each is a small file, and each has its test."""
+"""Passes: functions that make a graph simpler, which computes the same. Each is a small file, and each has its test."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from pysimd.network.passes import (
     products,
     tiny,
 )
-from pysimd.network.passes.rewrite import Match, rewritten
+from pysimd.network.passes.rewrite import Draft, Match
 
-Pass = Callable[[Graph], Graph]
+Pass = Callable[[Draft], None]
 
 
 def _rewriting(matches: Sequence[Match]) -> Pass:
     """A pass of several patterns, each of which is looked for until there are none."""
 
-    def run(graph: Graph) -> Graph:
+    def run(draft: Draft) -> None:
         for match in matches:
-            graph = rewritten(graph, match)
-        return graph
+            draft.rewrite(match)
 
     return run
 
@@ -38,13 +37,12 @@ def _rewriting(matches: Sequence[Match]) -> Pass:
 def _settled(*passes: Pass) -> Pass:
     """Several passes, repeated until they change nothing."""
 
-    def run(graph: Graph) -> Graph:
-        while True:
-            before = graph.nodes
+    def run(draft: Draft) -> None:
+        before = -1
+        while draft.version != before:
+            before = draft.version
             for each in passes:
-                graph = each(graph)
-            if graph.nodes == before:
-                return graph
+                each(draft)
 
     return run
 
@@ -72,7 +70,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 
 def simplified(graph: Graph) -> Graph:
     """The graph after all passes, without nodes that its outputs do not need."""
-    graph = graph.replaced(graph.nodes)
+    draft = Draft(graph)
     for _, run in PASSES:
-        graph = run(graph)
-    return graph
+        run(draft)
+    return draft.finished()

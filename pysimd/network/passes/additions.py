@@ -24,7 +24,7 @@ from pysimd.network.passes.rewrite import Change, starts_from
 _SMALLER = 8  # times, that a gate is smaller than the image
 
 
-@starts_from("Binary")
+@starts_from("Binary.add")
 def added(graph: Graph, node: Node) -> Change | None:
     """The addition of a tensor to the result of a layer, before the layer's activation or after it."""
     if node.attributes["function"] != "add":
@@ -42,7 +42,7 @@ def added(graph: Graph, node: Node) -> Change | None:
     return replacement([node, layer], layer.operator, inputs, attributes)
 
 
-@starts_from("Binary")
+@starts_from("Binary.add")
 def gated(graph: Graph, node: Node) -> Change | None:
     """x + x * g, where g has one value for each channel: x * (g + 1), which reads and writes one image less."""
     if node.attributes["function"] != "add":

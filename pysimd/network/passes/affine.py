@@ -15,6 +15,7 @@ from pysimd.network.mapped import release
 from pysimd.network.open_arrays import full, is_array, later
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes.patterns import (
+    LINEAR,
     Parameters,
     input_at,
     is_plain,
@@ -106,7 +107,7 @@ def _line_of_binary(graph: Graph, node: Node) -> tuple[str, Line] | None:
     return x, Line(long[0] if long else None, scale, bias)
 
 
-@starts_from("Binary", "Scale", "Unary")
+@starts_from(*LINEAR, "Scale")
 def folded(graph: Graph, node: Node) -> Change | None:
     """All steps that end with a node, in the node before them, in the one after them, or as one Scale."""
     found = line_of(graph, node)
@@ -312,7 +313,7 @@ def linear(graph: Graph, node: Node) -> Change | None:
     return replacement([node], "Linear", (x, name), {"activation": IDENTITY, "order": "add"}, parameters)
 
 
-@starts_from("AveragePool", "Conv", "MaxPool")
+@starts_from("AveragePool", "Conv", "MaxPool", needs=("Pad",))
 def padded(graph: Graph, node: Node) -> Change | None:
     """A Pad before a convolution or a pooling, as its padding."""
     pad = made(graph, node.inputs[0], "Pad")

@@ -65,7 +65,7 @@ class _Scores:
         return x
 
 
-@starts_from("MatMul")
+@starts_from("MatMul", needs=("Softmax",))
 def attention(graph: Graph, node: Node) -> Change | None:
     """The pattern, from its second product back."""
     shares, v = node.inputs

@@ -9,6 +9,7 @@ from math import inf
 
 from pysimd.network.graph import Graph, Node
 from pysimd.network.passes.patterns import (
+    LINEAR,
     as_unary,
     clip,
     clip_of,
@@ -27,7 +28,7 @@ _Function = tuple[str, tuple[float, ...]]
 _Product = tuple[float, tuple[str, ...]]
 
 
-@starts_from("Binary", "Unary")
+@starts_from("Binary.maximum", "Binary.minimum", "Unary.relu", "Unary.restrict_range")
 def clipped(graph: Graph, node: Node) -> Change | None:
     """Maximum and minimum with numbers, also in sequence, as one function that clips."""
     outer = clip_of(graph, node)
@@ -42,7 +43,7 @@ def clipped(graph: Graph, node: Node) -> Change | None:
     return as_unary(node, x, "relu") if (low, high) == (0, inf) else as_unary(node, x, "restrict_range", low, high)
 
 
-@starts_from("Binary", "Unary")
+@starts_from(*LINEAR, "Binary.maximum", "Binary.minimum", "Unary.relu", "Unary.restrict_range")
 def hard_sigmoid(graph: Graph, node: Node) -> Change | None:
     """clip(a * x + b, 0, h) / h"""
     bounds, factor = clip_of(graph, node), 1.0
@@ -60,7 +61,7 @@ def hard_sigmoid(graph: Graph, node: Node) -> Change | None:
     return as_unary(node, x, "hard_sigmoid", a * factor, b * factor)
 
 
-@starts_from("Binary")
+@starts_from("Binary.divide", "Binary.multiply")
 def gate(graph: Graph, node: Node) -> Change | None:
     """x * f(x): hard-swish, swish, mish and GELU, with their factors in any order."""
     if made(graph, node.output, "Binary", "multiply", "divide") is None:
@@ -133,7 +134,7 @@ def _gelu(graph: Graph, x: str, of: str, factor: float) -> _Function | None:
     return ("gelu", ()) if right and near(inner[1], 0.5**0.5) and inner[2] == 0 else None
 
 
-@starts_from("Binary")
+@starts_from("Binary.maximum")
 def leaky_relu(graph: Graph, node: Node) -> Change | None:
     """max(x, a * x), but for a = 0, with which it is NaN for infinities"""
     if made(graph, node.output, "Binary", "maximum") is None:
@@ -145,7 +146,7 @@ def leaky_relu(graph: Graph, node: Node) -> Change | None:
     return None
 
 
-@starts_from("Unary")
+@starts_from("Unary.log")
 def logarithm(graph: Graph, node: Node) -> Change | None:
     """log(1 + exp(x)): softplus"""
     found = unary(graph, node.output, "log")
@@ -154,7 +155,7 @@ def logarithm(graph: Graph, node: Node) -> Change | None:
     return None if power is None else as_unary(node, power[0], "softplus", 1.0, 20.0)
 
 
-@starts_from("Binary", "Unary")
+@starts_from("Binary.divide", "Unary.reciprocal")
 def inverse(graph: Graph, node: Node) -> Change | None:
     """1 / y; of 1 + exp(-x) a sigmoid, of a square root its own function."""
     found = unary(graph, node.output, "reciprocal")

@@ -7,14 +7,15 @@ from typing import Any
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.operators import ACTIVATIONS, IDENTITY
 from pysimd.network.passes.affine import line_of
-from pysimd.network.passes.patterns import Parameters, free_name, input_at, is_plain, made, origins, same_axis
+from pysimd.network.passes.patterns import LINES, Parameters, free_name, input_at, is_plain, made, origins, same_axis
 from pysimd.network.passes.rewrite import Change, starts_from
 from pysimd.network.records import replace
 
+_MOVES = ("Reshape", "Transpose")
 _LAYERS = ("ChannelNorm", "Conv", "ConvTranspose", "LayerNorm", "Linear")
 
 
-@starts_from("Binary", "Prelu", "Scale", "Unary")
+@starts_from(*LINES, "Prelu", "Scale", "Unary", needs=_MOVES)
 def lifted(graph: Graph, node: Node) -> Change | None:
     """One element-wise function, or a scale along an axis."""
     x = node.inputs[0] if node.inputs else ""
@@ -39,7 +40,7 @@ def lifted(graph: Graph, node: Node) -> Change | None:
 def _is_moved(graph: Graph, name: str) -> bool:
     """Whether a tensor is the output of a Reshape or a Transpose, which is found sooner than a line."""
     producer = graph.producer(name)
-    return producer is not None and producer.operator in ("Reshape", "Transpose")
+    return producer is not None and producer.operator in _MOVES
 
 
 def _layer(graph: Graph, user: Node) -> Node | None:
@@ -105,11 +106,11 @@ def _before(graph: Graph, node: Node, moves: list[Node], axis: int | None) -> Ch
     return Change([node, *moves], nodes, types, parameters.arrays)
 
 
-@starts_from("Binary")
+@starts_from("Binary", needs=_MOVES)
 def lifted_pair(graph: Graph, node: Node) -> Change | None:
     """A function of two tensors of equal shapes that are moved in the same way."""
     a, b = node.inputs
-    for operator in ("Reshape", "Transpose"):
+    for operator in _MOVES:
         first, second = made(graph, a, operator), made(graph, b, operator)
         if first is None or second is None or first is second or not graph.user(a) is graph.user(b) is node:
             continue

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from pysimd.annotations import Shape
+from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node
 from pysimd.network.open_arrays import is_array
 from pysimd.network.passes.patterns import Parameters, clip, is_plain, linear_step, made, parameter, replacement
-from pysimd.network.passes.rewrite import Change, starts_from
+from pysimd.network.passes.rewrite import Change, Draft, starts_from
 from pysimd.network.sizes import Size, broadcast_shapes
 
 _SMALL = 64  # elements of constants that are compared
@@ -20,69 +21,107 @@ _LARGE = 16 << 20  # bytes of weights
 _MAY_CHANGE_NOTHING = {"Binary", "Concat", "Expand", "Pad", "Reduce", "Reshape", "Slice", "Transpose", "Unary"}
 
 
-def shared(graph: Graph) -> Graph:
-    """Without nodes that change nothing, and with one node in place of several that compute the same."""
-    if shared in graph.settled:
-        return graph
-    source = _equal_constants(graph)  # of tensors that are others
-    computed = _Computed()
-    looked_at: set[Node] = graph.remembered.setdefault(shared, set())  # which change something
-    nodes = []
-    outputs = frozenset(graph.outputs)
-    for node in graph.nodes:
-        if not source.keys().isdisjoint(node.inputs):
-            inputs = tuple(source.get(name, name) for name in node.inputs)
-            node = Node(node.operator, inputs, node.outputs, node.attributes, node.origin)
-        if not outputs.isdisjoint(node.outputs):
-            nodes.append(node)
-            continue
-        if node not in looked_at:
-            if changes_nothing(graph, node):
-                source[node.output] = _kept_operand(graph, node)
-                continue
-            looked_at.add(node)
-        first = node if node.operator == "Host" else computed.first(node)
-        if first is node:
-            nodes.append(node)
-        else:
-            source.update(zip(node.outputs, first.outputs))
-    if tuple(nodes) != graph.nodes:
-        return graph.replaced(nodes)
-    graph.settled.add(shared)
-    return graph
+def shared(draft: Draft) -> None:
+    """Leaves out nodes that change nothing, and puts one node in place of several that compute the same."""
+    if shared not in draft.remembered:
+        draft.remembered[shared] = _Shared(draft)
+    draft.remembered[shared].look()
 
 
-class _Computed:
-    """The nodes so far. Attributes are compared where operators and inputs are equal, which is rare."""
+class _Shared:
+    """What nodes compute, as far as they have been looked at: once each, and again near changes."""
 
-    def __init__(self) -> None:
-        self._alike: dict[Any, Node] = {}  # by operator and inputs
+    def __init__(self, draft: Draft) -> None:
+        self._draft, self._results = draft, frozenset(draft.outputs)
+        self._constants: dict[Any, tuple[str, Array]] = {}  # the first of small ones with equal contents
+        self._looked_at = 0  # of the constants that have been made
+        self._added = 0  # of the nodes that have been added
+        self._alike: dict[Any, Node] = {}  # the first one by operator and inputs
         self._equal: dict[Any, Node] = {}  # and by attributes, where several nodes are alike
+        self._source: dict[str, str] = {}  # of tensors that are others; below, too, for one walk in execution order
+        self._made: dict[Node, Any] = {}  # nodes with these as inputs, with their places
+        self._next: list[tuple[Any, Node]] = []  # to be looked at, by their places
 
-    def first(self, node: Node) -> Node:
-        """The first node that computes the same as this one."""
+    def look(self) -> None:
+        """One walk over what has changed since the last one."""
+        draft = self._draft
+        self._source, self._made = self._equal_constants(), {}
+        found = dict.fromkeys(user for name in self._source for user in draft.users(name))
+        found.update((node, None) for node in draft.added[self._added :] if node in draft)
+        self._added = len(draft.added)
+        self._next = [(draft.place(node), node) for node in draft.ordered(found)]  # in order, and so a heap
+        changes, last = [], None
+        while self._next:
+            place, node = heappop(self._next)
+            if node is last:
+                continue
+            last = node
+            given = node
+            if self._source and not self._source.keys().isdisjoint(node.inputs):
+                inputs = tuple(self._source.get(name, name) for name in node.inputs)
+                given = Node(node.operator, inputs, node.outputs, node.attributes, node.origin)
+                self._made[given] = place
+            if not self._is_other(given) and given is not node:
+                changes.append(Change([node], [given]))
+        draft.apply(changes)
+
+    def _is_other(self, node: Node) -> bool:
+        """Whether the outputs of a node are other tensors."""
+        draft = self._draft
+        if not self._results.isdisjoint(node.outputs):
+            return False
+        if node.operator in _MAY_CHANGE_NOTHING and changes_nothing(draft, node):
+            self._replace(node, [_kept_operand(draft, node)])
+            return True
+        first = node if node.operator == "Host" else self._first(node)
+        if first is not node:
+            self._replace(node, first.outputs)
+        return first is not node
+
+    def _replace(self, node: Node, outputs: Sequence[str]) -> None:
+        """Other tensors in place of the outputs of a node, which nothing reads then."""
+        self._source.update(zip(node.outputs, outputs))
+        for user in {user: None for name in node.outputs for user in self._draft.users(name)}:
+            heappush(self._next, (self._draft.place(user), user))
+
+    def _place(self, node: Node) -> Any:
+        return self._made[node] if node in self._made else self._draft.place(node)
+
+    def _first(self, node: Node) -> Node:
+        """The first node that computes the same. Attributes are compared where the rest is equal, which is rare."""
         key = node.operator, node.inputs
         alike = self._alike.setdefault(key, node)
         if alike is node:
             return node
         self._equal.setdefault((key, frozen(alike.attributes)), alike)
-        return self._equal.setdefault((key, frozen(node.attributes)), node)
+        first = self._equal.setdefault((key, frozen(node.attributes)), node)
+        if first is node:
+            return node
+        if first in self._made or first in self._draft:
+            if self._place(first) < self._place(node):
+                return first
+            self._replace(first, node.outputs)
+        self._equal[key, frozen(node.attributes)] = node
+        return node
 
-
-def _equal_constants(graph: Graph) -> dict[str, str]:
-    """For small constants that equal an earlier one the name of the first of these."""
-    first: dict[Any, str] = {}
-    found: dict[str, str] = {}
-    known: dict[str, tuple[Any, Any]] = graph.remembered.setdefault(_equal_constants, {})  # small ones with their contents
-    for name, array in graph.constants.items():
-        if is_array(array) or array.size > _SMALL:
-            continue
-        if name not in known or known[name][0] is not array:
-            known[name] = array, (array.dtype.str, array.shape, array.tobytes())
-        other = first.setdefault(known[name][1], name)
-        if other != name:
-            found[name] = other
-    return found
+    def _equal_constants(self) -> dict[str, str]:
+        """For small constants that equal an earlier one the name of the first of these."""
+        found: dict[str, str] = {}
+        constants, made = self._draft.constants, self._draft.made_constants
+        for name in made[self._looked_at :]:
+            array = constants.get(name)
+            if array is None or is_array(array) or array.size > _SMALL:
+                continue
+            key = array.dtype.str, array.shape, array.tobytes()
+            first, same = self._constants.get(key, (name, array))
+            if constants.get(first) is not same:
+                first = name
+            if first == name:
+                self._constants[key] = name, array
+            else:
+                found[name] = first
+        self._looked_at = len(made)
+        return found
 
 
 def frozen(value: Any) -> Any:
@@ -228,7 +267,7 @@ def _follows(first: Node, second: Node, axis: int) -> bool:
     return same and first.inputs == second.inputs and a["steps"][axis] == b["steps"][axis] == 1 and b["starts"][axis] == end
 
 
-@starts_from("Binary", "Elementwise", "ScatterElements", "Select")
+@starts_from("Binary", "Elementwise", "ScatterElements", "Select", needs=("Expand",))
 def broadcast(graph: Graph, node: Node) -> Change | None:
     """Functions of several tensors broadcast by themselves: an Expand before them has nothing to do. So do indices."""
     scatters = node.operator == "ScatterElements"
@@ -273,7 +312,7 @@ def global_pooling(graph: Graph, node: Node) -> Change | None:
     return replacement([node], "Reduce", node.inputs, {"function": function, "axes": (2, 3), "keepdims": True})
 
 
-@starts_from("Linear")
+@starts_from("Linear", needs=("Reshape",))
 def contracted(graph: Graph, node: Node) -> Change | None:
     """A Linear of a Reshape that joins dimensions, with weights for each of these: images need not be in NCHW for it.
 

@@ -24,7 +24,7 @@ from pysimd.network.passes.patterns import (
 from pysimd.network.passes.rewrite import Change, starts_from
 
 
-@starts_from("Reduce", "Unary")
+@starts_from("Reduce.sum", "Unary.sqrt")
 def length(graph: Graph, node: Node) -> Change | None:
     """Sums of squares as one reduction, and their roots as lengths."""
     found = unary(graph, node.output, "sqrt") if node.operator == "Unary" else None
@@ -46,7 +46,7 @@ def _squared(graph: Graph, name: str) -> str | None:
     return x if (x == other if node.attributes["function"] == "multiply" else number(graph, other) == 2) else None
 
 
-@starts_from("Binary")
+@starts_from("Binary.divide", needs=("Reduce",))
 def l2_norm(graph: Graph, node: Node) -> Change | None:
     """x / max(length of x, eps)"""
     if made(graph, node.output, "Binary", "divide") is None:
@@ -64,7 +64,7 @@ def l2_norm(graph: Graph, node: Node) -> Change | None:
     return replacement([node], "L2Norm", (x,), {"axis": axis, "eps": bounds[1]})
 
 
-@starts_from("Binary")
+@starts_from("Binary.divide", "Binary.multiply", needs=("Reduce",))
 def rms_norm(graph: Graph, node: Node) -> Change | None:
     """x / sqrt(mean of x ** 2 + eps), over the last axis"""
     if made(graph, node.output, "Binary", "divide", "multiply") is None:
@@ -82,7 +82,7 @@ def rms_norm(graph: Graph, node: Node) -> Change | None:
     return None
 
 
-@starts_from("Binary")
+@starts_from("Binary.divide", "Binary.multiply", needs=("Reduce",))
 def layer_norm(graph: Graph, node: Node) -> Change | None:
     """(x - mean) / sqrt(mean of (x - mean) ** 2 + eps)"""
     found = _deviation(graph, node)
@@ -147,7 +147,7 @@ def _across(graph: Graph, node: Node, x: str, axis: int, eps: float) -> Change:
     return Change([node], nodes, {before: moved, after: moved})
 
 
-@starts_from("Reshape")
+@starts_from("Reshape", needs=("ChannelNorm",))
 def group_norm(graph: Graph, node: Node) -> Change | None:
     """Groups as channels of another shape, which are normalized each by itself."""
     inner = made(graph, node.inputs[0], "ChannelNorm")

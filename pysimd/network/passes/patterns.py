@@ -14,6 +14,10 @@ from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes.rewrite import Change
 
+#: The kinds of nodes that can multiply by a number, or add one.
+LINES = ("Binary.add", "Binary.divide", "Binary.multiply", "Binary.subtract")
+LINEAR = (*LINES, "Unary.negative")
+
 _STEPS = 4  # in sequence, that a formula has at most
 NEAR = 1e-5  # numbers of formulas are written with at least six digits
 

@@ -17,7 +17,7 @@ from pysimd.network.passes.rewrite import Change, starts_from
 _FUNCTIONS = ("Binary", "ExactBinary")
 
 
-@starts_from(*_FUNCTIONS)
+@starts_from("Binary.multiply", "ExactBinary.multiply", needs=("PackedProduct",))
 def scaled(graph: Graph, node: Node) -> Change | None:
     """The product with scales."""
     if not _is(node, "multiply"):
@@ -85,7 +85,7 @@ def _fits(array: Array, columns: int) -> bool:
     return bool(along and array.dtype == np.float32 and ((array > 0) & (array <= most)).all())
 
 
-@starts_from(*_FUNCTIONS)
+@starts_from("Binary.add", "ExactBinary.add", needs=("PackedProduct",))
 def with_bias(graph: Graph, node: Node) -> Change | None:
     """The sum with a bias."""
     if not _is(node, "add"):

@@ -1,9 +1,14 @@
-"""The one mechanism of all passes: small patterns of nodes are replaced by others."""
+"""The one mechanism of all passes: small patterns of nodes are replaced by others.
+
+A :class:`Draft` is the graph that all passes change. It keeps its nodes by operator, so that a pattern is tried from the
+nodes alone from which it can start, and the nodes near each change, so that a pattern that has been looked for everywhere
+is looked for near later changes only, whichever pass has made them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Callable
+from typing import Any, Callable, NamedTuple
 
 from pysimd.annotations import Array
 from pysimd.network.graph import Graph, Node, Type
@@ -27,43 +32,251 @@ class Change:
 
 
 Match = Callable[[Graph, Node], "Change | None"]
-_STARTS: dict[Match, tuple[str, ...]] = {}
+_Order = tuple[int, ...]
 
 
-def starts_from(*operators: str) -> Callable[[Match], Match]:
-    """Says from which nodes a pattern starts; a pattern without it is tried from each node."""
+#: Operators, with those of their functions that count; None for all.
+Kinds = Mapping[str, "frozenset[str] | None"]
+
+
+class _Start(NamedTuple):
+    """The nodes from which a pattern starts, and operators of which it has at least one node."""
+
+    kinds: Kinds
+    needs: Sequence[str]
+
+
+_STARTS: dict[Match, _Start] = {}
+
+
+def starts_from(*kinds: str, needs: Sequence[str] = ()) -> Callable[[Match], Match]:
+    """Says from which nodes a pattern starts; a pattern without it is tried from each node.
+
+    kinds : operators, or with one of their functions, "Binary.add".
+    needs : operators, of one of which the pattern has another node: it is not looked for in a graph without any of these.
+    """
+    found: dict[str, frozenset[str] | None] = {}
+    for kind in kinds:
+        operator, _, function = kind.partition(".")
+        found[operator] = (found.get(operator) or frozenset()) | {function} if function else None
 
     def register(match: Match) -> Match:
-        _STARTS[match] = operators
+        _STARTS[match] = _Start(found, needs)
         return match
 
     return register
 
 
 def rewritten(graph: Graph, match: Match) -> Graph:
-    """Applies all changes that `match` finds, starting from each node that has one output, until there are none.
+    """A graph with all changes that `match` finds, see :meth:`Draft.rewrite`."""
+    draft = Draft(graph)
+    draft.rewrite(match)
+    return draft.finished()
 
-    In one walk, a node is part of one change at most, and no change reads what another one has made superfluous; walks are
-    repeated. After a walk with few changes, the next one is over the nodes near them, so that a chain of changes, of which
-    each makes the next one possible, costs no walk over the graph for each.
+
+class Draft(Graph):
+    """A graph that is changed in place: each change costs time for the nodes near it, not for all nodes.
+
+    It has no `nodes`: :meth:`ordered` has them.
     """
-    while match not in graph.settled:
-        starts = _STARTS.get(match)
-        changes, again = _found(graph, match, graph.nodes_of(starts) if starts else graph.nodes)
+
+    def __init__(self, graph: Graph) -> None:
+        needed, kept = set(graph.outputs), []
+        for node in reversed(graph.nodes):
+            if not needed.isdisjoint(node.outputs):
+                needed.update(node.inputs)
+                kept.append(node)
+        needed.update(graph.inputs, *(node.outputs for node in kept))
+        self.name, self.inputs, self.outputs = graph.name, graph.inputs, graph.outputs
+        self.types = {name: of for name, of in graph.types.items() if name in needed}
+        self.constants = {name: array for name, array in graph.constants.items() if name in needed}
+        self.made_constants = list(self.constants)  # the names of all that there have been
+        self.remembered: dict[Any, Any] = {}
+        self._results = frozenset(self.outputs)
+        self._producers: dict[str, Node] = {}
+        self._readers: dict[str, dict[Node, None]] = {}
+        self._order: dict[Node, _Order] = {}
+        self._of: dict[str, dict[Node, None]] = {}  # nodes by operator
+        self.added: list[Node] = []  # all that there have been
+        for i, node in enumerate(reversed(kept)):
+            self._add(node, (i,))
+        self._touched: dict[Node, None] = {}  # since the last of the walks below, by changes
+        #: Nodes that may be part of other patterns than before, after each of several changes; None for all nodes.
+        self._walks: list[set[Node] | None] = [None]
+        self._sizes = [0]  # of the first walks together
+        self._last_of_all = 1  # the number of walks up to the last one of all nodes
+        self._seen: dict[Any, int] = {}  # walks, by patterns
+
+    # ---- questions
+
+    def users(self, name: str) -> list[Node]:
+        """The nodes that read a tensor, in any order."""
+        return list(self._readers.get(name, ()))
+
+    def user(self, name: str) -> Node | None:
+        """The only node that reads a tensor; None if there are several, or if it is an output of the graph."""
+        readers = self._readers.get(name, ())
+        return next(iter(readers)) if len(readers) == 1 and name not in self._results else None
+
+    @property
+    def version(self) -> int:
+        """Another one after each change."""
+        return len(self._walks)
+
+    def ordered(self, nodes: Iterable[Node] | None = None) -> list[Node]:
+        """Nodes, by default all, in execution order."""
+        return sorted(self._order if nodes is None else nodes, key=self._order.__getitem__)
+
+    def nodes_of(self, operators: Sequence[str] | Kinds) -> list[Node]:
+        """The nodes of some operators, or kinds, in execution order."""
+        return self.ordered(self._nodes_of(operators if isinstance(operators, Mapping) else dict.fromkeys(operators)))
+
+    def _nodes_of(self, kinds: Kinds) -> Iterable[Node]:
+        found: list[Node] = []
+        for operator, functions in kinds.items():
+            nodes = self._of.get(operator, ())
+            found += nodes if functions is None else [node for node in nodes if node.attributes["function"] in functions]
+        return found
+
+    def has(self, operators: Iterable[str]) -> bool:
+        """Whether there are nodes of some operators."""
+        return any(map(self._of.get, operators))
+
+    def __contains__(self, node: Node) -> bool:
+        return node in self._order
+
+    def place(self, node: Node) -> _Order:
+        """What orders nodes as they are executed."""
+        return self._order[node]
+
+    def finished(self) -> Graph:
+        """The graph after the changes."""
+        return Graph(self.name, self.ordered(), self.inputs, self.outputs, self.types, self.constants)
+
+    # ---- patterns
+
+    def rewrite(self, match: Match) -> None:
+        """Applies all changes that `match` finds, starting from each node that has one output, until there are none.
+
+        In one walk, a node is part of one change at most, and no change reads what another one has made superfluous; walks
+        are repeated, over the nodes near the changes since the last walk for this pattern.
+        """
+        start = _STARTS.get(match)
+        if start is not None and not (self.has(start.kinds) and (not start.needs or self.has(start.needs))):
+            return
+        waiting: Iterable[Node] = ()
+        while nodes := self._unseen(match, start and start.kinds, waiting):
+            changes, waiting = _found(self, match, nodes)
+            self.apply(changes)
+
+    def _unseen(self, match: Match, kinds: Kinds | None, waiting: Iterable[Node]) -> list[Node]:
+        """The nodes from which a pattern can start, near changes since this was asked; and those that have waited."""
+        seen, self._seen[match] = self._seen.get(match, 0), len(self._walks)
+        if seen < self._last_of_all or self._sizes[-1] - self._sizes[seen - 1] >= len(self._order):
+            return self.ordered(self._order if kinds is None else self._nodes_of(kinds))
+        near = {node for node in waiting if node in self._order}.union(*self._walks[seen:])  # type: ignore[arg-type]
+        if kinds is None:
+            return self.ordered(near)
+        operators = [node for node in near if node.operator in kinds]
+        return self.ordered(node for node in operators if _is_of(node, kinds[node.operator]))
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Makes changes, each where the last one of its removed nodes was, and removes what nothing needs any more."""
         if not changes:
-            graph.settled.add(match)
-            break
-        if len(changes) * _MANY >= len(graph.nodes):
-            graph = _changed(graph, changes)
-            continue
-        draft = _Draft(graph)
-        draft.apply(changes)
-        while changes:
-            nodes = draft.near(changes, again)
-            changes, again = _found(draft, match, [node for node in nodes if not starts or node.operator in starts])
-            draft.apply(changes)
-        graph = draft.finished()
-    return graph
+            return
+        unread: list[str] = []
+        for change in changes:
+            at = max(self._order[node] for node in change.removed)
+            self.types.update(change.types)
+            self.constants.update(change.constants)
+            self.made_constants += change.constants
+            for node in change.removed:
+                unread += self._remove(node)
+            for number, node in enumerate(change.added):
+                self._add(node, at if len(change.added) == 1 else (*at, number))
+                self._touched[node] = None
+        self._drop(unread)
+        self._end_walk()
+
+    def _drop(self, unread: list[str]) -> None:
+        """Removes tensors that nothing reads, and the nodes that nothing else needs."""
+        readers, producers, results = self._readers, self._producers, self._results
+        while unread:
+            name = unread.pop()
+            if readers.get(name) or name in results or name not in self.types or name in self.inputs:
+                continue
+            node = producers.get(name)
+            if node is not None:
+                if any(readers.get(each) or each in results for each in node.outputs):
+                    continue
+                unread += self._remove(node)
+                for each in node.outputs:
+                    del self.types[each]
+            else:
+                del self.types[name]
+                self.constants.pop(name, None)
+
+    def _end_walk(self) -> None:
+        """Keeps what is near the changes."""
+        touched = [node for node in self._touched if node in self._order]
+        self._touched.clear()
+        near = None if len(touched) * _MANY >= len(self._order) else self._near(touched)
+        self._walks.append(near)
+        self._sizes.append(self._sizes[-1] + len(near or ()))
+        if near is None:
+            self._last_of_all = len(self._walks)
+
+    def _near(self, touched: Iterable[Node]) -> set[Node]:
+        found, first = set(touched), set(touched)
+        for step in (self._after, self._before):
+            nodes = first
+            for _ in range(_NEAR):
+                nodes = {each for node in nodes for each in step(node)} - found
+                if not nodes:
+                    break
+                found |= nodes
+        return found
+
+    def _after(self, node: Node) -> Iterable[Node]:
+        return (user for name in node.outputs for user in self._readers.get(name, ()))
+
+    def _before(self, node: Node) -> Iterable[Node]:
+        return (producer for name in node.given if (producer := self._producers.get(name)) is not None)
+
+    def _add(self, node: Node, at: _Order) -> None:
+        self._order[node] = at
+        self.added.append(node)
+        if node.operator in self._of:
+            self._of[node.operator][node] = None
+        else:
+            self._of[node.operator] = {node: None}
+        for name in node.outputs:
+            self._producers[name] = node
+        for name in node.given:
+            if name in self._readers:
+                self._readers[name][node] = None
+            else:
+                self._readers[name] = {node: None}
+
+    def _remove(self, node: Node) -> tuple[str, ...]:
+        """Removes a node; returns what it has read and made."""
+        del self._order[node]
+        del self._of[node.operator][node]
+        for name in node.outputs:
+            if self._producers.get(name) is node:
+                del self._producers[name]
+        for name in node.given:
+            readers = self._readers[name]
+            del readers[node]
+            if len(readers) == 1:  # the only one now, which patterns ask for
+                self._touched.update(readers)
+                if name in self._producers:
+                    self._touched[self._producers[name]] = None
+        return (*node.given, *node.outputs)
+
+
+def _is_of(node: Node, functions: frozenset[str] | None) -> bool:
+    return functions is None or node.attributes["function"] in functions
 
 
 def _found(graph: Graph, match: Match, nodes: Iterable[Node]) -> tuple[list[Change], list[Node]]:
@@ -88,101 +301,3 @@ def _found(graph: Graph, match: Match, nodes: Iterable[Node]) -> tuple[list[Chan
         read |= reads
         changes.append(change)
     return changes, again
-
-
-def _changed(graph: Graph, changes: Sequence[Change]) -> Graph:
-    """The graph after changes, each where the last one of its removed nodes was."""
-    place = {node: number for number, node in enumerate(graph.nodes)}
-    added: dict[int, Sequence[Node]] = {}
-    types: dict[str, Type] = {}
-    constants: dict[str, Array] = {}
-    gone: set[Node] = set()
-    for change in changes:
-        gone.update(change.removed)
-        added[max(place[node] for node in change.removed)] = change.added
-        types.update(change.types)
-        constants.update(change.constants)
-    left: list[Node] = []
-    for number, node in enumerate(graph.nodes):
-        if node not in gone:
-            left.append(node)
-        left += added.get(number, ())
-    return graph.replaced(left, types, constants)
-
-
-class _Draft(Graph):
-    """A graph to which a few changes at a time are made, without a walk over all of its nodes."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.__dict__.update(graph.__dict__)
-        self.types, self.constants = dict(graph.types), dict(graph.constants)
-        self._producers = dict(graph._producers)
-        self._readers: dict[str, dict[Node, None]] = {}  # of tensors whose users have changed
-        self._order: dict[Node, tuple[int, ...]] = {node: (i,) for i, node in enumerate(graph.nodes)}
-
-    def users(self, name: str) -> list[Node]:
-        """The nodes that read a tensor, in any order."""
-        return list(self._readers[name]) if name in self._readers else super().users(name)
-
-    def apply(self, changes: Sequence[Change]) -> None:
-        """Makes changes as :func:`_changed` does, and removes what nothing needs any more."""
-        unread: list[str] = []
-        for change in changes:
-            at = max(self._order[node] for node in change.removed)
-            self.types.update(change.types)
-            self.constants.update(change.constants)
-            for node in change.removed:
-                unread += self._removed(node)
-            for number, node in enumerate(change.added):
-                self._order[node] = (*at, number)
-                self._producers.update((name, node) for name in node.outputs)
-                for name in node.given:
-                    self._read(name)[node] = None
-        while unread:
-            name = unread.pop()
-            node_before = self.producer(name)
-            names = (name,) if node_before is None else node_before.outputs
-            if any(each in self.inputs or self.is_output(each) or self._read(each) for each in names):
-                continue
-            if node_before is not None:
-                unread += self._removed(node_before)
-            for each in names:
-                self.types.pop(each, None)
-                self.constants.pop(each, None)
-
-    def near(self, changes: Sequence[Change], more: Iterable[Node]) -> list[Node]:
-        """The nodes near new ones, in execution order, with some more."""
-        found = {node for node in more if node in self._order}
-        added = {node for change in changes for node in change.added if node in self._order}
-        for step in (self._after, self._before):
-            nodes = added
-            for _ in range(_NEAR):
-                found |= nodes
-                nodes = {each for node in nodes for each in step(node)} - found
-        return sorted(found, key=self._order.__getitem__)
-
-    def finished(self) -> Graph:
-        """The graph after the changes."""
-        return self.replaced(sorted(self._order, key=self._order.__getitem__))
-
-    def _after(self, node: Node) -> Iterable[Node]:
-        return (user for name in node.outputs for user in self.users(name))
-
-    def _before(self, node: Node) -> Iterable[Node]:
-        return (producer for name in node.given if (producer := self.producer(name)) is not None)
-
-    def _removed(self, node: Node) -> tuple[str, ...]:
-        """Removes a node; returns what it has read and made."""
-        del self._order[node]
-        for name in node.outputs:
-            if self._producers.get(name) is node:
-                del self._producers[name]
-        for name in node.given:
-            self._read(name).pop(node)
-        return (*node.given, *node.outputs)
-
-    def _read(self, name: str) -> dict[Node, None]:
-        """The users of a tensor, which change."""
-        if name not in self._readers:
-            self._readers[name] = dict.fromkeys(super().users(name))
-        return self._readers[name]

@@ -13,21 +13,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from pysimd.annotations import Array
-from pysimd.network.graph import Graph
 from pysimd.network.mapped import release
 from pysimd.network.open_arrays import later
+from pysimd.network.passes.rewrite import Draft
 
 _LAYERS = ("Conv", "ConvTranspose", "Linear", "MergedConvolution")
 _RATIO = 1e-30
 _PART = 1 << 16  # elements: 256 KB, which stay in the caches between the operations
 
 
-def flushed(graph: Graph) -> Graph:
-    """The graph with 0 in place of tiny weights of layers."""
-    names = {name for node in graph.nodes if node.operator in _LAYERS for name in node.inputs[1:] if name in graph.constants}
-    flushed = {name: later(without_tiny, graph.shape(name), graph.constants[name]) for name in names}
-    arrays = {name: array for name, array in flushed.items() if array is not graph.constants[name]}
-    return graph.replaced(graph.nodes, constants=arrays) if arrays else graph
+def flushed(draft: Draft) -> None:
+    """Writes 0 in place of tiny weights of layers."""
+    constants = draft.constants
+    names = {name: None for node in draft.nodes_of(_LAYERS) for name in node.inputs[1:] if name in constants}
+    flushed = {name: later(without_tiny, draft.shape(name), constants[name]) for name in names}
+    constants.update((name, array) for name, array in flushed.items() if array is not constants[name])
 
 
 def _parts(array: Array) -> Iterator[Array]:
