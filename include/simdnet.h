@@ -2768,6 +2768,33 @@ typedef struct SimdnetTable8Parameters {
  */
 void SimdnetTable8(const SimdnetTable8Parameters * parameters);
 
+/* The arguments of SimdnetQuantizedSetParams(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetQuantizedParams {
+    size_t size;                /* sizeof(SimdnetQuantizedParams)                                                          */
+    float srcScale, dstScale;   /* of the source, and of sums once they are bytes: finite and above 0                      */
+    uint8_t srcZero, dstZero;   /* their zero points                                                                       */
+    const int8_t * weight;      /* as of the SetParams function of the context                                             */
+    const float * weightScale;  /* of each output, finite and above 0                                                      */
+    const int32_t * bias;       /* of each output, in units of srcScale * weightScale, or NULL for zeros                   */
+    const uint8_t * table;      /* 256 bytes, or NULL                                                                      */
+} SimdnetQuantizedParams;
+
+/*
+ * Sets the parameters of a context of SimdSynetQuantizedConvolutionInit() with Identity, or of
+ * SimdSynetQuantizedInnerProductInit(), whose SetParams function it replaces, and a table of bytes for the results: with the
+ * byte q that the formula of the context gives,
+ *
+ *   dst = table[q], or q if `table` is NULL
+ *
+ * The bits are those of SimdnetTable8() after Forward(), but each part of the results is replaced while it is in the first
+ * cache. So any function of a quantised result costs almost nothing: an activation, and the scale and the zero of its own
+ * result. Results may be signed bytes by their pointer.
+ *
+ * All is copied. It may be called again, or SetParams(), after which there is no table, but not while Forward() runs. On error
+ * the context is unchanged. SimdnetShareParams() and SimdnetSetPacked() take the table over.
+ */
+void SimdnetQuantizedSetParams(void * context, const SimdnetQuantizedParams * parameters);
+
 /* ----------------------------------------------------------------------------------------- arithmetic on two arrays */
 
 /* What SimdnetBinary() computes. */

@@ -32,7 +32,7 @@ from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Array, Coefficients, FloatArray, Floats, Params, Shape, Tensor
 from pysimd.calls import call, create
-from pysimd.quantized import Linear, byte_linears
+from pysimd.quantized import Linear, byte_linears, set_with_table
 
 _gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
@@ -281,7 +281,13 @@ class QuantizedInnerProduct(_InnerProduct):
         return UINT8.tensor, INT8.tensor, UINT8.tensor, transpose, True, True
 
     def set_params(  # type: ignore[override]
-        self, weight: Array, weight_scale: Coefficients, src: Linear, dst: Linear, bias: Array | None = None
+        self,
+        weight: Array,
+        weight_scale: Coefficients,
+        src: Linear,
+        dst: Linear,
+        bias: Array | None = None,
+        table: Array | None = None,
     ) -> None:
         """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
 
@@ -289,6 +295,7 @@ class QuantizedInnerProduct(_InnerProduct):
         weight_scale : float32 (dst_c,), or one number; finite and above 0.
         src, dst : the scale and the zero of inputs and of results.
         bias : int32 (dst_c,), in units of the scale of `src` times `weight_scale`; None for zeros.
+        table : uint8 (256,): results are ``table[y]``, for bytes y of `dst`, as of :func:`pysimd.table8`; None for y.
 
         The context copies the numbers. References to the arrays are kept only for pickle and copy. Raises TypeError for
         another dtype, ValueError for another shape, scale or zero.
@@ -301,8 +308,11 @@ class QuantizedInnerProduct(_InnerProduct):
             terms = tensor(bias, "bias", (self._dst_c,), INT32, INT32.ctype)
         source = ffi.new("float *", scale), ffi.new("uint8_t *", zero)
         result = ffi.new("float *", to_scale), ffi.new("uint8_t *", to_zero)
-        calls.set_params(self._functions.set_params, handle, *source, weights, scales, terms, *result)
-        self._given = weight, weight_scale, src, dst, bias
+        if table is None:
+            calls.set_params(self._functions.set_params, handle, *source, weights, scales, terms, *result)
+        else:
+            set_with_table(handle, (scale, zero), (to_scale, to_zero), weights, scales, terms, table)
+        self._given = weight, weight_scale, src, dst, bias, table
 
 
 def inner_product_8i(x: Array, weight: Array, *, out: Array | None = None) -> Array:

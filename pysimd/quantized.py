@@ -32,7 +32,7 @@ from pysimd._arrays import (
 from pysimd._geometry import NHWC, axis_of, images_of, integer, layout_of, planes_of, shape_of, with_channels
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ByteArray, Bytes, Coefficients, Layout, Shape, Tensor
-from pysimd.calls import call, create
+from pysimd.calls import call, create, set_params
 from pysimd.context import ShapedContext
 from pysimd.errors import shown
 
@@ -53,6 +53,21 @@ def byte_linears(values: Sequence[Any], names: Sequence[str]) -> list[Linear]:
         if not 0 <= zero <= 255:
             raise ValueError(f"{name}[1] is {zero}, expected a byte, 0 to 255")
     return linears
+
+
+def set_with_table(handle: Any, src: Linear, dst: Linear, weights: Any, scales: Any, bias: Any, table: Bytes) -> None:
+    """Sets the parameters of a context of bytes, C arrays, and the table of its results."""
+    given = {
+        "weight": weights,
+        "weightScale": scales,
+        "bias": bias,
+        "table": tensor(table, "table", (256,), UINT8, UINT8.ctype),
+    }
+    arguments = ffi.new("SimdnetQuantizedParams *", given)
+    arguments.size = ffi.sizeof("SimdnetQuantizedParams")
+    arguments.srcScale, arguments.srcZero = src
+    arguments.dstScale, arguments.dstZero = dst
+    set_params(lib.SimdnetQuantizedSetParams, handle, arguments)
 
 
 def _linears(values: Any, number: int) -> list[Linear]:

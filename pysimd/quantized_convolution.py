@@ -11,7 +11,7 @@ from pysimd._convolution import Functions
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import Options, SingleConvolution, with_options
 from pysimd.annotations import Array, Coefficients, Params, Shape
-from pysimd.quantized import Linear, byte_linears
+from pysimd.quantized import Linear, byte_linears, set_with_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -58,6 +58,7 @@ class QuantizedConvolution(SingleConvolution):
         bias: Array | None = None,
         params: Params | None = None,
         middle: Linear | None = None,
+        table: Array | None = None,
     ) -> None:
         """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
 
@@ -67,11 +68,13 @@ class QuantizedConvolution(SingleConvolution):
         params : as of :meth:`Convolution32f.set_params`.
         src, dst : the scale and the zero of inputs and of results.
         middle : those of the bytes to which an activation other than "identity" is applied; None for those of `dst`.
+        table : uint8 of shape (256,), with activation "identity": results are ``table[y]``, for bytes y of `dst`, as of
+            :func:`pysimd.table8`. None for y.
 
         The context copies the numbers. References to the arrays are kept only for pickle and copy, which read the numbers
         that the arrays contain then. Raises TypeError for another dtype, ValueError for another shape, scale or zero.
         """
-        handle = self._open()
+        handle, given = self._open(), (weight, weight_scale, src, dst, bias, params, middle, table)
         linears = byte_linears((src, dst if middle is None else middle, dst), ("src", "middle", "dst"))
         weights = tensor(weight, "weight", self._weight_shape, INT8, INT8.ctype)
         scales = coefficients(weight_scale, "weight_scale", self._dst_c)
@@ -85,5 +88,8 @@ class QuantizedConvolution(SingleConvolution):
             if array.shape != (self._dst_c,):
                 raise ValueError(f"bias has shape {array.shape}, expected ({self._dst_c},)")
             terms = pointer(array, "bias", INT32)
-        calls.set_params(self._functions.set_params, handle, io_scale, io_zero, weights, scales, terms, numbers)
-        self._given = weight, weight_scale, src, dst, bias, params, middle
+        if table is None:
+            calls.set_params(self._functions.set_params, handle, io_scale, io_zero, weights, scales, terms, numbers)
+        else:
+            set_with_table(handle, linears[0], linears[2], weights, scales, terms, table)
+        self._given = given

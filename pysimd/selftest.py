@@ -450,7 +450,11 @@ def _of_bytes(rng: np.random.Generator) -> Iterator[Case]:
     with pysimd.QuantizedConvolution(x.shape, 37, kernel=3) as context:
         context.set_params(weight, 1.0, src=(1.0, 100), dst=(4096.0, 128))
         sums = _convolved(x.astype(np.float64) - 100, weight.astype(np.float64))
-        yield "QuantizedConvolution", context(x), np.clip(np.rint(sums / 4096) + 128, 0, 255), 0
+        expected = np.clip(np.rint(sums / 4096) + 128, 0, 255).astype(np.uint8)
+        yield "QuantizedConvolution", context(x), expected, 0
+        table = np.arange(256, dtype=np.uint8)[::-1] // 3
+        context.set_params(weight, 1.0, src=(1.0, 100), dst=(4096.0, 128), table=table)
+        yield "QuantizedConvolution", context(x), table[expected], 0
     stages = [pysimd.ConvolutionStage(1, 24), pysimd.ConvolutionStage(3, padding=1)]
     with pysimd.QuantizedMergedConvolution(x.shape, stages) as merged:
         numbers = [rng.integers(-128, 128, shape, np.int8) for shape in merged.weight_shapes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -109,3 +110,44 @@ def test_refused_scales(bad: float) -> None:
         context.set_params(weight, 1.0, (1.0, 256), good)
     with pytest.raises(pysimd.StateError):
         context(np.zeros((2, 2, 3), np.uint8))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_table(isa: str, rng: np.random.Generator, layout: Any) -> None:
+    """The bytes without a table, looked up: for all algorithms, also where a table only limits bytes."""
+    tables = rng.integers(0, 256, 256, np.uint8), np.clip(np.arange(256), 20, 180).astype(np.uint8)
+    for number, case in enumerate(CASES):
+        src_c, dst_c, group, height, width, kernel, stride, dilation, padding = case
+        x, table = rng.integers(0, 256, (2, src_c, height, width), np.uint8), tables[number % 2]
+        images = np.stack([reference.from_chw(image, layout) for image in x])
+        options = {"stride": stride, "dilation": dilation, "padding": padding, "group": group}
+        given = (
+            in_layout(rng.integers(-128, 128, (dst_c, src_c // group, *kernel), np.int8), layout),
+            0.01,
+            (0.5, 9),
+            (0.75, 90),
+        )
+        with pysimd.QuantizedConvolution(images.shape, dst_c, kernel=kernel, layout=layout, **options) as context:
+            context.set_params(*given)
+            plain = context(images)
+            context.set_params(*given, table=table)
+            np.testing.assert_array_equal(context(images), table[plain], str(case))
+            copied = pickle.loads(pickle.dumps(context))
+            np.testing.assert_array_equal(copied(images), table[plain], str(case))
+
+
+def test_refused_tables() -> None:
+    weight, pair, table = np.ones((1, 1, 3, 2), np.int8), (1.0, 0), np.zeros(256, np.uint8)
+    context = pysimd.QuantizedConvolution((2, 2, 3), 2, kernel=1)
+    with pytest.raises(ValueError, match="table has shape"):
+        context.set_params(weight, 1.0, pair, pair, table=table[1:])
+    with pytest.raises(TypeError, match="table has dtype"):
+        context.set_params(weight, 1.0, pair, pair, table=table.view(np.int8))
+    with pytest.raises(ValueError, match="weightScale"):
+        context.set_params(weight, -1.0, pair, pair, table=table)
+    with pytest.raises(pysimd.StateError):
+        context(np.zeros((2, 2, 3), np.uint8))
+    with pytest.raises(ValueError, match="Identity"):
+        pysimd.QuantizedConvolution((2, 2, 3), 2, kernel=1, activation="relu").set_params(
+            weight, 1.0, pair, pair, table=table
+        )

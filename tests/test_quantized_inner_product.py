@@ -25,6 +25,9 @@ def test_rows(isa: str, rng: np.random.Generator, transpose: bool) -> None:
             assert context.weight_shape == given.shape
             context.set_params(given, scale, (s0, z0), (s1, z1), bias)
             y = context(x)
+            table = rng.integers(0, 256, 256, np.uint8)
+            context.set_params(given, scale, (s0, z0), (s1, z1), bias, table)
+            np.testing.assert_array_equal(context(x), table[y])
         sums = (x.astype(np.int64) - z0) @ weight.T.astype(np.int64) + bias
         norm = (F(s0) * scale) / F(s1)
         np.testing.assert_array_equal(y, np.clip(np.rint(sums.astype(F) * norm) + z1, 0, 255))

@@ -206,6 +206,7 @@
     X(SimdnetQuantizedGemmForward, P(0), P(1))                                                                              \
     X(SimdnetQuantizedGemmSetParams, P(0), P(1), N(SimdBool, 2))                                                            \
     X(SimdnetQuantizedPooling, P(0))                                                                                        \
+    X(SimdnetQuantizedSetParams, P(0), P(1))                                                                                \
     X(SimdnetRecurrentCompute, P(0), P(1))                                                                                  \
     X(SimdnetRecurrentSetParams, P(0), P(1), P(2), P(3), P(4))                                                              \
     X(SimdnetRecurrentSetQuantizedParams, P(0), P(1))                                                                       \

@@ -30,8 +30,8 @@ _CACHED = 1 << 20  # bytes of a tensor that the usual second cache holds
 # Operators whose arrays may be some channels of larger ones: all of them in NHWC or another order with channels last. Of
 # Convolution and Linear this includes what they add.
 _PIXELS = {
-    "AveragePool", "Conv", "ConvTranspose", "Linear", "MaxPool", "MergedConvolution", "Prelu", "Resize", "Scale", "Table8",
-    "Unary",
+    "AveragePool", "Conv", "ConvTranspose", "Linear", "MaxPool", "MergedConvolution", "Prelu", "QuantizedConv",
+    "QuantizedLinear", "Resize", "Scale", "Table8", "Unary",
 }  # fmt: skip
 # Those that copy elements, from any array, and into any.
 _COPIES = {"Concat", "Expand", "Slice", "Transpose"}

@@ -22,9 +22,10 @@ in capitals are constants::
     PackedProduct(x, W, [Z], [z], [s], [S], [B])
                                   dtype int32: exact sums of (x - z) * (W - Z); float32: f(f(float(sum) * f(s * S)) + B);
                                   x (..., M, K) and W (K, N) bytes; z and s one number of x each, Z, S, B of each column
-    QuantizedConv(x, W, S, [B]), QuantizedLinear(x, W, S, [B])
+    QuantizedConv(x, W, S, [B], [T]), QuantizedLinear(x, W, S, [B], [T])
                                   scales, zeros: two each, of x and of the result, which are uint8; W int8 with a scale for
-                                  each output; B int32; as QLinearConv and QLinearMatMul; else as Conv and Linear
+                                  each output; B int32; as QLinearConv and QLinearMatMul; else as Conv and Linear; with T, a
+                                  Table8 of the result follows, of [dtype]
     QuantizedPool(x)              kind: "max", "average" or "global_average"; kernel, strides, pads, ceil, count_include_pad;
                                   scales, zeros: two each, of x and of the result, bytes of one type
     Unary(x)                      function, params: see UNARY
@@ -164,8 +165,8 @@ _CONSTANT: Mapping[str, Sequence[int]] = {
     "NBitsProduct": (1, 2, 3, 4),
     "PackedProduct": (1, 2, 5, 6),
     "Prelu": (1,),
-    "QuantizedConv": (1, 2, 3),
-    "QuantizedLinear": (1, 2, 3),
+    "QuantizedConv": (1, 2, 3, 4),
+    "QuantizedLinear": (1, 2, 3, 4),
     "RmsNorm": (1,),
     "Rnn": (1, 2, 3),
     "Table8": (1,),
@@ -363,9 +364,11 @@ def _of_bytes(rule: _Rule) -> _Rule:
     """Of quantised bytes; the shapes are those of another rule."""
 
     def types(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
-        x, weight, scale, *bias = inputs
+        x, weight, scale, *bias = inputs[:4]
         _need((x.dtype, weight.dtype) == ("uint8", "int8"), f"types are {x.dtype} and {weight.dtype}, not uint8 and int8")
         found = [Type(of.shape, "uint8") for of in rule(inputs, attributes)]
+        if len(inputs) > 4:
+            found = list(_table((found[0], inputs[4]), {"dtype": attributes.get("dtype", "uint8")}))
         count = weight.shape[0 if rule is _conv else -1]
         for of in (scale, *bias):
             _need(of.shape in ((count,), ()), f"the scale or the bias has shape {of.shape}, expected {(count,)}")

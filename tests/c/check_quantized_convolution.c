@@ -29,8 +29,16 @@ static bool call_set_params(const struct check_layer * l, void * context, const 
     const float io[] = {0.25f, 0.5f, l->p->srcW % 2 ? 0.5f : 0.3f};
     const float scaled[] = {io[0] / sqrtf((float)taps + 1) * 0.125f, io[1], io[2]};
     const uint8_t zero[] = {zeros[p->srcC % 5], zeros[p->dstC % 5], zeros[p->srcH % 5]};
-    SimdSynetQuantizedConvolutionSetParams(context, scaled, zero, weights ? weight : NULL, scale, biases ? bias : NULL,
-                                           a[CHECK_PARAMS]);
+    uint8_t table[256];
+    for (size_t i = 0; i < 256; ++i)
+        table[i] = (uint8_t)(i * 77 + p->dstC);
+    const SimdnetQuantizedParams q = {.size = sizeof(q), .srcScale = scaled[0], .srcZero = zero[0], .dstScale = io[2],
+        .dstZero = zero[2], .weight = weights ? weight : NULL, .weightScale = scale, .bias = biases ? bias : NULL, .table = table};
+    if (p->activation == SimdConvolutionActivationIdentity && p->dstC % 3 == 1)
+        SimdnetQuantizedSetParams(context, &q);
+    else
+        SimdSynetQuantizedConvolutionSetParams(context, scaled, zero, weights ? weight : NULL, scale, biases ? bias : NULL,
+                                               a[CHECK_PARAMS]);
     free(weight);
     free(bias);
     free(scale);

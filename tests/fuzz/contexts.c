@@ -79,8 +79,12 @@ static void quantized_inner_product(void)
     const uint8_t * aZero = fuzz_chance() ? fuzz_in(U8, 1) : NULL, * cZero = fuzz_chance() ? fuzz_in(U8, 1) : NULL;
     const int8_t * b = fuzz_in(I8, CELLS(N, K));
     const int32_t * bias = fuzz_chance() ? fuzz_in(I32, N) : NULL;
+    const SimdnetQuantizedParams q = {.size = sizeof(q), .srcScale = 0.5f, .dstScale = fuzz_chance() ? 2.0f : 0.0f, .srcZero = 9,
+        .weight = b, .weightScale = bScale, .bias = bias, .table = fuzz_in(U8, 256)};
     if (fuzz_possible() && fuzz_byte() < 250)
         CALL(SimdSynetQuantizedInnerProductSetParams, context, aScale, aZero, b, bScale, bias, cScale, cZero);
+    if (fuzz_possible() && fuzz_byte() % 4 == 1)
+        CALL(SimdnetQuantizedSetParams, context, &q);
     const uint8_t * A = fuzz_in(U8, CELLS(M, K));
     uint8_t * C = fuzz_out(U8, CELLS(M, N));
     uint8_t * buf = fuzz_chance() ? fuzz_scratch(SimdSynetQuantizedInnerProductExternalBufferSize(context)) : NULL;

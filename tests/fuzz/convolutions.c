@@ -289,6 +289,10 @@ void fuzz_quantized_convolution(void)
     const int32_t * bias = fuzz_chance() ? fuzz_in(I32, p.dstC) : NULL;
     if (fuzz_possible() && fuzz_byte() < 250)
         CALL(SimdSynetQuantizedConvolutionSetParams, context, scale, zero, weight, weightScale, bias, params);
+    const SimdnetQuantizedParams q = {.size = sizeof(q), .srcScale = given[0], .dstScale = given[2], .srcZero = zeros[0],
+        .weight = weight, .weightScale = weightScale, .bias = bias, .table = fuzz_chance() ? fuzz_in(U8, 256) : NULL};
+    if (fuzz_possible() && fuzz_byte() % 4 == 1)
+        CALL(SimdnetQuantizedSetParams, context, &q);
     if (share)
         context = shared(context, SimdSynetQuantizedConvolutionInit(batch + 1, &p), &batch, batch + 1);
     const size_t buffer = SimdSynetQuantizedConvolutionExternalBufferSize(context);

@@ -331,14 +331,20 @@ def _requantized(sums: Array, scale: Array, bias: Array | None, a: _Attributes, 
     return np.asarray(np.clip(np.rint(exact.astype(np.float32) * factor) + a["zeros"][1], 0, 255).astype(np.uint8))
 
 
+def _looked_up(y: Array, x: _Inputs, a: _Attributes) -> Array:
+    return x[4][y].view(a.get("dtype", "uint8")) if len(x) > 4 else y
+
+
 def _quantized_conv(x: _Inputs, a: _Attributes) -> Array:
     src, weight, scale, bias = (*x, None)[:4]
-    return _requantized(_sums(src.astype(np.float64) - a["zeros"][0], weight, None, a), scale, bias, a, 1)
+    sums = _sums(src.astype(np.float64) - a["zeros"][0], weight, None, a)
+    return _looked_up(_requantized(sums, scale, bias, a, 1), x, a)
 
 
 def _quantized_linear(x: _Inputs, a: _Attributes) -> Array:
     src, weight, scale, bias = (*x, None)[:4]
-    return _requantized((src.astype(np.int64) - a["zeros"][0]) @ weight.astype(np.int64), scale, bias, a, src.ndim - 1)
+    sums = (src.astype(np.int64) - a["zeros"][0]) @ weight.astype(np.int64)
+    return _looked_up(_requantized(sums, scale, bias, a, src.ndim - 1), x, a)
 
 
 def _quantized_binary(x: _Inputs, a: _Attributes) -> Array:

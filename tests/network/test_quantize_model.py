@@ -113,7 +113,7 @@ def test_terms_of_columns_are_biases(turned: bool) -> None:
     made = pysimd.quantize_model(data, samples, bias_correction=False)
     assert made.report.outputs[0].sqnr > 30
     operators = Counter(node.operator for node in made.load().prepare((2, 7, 16)).graph.nodes)
-    assert operators == {"Quantize": 1, "QuantizedLinear": 3, "Table8": 1, "Dequantize": 1, "Unary": 1}
+    assert operators == {"Quantize": 1, "QuantizedLinear": 3, "Dequantize": 1, "Unary": 1}  # a table is one of the products
     found = weights_of(made.data)
     of_sums = found["x_scale"] * found["w0_scale"]
     np.testing.assert_array_equal(found["node_m0_bias_quantized"], np.rint(weights["w1"] / of_sums).astype(np.int32))

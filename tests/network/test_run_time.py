@@ -64,6 +64,7 @@ STAGES = ({"depthwise": False, **STAGE}, {"depthwise": True, **STAGE})
 RESIZE = {"mode": "linear", "coordinates": "half_pixel", "rounding": "floor", "antialias": False, "exclude_outside": False}
 RECURRENT = {"hidden": 2, "direction": "forward", "batch_first": False}
 STEPS, QUANTIZED = np.linspace(0.01, 0.02, 5, dtype=np.float32), {"scales": (0.01, 0.05), "zeros": (7, 120)}
+TABLE = (np.arange(256) * 77 % 256).astype(np.uint8)
 BYTES, THREE = ("uint8", "int8"), {"scales": (0.11, 0.07, 0.13), "zeros": (3, 90, 60)}
 PARAMETERS = {"restrict_range": (0.5, 2.5)}
 
@@ -220,6 +221,7 @@ def _cases() -> list[Case]:
             **POOL,
         ),
         case("QuantizedConv", Integers(256, IMAGE, "uint8"), integers(5, 4, 3, 3), STEPS, integers(5), **QUANTIZED, **LAYER),
+        case("QuantizedConv", Integers(256, IMAGE, "uint8"), integers(5, 4, 3, 3), STEPS, None, TABLE, **QUANTIZED, **LAYER),
         *(case("Table8", Integers(256, ROWS, "uint8"), np.arange(256, dtype=np.uint8) // 2, dtype=name) for name in BYTES),
         *(
             case("QuantizedBinary", Integers(256, ROWS, kind), Integers(256, (1, 4, 1), kind), function=name, **THREE)
@@ -227,6 +229,7 @@ def _cases() -> list[Case]:
             for kind in BYTES
         ),
         case("QuantizedLinear", Integers(256, ROWS, "uint8"), integers(5, 5), STEPS, integers(5), **QUANTIZED),
+        case("QuantizedLinear", Integers(256, ROWS, "uint8"), integers(5, 5), STEPS, None, TABLE, dtype="int8", **QUANTIZED),
         *(case("ExactBinary", ROWS, (1, 4, 1), function=name, activation=("identity", ())) for name in ("add", "divide")),
         case("Host", ROWS, ROWS, function=np.hypot, types=(Type(ROWS),)),
     ]

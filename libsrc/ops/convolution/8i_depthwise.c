@@ -138,6 +138,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     else
         run_phases(c, &d);
     sn_dot_result_store(c, work, 0, p->dstC, row, rows, a);
+    sn_dot_result_finish(c, 0, p->dstC, row, rows, a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

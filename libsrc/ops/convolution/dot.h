@@ -102,11 +102,15 @@ struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struc
 
 /*
  * The address for results of output rows from `row` on, `channels` channels from `first` on, and the bytes between their
- * pixels: in the image or, for NCHW, in `work`, from where sn_dot_result_store() copies them to planes. It also finishes them.
+ * pixels: in the image or, for NCHW, in `work`, where sn_dot_result_store() finishes them, and copies them to planes.
  */
 uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
                            const struct sn_arrays * a, size_t * step);
 void sn_dot_result_store(const struct sn_convolution * c, uint8_t * work, size_t first, size_t channels, size_t row,
                          size_t rows, const struct sn_arrays * a);
+
+/* Finishes all results of a share in the image, but for NCHW: as few runs of bytes as possible. */
+void sn_dot_result_finish(const struct sn_convolution * c, size_t first, size_t channels, size_t row, size_t rows,
+                          const struct sn_arrays * a);
 
 #endif

@@ -218,17 +218,24 @@ void sn_dot_result_store(const struct sn_convolution * c, uint8_t * work, size_t
 {
     const size_t plane = c->p.dstH * c->p.dstW, begin = row * c->p.dstW, pixels = rows * c->p.dstW;
     const size_t element = sn_element(c->p.dstT);
-    if (sn_dot_of(c)->finish) {
-        size_t step;
-        uint8_t * results = sn_dot_result_at(c, first, channels, row, work, a, &step);
-        sn_dot_of(c)->finish(c, first, channels, results, step, pixels);
-    }
     if (!is_nchw(c))
         return;
+    if (sn_dot_of(c)->finish)
+        sn_dot_of(c)->finish(c, first, channels, work, channels * element, pixels);
     uint8_t * dst = (uint8_t *)a->dst + first * plane * element;
     if (element < sizeof(float))
         sn_dot_of(c)->planes(work, channels * element, channels, pixels, dst + begin * element, plane);
     else
         c->table->layout.image_32f(channels, plane, (const sn_32f *)(const void *)work, SN_NHWC,
                                    (sn_32f *)(void *)dst + begin, SN_NCHW, 0, pixels);
+}
+
+void sn_dot_result_finish(const struct sn_convolution * c, size_t first, size_t channels, size_t row, size_t rows,
+                          const struct sn_arrays * a)
+{
+    if (!sn_dot_of(c)->finish || is_nchw(c))
+        return;
+    size_t step;
+    uint8_t * results = sn_dot_result_at(c, first, channels, row, NULL, a, &step);
+    sn_dot_of(c)->finish(c, first, channels, results, step, rows * c->p.dstW);
 }

@@ -223,6 +223,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
             weight += data_of(c)->depth * 4 * width_of(c, columns);
             sn_dot_result_store(c, work, o, columns, s->line, s->lines, a);
         }
+    sn_dot_result_finish(c, p->group == 1 ? s->first : 0, p->group == 1 ? s->columns : p->dstC, s->line, s->lines, a);
 }
 
 void sn_dot_tiled_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a)
@@ -266,6 +267,10 @@ static void compute_images(const struct sn_convolution * c, const struct sn_shar
             const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
             sn_dot_result_store(c, results + i * size, first, columns, 0, p->dstH, &one);
         }
+    }
+    for (size_t i = 0; i < s->lines; ++i) {
+        const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
+        sn_dot_result_finish(c, s->first, s->columns, 0, p->dstH, &one);
     }
 }
 

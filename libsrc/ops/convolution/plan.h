@@ -79,6 +79,7 @@ struct sn_set_quantized {
     const int8_t * weight;
     const sn_32f * weightScale;
     const sn_32i * bias; /* may be NULL */
+    const uint8_t * table; /* NULL, or the bytes of results, with Identity */
 };
 
 /* The arguments of SetParams; stats for bytes only: the last two may be NULL for results that are floats. */

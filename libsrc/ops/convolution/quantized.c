@@ -17,7 +17,7 @@ struct requantised {
     sn_32f * norm;         /* in `packed`, like the following arrays */
     int32_t * first;       /* bias - zero point of the source * sum of the weights */
     uint8_t * low, * high;
-    uint8_t * table;       /* of each activation other than Identity; of the only one, prepared for the level */
+    uint8_t * table;       /* of each activation, or the caller's; of the only one, prepared for the level */
     sn_32f * given;        /* the caller's parameters of the activation, */
     int32_t * bias;        /* and bias: for `base` */
     float scale, inverse;
@@ -41,8 +41,8 @@ static bool is_identity(const struct sn_convolution * c) { return c->p.activatio
 /* Whether each channel has a table. */
 static bool has_slopes(const struct sn_convolution * c) { return c->p.activation == SN_ACTIVATION_PRELU; }
 
-/* The number of tables. */
-static size_t tables(const struct sn_convolution * c) { return is_identity(c) ? 0 : has_slopes(c) ? c->p.dstC : 1; }
+/* The number of tables; Identity may have the caller's. */
+static size_t tables(const struct sn_convolution * c) { return has_slopes(c) ? c->p.dstC : 1; }
 
 /* ---- `base`: the loops of the formula, with all arrays in the caller's layout */
 
@@ -53,12 +53,23 @@ static struct sn_requantised_8i formula(const struct sn_convolution * c)
         q->given};
 }
 
+/* Replaces bytes by those of the caller's table. */
+static void look_up(const struct sn_convolution * c, const struct sn_plain * image)
+{
+    const size_t pixels = c->p.dstH * c->p.dstW;
+    const bool planes = c->p.dstF == SN_NCHW;
+    c->table->table8.run(&(struct sn_table8){data_of(c)->table, image->dst, image->dst, image->dstPixel, image->dstPixel,
+        planes ? c->p.dstC * pixels : c->p.dstC, planes ? 1 : pixels});
+}
+
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const struct sn_requantised_8i q = formula(c);
     for (size_t b = 0; b < c->batch; ++b) {
         const struct sn_plain image = sn_plain_of(a, b);
         c->table->convolution_8i.requantised(&c->p, &q, &image);
+        if (is_identity(c) && data_of(c)->dot.finish)
+            look_up(c, &image);
     }
 }
 
@@ -120,16 +131,16 @@ static void set_channel(const struct sn_convolution * c, const struct sn_set_qua
     ((int32_t *)(void *)c->bias)[to] = (int32_t)(uint32_t)(biased + given->zero[0] * padded);
 }
 
-/* The tables of bytes, and whether they are more than limits. */
-static bool set_tables(const struct sn_convolution * c)
+/* The tables of bytes, given or of the activation, and whether they are more than limits. */
+static bool set_tables(const struct sn_convolution * c, const uint8_t * given)
 {
     const struct requantised * q = data_of(c);
     const struct sn_requantised_8i f = formula(c);
     uint8_t table[BYTES];
-    bool limits = !has_slopes(c);
+    bool limits = !has_slopes(c) && c->algorithm != &base; /* which ignores them */
     for (size_t o = 0; o < tables(c); ++o) {
         for (size_t i = 0; i < BYTES; ++i)
-            table[i] = c->table->convolution_8i.activated(&f, c->p.activation, (uint8_t)i, o);
+            table[i] = given ? given[i] : c->table->convolution_8i.activated(&f, c->p.activation, (uint8_t)i, o);
         if (has_slopes(c))
             memcpy(q->table + o * BYTES, table, BYTES);
         else
@@ -192,7 +203,7 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
     if (fault->name)
         return NULL;
     memset(q->high, BYTES - 1, c->channels);
-    q->dot.finish = tables(c) && set_tables(c) ? finish : NULL;
+    q->dot.finish = (given->table || !is_identity(c)) && set_tables(c, given->table) ? finish : NULL;
     if (q->dot.transposed)
         transpose(c, given->weight, scratch);
     else if (c->crop.kernelY)

@@ -17,6 +17,7 @@ from pysimd.network.passes import (
     moves,
     norms,
     products,
+    tables,
     tiny,
 )
 from pysimd.network.passes.rewrite import Draft, Match
@@ -51,7 +52,7 @@ _moves = _settled(moves.shared, _rewriting(moves.MATCHES))
 
 #: The passes by name, in their order: attention before the numbers in it are moved; what follows products of bytes before
 #: other patterns take it; formulas before the numbers in them become weights; activations before what is built of layers
-#: with activations; merged blocks before the additions at their ends.
+#: with activations; merged blocks before the additions at their ends; tables when nothing is moved any more.
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("moves", _moves),
     ("attention", _rewriting(attention.MATCHES)),
@@ -64,6 +65,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("blocks", _rewriting(blocks.MATCHES)),
     ("additions", _rewriting(additions.MATCHES)),
     ("last moves", _moves),
+    ("tables", _rewriting(tables.MATCHES)),
     ("tiny", tiny.flushed),
 )
 

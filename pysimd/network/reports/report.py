@@ -11,6 +11,7 @@ from pysimd.errors import printable
 from pysimd.infrastructure import active_isa, get_num_threads
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.operators import ADDED, ADDING, sides_of
+from pysimd.network.passes.tables import TABLE
 from pysimd.network.runner import Runner, memory_of
 
 _SECONDS = 0.3  # of measured passes
@@ -22,7 +23,8 @@ def described(graph: Graph, node: Node) -> str:
     """A node of a graph of stored tensors, for people: the shape of its input, and what is done with it."""
     a: Any = node.attributes
     shape = "x".join(map(str, _image(graph.types[node.inputs[0]], a))) if node.inputs else ""
-    return " ".join(filter(None, [shape, *_WORDS.get(node.operator, _plain)(graph, node), _activation(a), _addition(node)]))
+    words = shape, *_WORDS.get(node.operator, _plain)(graph, node), _activation(a), _addition(node), _table(node)
+    return " ".join(filter(None, words))
 
 
 def _image(of: Type, attributes: Any) -> tuple[int, ...]:
@@ -34,6 +36,10 @@ def _image(of: Type, attributes: Any) -> tuple[int, ...]:
 def _activation(a: Any) -> str:
     name: str = a.get("activation", ("identity",))[0]
     return "" if name == "identity" else name
+
+
+def _table(node: Node) -> str:
+    return "+ table" if node.operator in ("QuantizedConv", "QuantizedLinear") and any(node.inputs[TABLE:]) else ""
 
 
 def _addition(node: Node) -> str:
