@@ -168,13 +168,53 @@ def test_products_with_a_bias(shape: tuple[int, ...], dtype: str, each: bool, tu
     assert_bits(run(limited, {"x": x}, weights), expected.clip(min=of["zy"]))
 
 
-def test_a_bias_that_is_none() -> None:
-    """Of another scale, of floats, of rows: computed in float."""
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("shape", [(2, 3, 7), (4, 7), (2, 2, 3, 7), (7,)], ids=str)
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_with_a_bias_of_floats(shape: tuple[int, ...], dtype: str, each: bool, turned: bool) -> None:
+    """A MatMul and an Add of constants: MatMulIntegerToFloat, then QuantizeLinear; a Relu is a limit of bytes."""
+    rng, of = np.random.default_rng(17), of_bytes(dtype)
+    x, weights = random_bytes(rng, dtype, *shape), {**of, **of_matrices(rng, 6, 7, each)}
+    weights["c"] = rng.normal(0, 1, 6).astype(F)
+    nodes = [
+        begin(), node("DequantizeLinear", "w sw zw", "v", axis=1), node("MatMul", "f v", "g"),
+        node("Add", "c g" if turned else "g c", "h"),
+    ]  # fmt: skip
+    sums = formulas.matmul_integer(x, weights["w"], of["zx"])
+    expected = formulas.to_float(sums, of["sx"], weights["sw"], weights["c"])
+    expected = formulas.quantize(expected, of["sy"], of["zy"], dtype)
+    assert_bits(run([*nodes, end("h")], {"x": x}, weights), expected)
+    assert not {"Dequantize", "Linear", "MatMul"} & operators_of([*nodes, end("h")], {"x": x}, weights)
+    limited = [*nodes, node("Relu", "h", "i"), end("i")]
+    assert_bits(run(limited, {"x": x}, weights), expected.clip(min=of["zy"]))
+
+
+@pytest.mark.parametrize("rows", [(), (1,)], ids=str)
+@pytest.mark.parametrize("turned", [0, 1])
+def test_a_gemm_with_a_bias_of_floats(rows: tuple[int, ...], turned: int) -> None:
+    rng, of = np.random.default_rng(18), of_bytes("uint8")
+    x, weights = random_bytes(rng, "uint8", 4, 7), {**of, **of_matrices(rng, 6, 7, True)}
+    weights["c"] = rng.normal(0, 1, (*rows, 6)).astype(F)
+    sums = formulas.matmul_integer(x, weights["w"], of["zx"])
+    expected = formulas.to_float(sums, of["sx"], weights["sw"], weights["c"])
+    weights["w"] = np.ascontiguousarray(weights["w"].T) if turned else weights["w"]
+    nodes = [
+        begin(), node("DequantizeLinear", "w sw zw", "v", axis=1 - turned), node("Gemm", "f v c", "g", transB=turned),
+        end("g"),
+    ]  # fmt: skip
+    assert_bits(run(nodes, {"x": x}, weights), formulas.quantize(expected, of["sy"], of["zy"], "uint8"))
+    assert not {"Dequantize", "Linear", "MatMul"} & operators_of(nodes, {"x": x}, weights)
+
+
+def test_biases_that_stay_in_float() -> None:
+    """Of another scale, computed, of rows, of more dimensions than the product."""
     rng, of = np.random.default_rng(8), of_bytes("uint8")
     x, weights = random_bytes(rng, "uint8", 2, 6, 7), {**of, **of_matrices(rng, 6, 7, False)}
     rows = node("Reshape", "c column", "d")
     others: list[tuple[dict[str, Any], list[SourceNode], str]] = [
-        ({"sb": F(0.001)}, [], "c"), ({"c": rng.normal(0, 1, 6).astype(F)}, [], "c"), ({}, [rows], "d"),
+        ({"sb": F(0.001)}, [], "c"), ({"c": rng.normal(0, 1, 6).astype(F)}, [node("Abs", "c", "d")], "d"),
+        ({}, [rows], "d"), ({"c": rng.normal(0, 1, (1, 1, 1, 6)).astype(F)}, [], "c"),
     ]  # fmt: skip
     for other, more, bias in others:
         given = {**weights, **other, "column": np.array([6, 1])}
@@ -184,7 +224,7 @@ def test_a_bias_that_is_none() -> None:
             node("Add", f"g {bias}", "h"), end("h"),
         ]  # fmt: skip
         floats = given["c"] if "c" in other else given["b"] * F(given["sb"])
-        floats = floats.reshape(-1, 1) if more else floats
+        floats = floats.reshape(-1, 1) if more == [rows] else abs(floats) if more else floats
         exact = formulas.to_float(formulas.matmul_integer(x, given["w"], of["zx"]), of["sx"], given["sw"], floats)
         found = run(nodes, {"x": x}, given).astype(int)
         assert abs(found - formulas.quantize(exact, of["sy"], of["zy"], "uint8")).max() <= 1

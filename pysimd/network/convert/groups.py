@@ -2,9 +2,10 @@
 
 A group has the formula of the operator that takes bytes: QLinearConv, QLinearMatMul, QGemm, QLinearAdd, QLinearMul,
 QLinearGlobalAveragePool, QLinearReduceMean. Between it and its QuantizeLinear may be an Add of a bias, one function that
-limits, and nodes that only move elements, which then move bytes. Functions of one byte, and other moves of bytes, are those
+limits, and nodes that only move elements, which then move bytes. A product of matrices with a bias of floats is
+MatMulIntegerToFloat before the same QuantizeLinear. Functions of one byte, and other moves of bytes, are those
 of :mod:`pysimd.network.convert.tables`. All else is computed in float, as the file has it: weights that are computed, biases
-with other scales than those of the sums, scales of channels of an image.
+of convolutions with other scales than those of the sums, scales of channels of an image.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ class _Groups:
         y = f"{end.outputs[0]}@before moves" if moves else end.outputs[0]
         last = replace(end, outputs=(y,))
         made = self._layer(node, last)
-        if made is None or self._has_function(made):
+        if not made or any(map(self._has_function, made)):
             return []
         return [*self._limited(made, last, limits), *_moved(moves, y, end)]
 
@@ -154,11 +155,11 @@ class _Groups:
             bounds.append(float(value.reshape(())))
         return (bounds[0], bounds[1]) if bounds[0] <= bounds[1] else None
 
-    def _limited(self, made: SourceNode, end: SourceNode, limits: tuple[float, float]) -> list[SourceNode]:
+    def _limited(self, made: Sequence[SourceNode], end: SourceNode, limits: tuple[float, float]) -> list[SourceNode]:
         """With limits in bytes: rounding keeps the order."""
         scale, zero = self._of_tensor(end)  # type: ignore[misc]
         least, most = _LIMITS[zero.dtype.name]
-        nodes, (y,) = [made], made.outputs
+        nodes, (y,) = list(made), made[-1].outputs
         for op, limit, end_of_type in (("Max", limits[0], least), ("Min", limits[1], most)):
             with np.errstate(over="ignore"):
                 byte = float(np.clip(np.rint(np.float32(limit) / scale) + float(zero), least, most))
@@ -167,17 +168,25 @@ class _Groups:
             bound, part = f"{y}@{op}", f"{y}@before {op}"
             self._new[bound] = np.array(byte, zero.dtype)
             nodes[-1] = replace(nodes[-1], outputs=(part,))
-            nodes.append(SourceNode(op, (part, bound), (y,), {}, made.name))
+            nodes.append(SourceNode(op, (part, bound), (y,), {}, made[0].name))
         return nodes
 
-    def _layer(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
+    def _layer(self, node: SourceNode, end: SourceNode) -> list[SourceNode]:
+        """The nodes in place of one and of its QuantizeLinear, of which all but the last have one reader; or none."""
         if node.op in _MEANS:
-            return self._mean(node, end)
-        if node.op in _PRODUCTS:
-            return self._product(node, end)
-        if node.op not in _PAIRS or len(node.inputs) != 2:
-            return None
-        return (self._sum_of_columns(node, end) if node.op == "Add" else None) or self._pair(node, end)
+            made = self._mean(node, end)
+        elif node.op in _PRODUCTS:
+            made = self._product(node, end)
+            if made is None and node.op == "Gemm" and len(node.inputs) > 2:
+                return self._with_floats(node, node.inputs[2], end)
+        elif node.op in _PAIRS and len(node.inputs) == 2:
+            found = self._sum_of_columns(node, end) if node.op == "Add" else []
+            if found:
+                return found
+            made = self._pair(node, end)
+        else:
+            made = None
+        return [] if made is None else [made]
 
     def _pair(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
         begins = [self._activation(name) for name in node.inputs]
@@ -203,13 +212,38 @@ class _Groups:
         inputs = (*of_x, *end.inputs[1:3])
         return SourceNode(op, inputs, end.outputs, node.attributes, node.name, "com.microsoft")
 
-    def _sum_of_columns(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
-        """A product of matrices, and what is added to its columns, as one product whose sums have a bias."""
+    def _sum_of_columns(self, node: SourceNode, end: SourceNode) -> list[SourceNode]:
+        """A product of matrices, and what is added to its columns, as one product with a bias."""
         for name, bias in (node.inputs, node.inputs[::-1]):
             product = self._only(name)
             if product is not None and product.op == "MatMul" and self._is_usual(product):
-                return self._product(replace(product, inputs=(*product.inputs, bias)), end)
-        return None
+                made = self._product(replace(product, inputs=(*product.inputs, bias)), end)
+                return self._with_floats(product, bias, end) if made is None else [made]
+        return []
+
+    def _with_floats(self, node: SourceNode, bias: str, end: SourceNode) -> list[SourceNode]:
+        """A product of matrices whose bias is floats: saturated(nearest(f(f(f(sum * f(sx * sw)) + bias) / sy)) + zy)."""
+        a = node.attributes
+        turned, value = bool(a.get("transB", 0)), self._constant(bias)
+        begin, weight = self._activation(node.inputs[0]), self._weight(node.inputs[1], 0 if turned else -1)
+        usual = (a.get("alpha", 1.0), a.get("beta", 1.0), a.get("transA", 0)) == (1.0, 1.0, 0)
+        if begin is None or weight is None or value is None or value.dtype != np.float32 or not usual:
+            return []
+        matrix: Any = self._constant(weight[0].inputs[0])
+        columns = matrix.shape[0 if turned else -1]
+        dimensions = (1, 2) if node.op == "Gemm" else (1,)  # more would be more of the result
+        if matrix.ndim != 2 or value.ndim not in dimensions or value.shape[-1:] != (columns,) or value.size != columns:
+            return []
+        of_weight, sums = [*weight[0].inputs, ""][:3], f"{end.outputs[0]}@floats"
+        if value.ndim > 1:
+            bias = f"{sums} bias"
+            self._new[bias] = value.reshape(-1)
+        if turned:
+            of_weight[0] = f"{sums} weight"
+            self._new[of_weight[0]] = np.ascontiguousarray(matrix.T)
+        (x, sx, zx), (w, sw, zw) = begin.inputs[:3], of_weight
+        product = SourceNode("MatMulIntegerToFloat", (x, w, sx, sw, zx, zw, bias), (sums,), {}, node.name, "com.microsoft")
+        return [product, replace(end, inputs=(sums, *end.inputs[1:]))]
 
     def _product(self, node: SourceNode, end: SourceNode) -> SourceNode | None:
         a = node.attributes
