@@ -18,7 +18,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
-from pysimd.network.convert.float8 import FLOAT8, numbers_of
+from pysimd.network.convert.float8 import FLOAT4, SMALL_FLOATS, numbers_of
 from pysimd.network.convert.fold_node import DTYPES, OF_BITS
 from pysimd.network.graph import name_of
 from pysimd.network.mapped import refuse_devices
@@ -52,7 +52,11 @@ _BFLOAT16 = 16
 _OVERRIDABLE = 4  # the version of the format since which an input that is a weight too can be given in its place
 _ONNX_DOMAINS = ("", "ai.onnx")
 _EXTERNAL = 1  # the place of data
-_TYPES_OF_VALUES = {**DTYPES, 16: "bfloat16", **{number: name for number, (name, _) in OF_BITS.items()}}
+_OTHERS = frozenset((*OF_BITS, *SMALL_FLOATS))  # types of elements that have others here: bytes and float32
+_TYPES_OF_VALUES = {
+    **DTYPES, 16: "bfloat16", **dict.fromkeys(SMALL_FLOATS, "float32"),
+    **{number: name for number, (name, _) in OF_BITS.items()},
+}  # fmt: skip
 #: Operators whose first input has the type of the result.
 _MOVES = {
     "Concat", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose",
@@ -146,7 +150,7 @@ class _Reader:
         self._folders = folders
         self._functions: dict[tuple[str, str, str], Function] = {}
         self._files: dict[Path, Array] = {}  # mapped once, as each map holds a descriptor
-        self._of_bits: dict[str, int] = {}  # the types of tensors of a few bits
+        self._of_bits: dict[str, int] = {}  # the types of tensors of a few bits, and of small floats
         self._opset, self._inlined_bytes, self._calls = 0, 0, count()
         self._nodes, self._values, self._names = 0, 0, 0
 
@@ -204,18 +208,22 @@ class _Reader:
             raise ValueError(f"the nodes of the model have more than {_MOST_NAMES} inputs and outputs")
 
     def _find_bits(self, graph: Graph, nodes: Iterable[Node]) -> None:
-        """The tensors of a few bits for each element: the source has bytes in their place."""
+        """The tensors of a few bits for each element, for which the source has bytes, and of small floats: float32."""
         found = self._of_bits
-        found.update((tensor.name, tensor.data_type) for tensor in graph.initializer if tensor.data_type in OF_BITS)
+        found.update((tensor.name, tensor.data_type) for tensor in graph.initializer if tensor.data_type in _OTHERS)
         for value in graph.input:
             tensor = value.type.tensor_type
-            if tensor is not None and tensor.elem_type in OF_BITS:
+            if tensor is not None and tensor.elem_type in _OTHERS:
                 found[value.name] = tensor.elem_type
         for node in nodes:
             number = found.get(node.input[0], 0) if node.op_type in _MOVES and node.input else 0
             if node.op_type == "Constant":
                 number = next((a.t.data_type for a in node.attribute if a.name == "value" and a.t), 0)
-            if number in OF_BITS:
+            if node.op_type in ("Cast", "QuantizeLinear"):
+                number = next((a.i for a in node.attribute if a.name in ("to", "output_dtype")), 0)
+            if node.op_type in ("CastLike", "QuantizeLinear") and node.input:
+                number = found.get(node.input[-1], number)
+            if number in _OTHERS:
                 found.update(dict.fromkeys(node.output, number))
 
     def _node(self, node: Node, depth: int) -> SourceNode:
@@ -225,7 +233,10 @@ class _Reader:
             op, inputs, name = ("Cast", inputs[:1], "to") if op == "CastLike" else (op, inputs, "output_dtype")
             attributes[name] = chosen = Attribute()  # the type of the result, which is that of the last input
             chosen.name, chosen.type, chosen.i = name, _INT, self._of_bits[node.input[-1]]
-        if op == "GatherBlockQuantized" and inputs[:1] and inputs[0] in self._of_bits:
+        if op == "DequantizeLinear" and inputs and self._of_bits.get(inputs[0]) in SMALL_FLOATS:
+            attributes["of_floats"] = chosen = Attribute()
+            chosen.name, chosen.type, chosen.i = "of_floats", _INT, 1
+        if op == "GatherBlockQuantized" and inputs[:1] and self._of_bits.get(inputs[0]) in OF_BITS:
             attributes["unpacked"] = chosen = Attribute()  # its bytes have one number, not several
             chosen.name, chosen.type, chosen.i = "unpacked", _INT, 1
         for name, a in attributes.items():
@@ -295,7 +306,9 @@ class _Reader:
             raise ValueError(f"{what} has the shape {shape}")
         if tensor.data_type in OF_BITS:
             return self._unpacked(tensor, what, shape)
-        if tensor.data_type in FLOAT8:
+        if tensor.data_type == FLOAT4:
+            return numbers_of(FLOAT4)[self._unpacked(tensor, what, shape)]
+        if tensor.data_type in SMALL_FLOATS:
             return numbers_of(tensor.data_type)[self._stored(tensor, what, shape, np.dtype(np.uint8))]
         if tensor.data_type not in DTYPES and tensor.data_type != _BFLOAT16:
             raise ValueError(f"{what} has type {tensor.data_type} of ONNX, which is not supported")
@@ -314,7 +327,7 @@ class _Reader:
 
     def _unpacked(self, tensor: Tensor, what: str, shape: Sequence[int]) -> Array:
         """Numbers of a few bits, several of them in a byte, the first in the lowest bits, as bytes."""
-        name, bits = OF_BITS[tensor.data_type]
+        name, bits = OF_BITS.get(tensor.data_type, ("uint8", 4))
         packed = self._stored(tensor, what, (-(-prod(shape) * bits // 8),), np.dtype(np.uint8))
         every = packed[:, None] >> np.arange(0, 8, bits, dtype=np.uint8) & np.uint8((1 << bits) - 1)
         found = every.reshape(-1)[: prod(shape)].reshape(shape)

@@ -61,12 +61,14 @@ def _stored(folder: Path) -> list[tuple[list[Any], list[Any]]]:
     return [(tensors(data, "input"), tensors(data, "output")) for data in sorted(folder.glob("test_data_set*"))]
 
 
-#: Models have bytes in place of integers of a few bits.
+#: Models have bytes in place of integers of a few bits, and float32 in place of floats of 8 bits.
 _OF_BITS = {"int4": "int8", "int2": "int8", "uint4": "uint8", "uint2": "uint8"}
+_SMALL = ("float8_", "float4_")
 
 
 def array_of(value: Any) -> Any:
-    """Tensors of types that NumPy does not have as arrays of ml_dtypes, of a few bits as bytes; a sequence as it is."""
+    """Tensors of types that NumPy does not have as arrays of ml_dtypes, of a few bits as bytes, of floats of 8 bits as
+    float32; a sequence as it is."""
     if isinstance(value, onnx.TensorProto):
         value = onnx.numpy_helper.to_array(value)
     if isinstance(value, list):
@@ -74,7 +76,8 @@ def array_of(value: Any) -> Any:
     if value is None:
         return None
     array = np.asarray(value, order="C")
-    return array.astype(_OF_BITS.get(array.dtype.name, array.dtype))
+    small = array.dtype.name.startswith(_SMALL)
+    return array.astype("float32" if small else _OF_BITS.get(array.dtype.name, array.dtype))
 
 
 # ---- messages, as we read them and as the package does

@@ -29,7 +29,7 @@ OF_DATA = frozenset(name for name, reason in REASONS.items() if reason.startswit
 #: What converters compute of all types of elements, and what has outputs whose shapes are in the values of inputs.
 _IN_ADVANCE = """
     Compress Concat Constant ConstantOfShape DequantizeLinear Dropout Expand Flatten Gather Identity NonMaxSuppression
-    NonZero Pad QuantizeLinear Range Reshape Shape Size Slice Split Squeeze Tile Transpose Unique Unsqueeze
+    NonZero Pad Range Reshape Shape Size Slice Split Squeeze Tile Transpose Unique Unsqueeze
 """
 #: Operators that NumPy computes at run time if no converter does, or not for the types of their inputs. The shapes of their
 #: outputs depend only on the shapes of inputs; those of SHAPE_INPUTS also on the values of these, which must be known.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network.convert.float8 import SMALL_FLOATS, rounded
 from pysimd.network.convert.fold_node import OF_BITS, Node, bounded, dtype_of, limits_of
 from pysimd.network.convert.windows import affine_grid, max_pool, max_unpool
 from pysimd.network.sizes import array_of, broadcast_shapes, is_open, whole
@@ -51,6 +52,8 @@ def _cast_to(x: Array, dtype: Any) -> Array:
 def _cast(node: Node, x: Array) -> Any:
     """Integers of a few bits wrap around."""
     number = int(node.get("to"))
+    if number in SMALL_FLOATS:
+        return rounded(x, number, bool(node.get("saturate", 1)), str(node.get("round_mode", "up")))
     if number not in OF_BITS:
         return _cast_to(x, dtype_of(number))
     name, least, most = limits_of(number)

@@ -11,6 +11,7 @@ import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.convert.equations import indices_of
+from pysimd.network.convert.float8 import SMALL_FLOATS, rounded
 from pysimd.network.convert.fold_node import MOST_BYTES, OF_BITS, Node, bounded, bounded_broadcast, limits_of
 from pysimd.network.sizes import broadcast_shapes
 
@@ -299,6 +300,9 @@ def _dequantize(node: Node, x: Array, scale: Array, zero: Any = None) -> Any:
 
 def _quantize(node: Node, x: Array, scale: Array, zero: Any = None) -> Any:
     chosen = int(node.get("output_dtype", 0))
+    if chosen in SMALL_FLOATS:
+        factor, offset = _scales(node, x, scale, zero)
+        return rounded(x.astype(np.float32) / factor + offset, chosen, bool(node.get("saturate", 1)))
     if chosen not in OF_BITS and zero is not None:
         dtype, least, most = zero.dtype.name, np.iinfo(zero.dtype).min, np.iinfo(zero.dtype).max
     else:

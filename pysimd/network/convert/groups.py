@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array
+from pysimd.network.convert.float8 import SMALL_FLOATS
 from pysimd.network.convert.fold_node import OF_BITS
 from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, needed, reads
@@ -78,7 +79,8 @@ class _Groups:
     def _of_tensor(self, node: SourceNode) -> tuple[Array, Array] | None:
         """The scale and the zero of a QuantizeLinear or a DequantizeLinear, if there is one of each, of bytes."""
         a = node.attributes
-        if len(node.inputs) < 3 or not node.inputs[2] or a.get("block_size", 0) or a.get("output_dtype", 0) in OF_BITS:
+        others = a.get("output_dtype", 0) in (*OF_BITS, *SMALL_FLOATS)
+        if len(node.inputs) < 3 or not node.inputs[2] or a.get("block_size", 0) or others:
             return None
         scale, zero = (self._constant(name) for name in node.inputs[1:3])
         if scale is None or zero is None or scale.size != 1 or zero.size != 1 or max(scale.ndim, zero.ndim) > 1:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.convert.conversion import CAST_TYPES, INPUT_TYPES, Conversion, converts
+from pysimd.network.convert.float8 import SMALL_FLOATS
 from pysimd.network.convert.fold_moves import Part, parts
 from pysimd.network.convert.fold_node import DTYPES, OF_BITS, limits_of
 from pysimd.network.open_arrays import full, is_array, later
@@ -82,10 +83,12 @@ def _dropout(c: Conversion, node: SourceNode) -> None:
 
 @converts("Cast", "CastLike", any_type=True)
 def _cast(c: Conversion, node: SourceNode) -> None:
-    """Floats of 16 bits are float32 here."""
+    """Floats of 16 bits are float32 here, and so are those of 8, rounded by NumPy."""
     source, number = c.dtype(0), int(c.attribute("to", 0))
     if number in OF_BITS:
         return c.give(_lowest_bits(c, number)) if source in CAST_TYPES else c.by_numpy()
+    if number in SMALL_FLOATS:
+        return c.by_numpy()
     if node.op == "Cast":
         target = {**DTYPES, 16: "bfloat16"}.get(int(c.attribute("to")), "")
     else:

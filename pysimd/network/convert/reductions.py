@@ -9,6 +9,7 @@ import numpy as np
 
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import CAST_TYPES, Conversion, Value, converts, converts_others, float32_of
+from pysimd.network.convert.float8 import SMALL_FLOATS
 from pysimd.network.convert.fold_node import OF_BITS, limits_of
 from pysimd.network.convert.fold_numbers import of_blocks
 from pysimd.network.open_arrays import spread
@@ -141,6 +142,8 @@ def _quantize(c: Conversion, node: SourceNode) -> None:
     if c.dtype(0) not in ("float32", "int32"):
         raise Unsupported(f"its input is {c.dtype(0)}, supported are float32 and int32")
     chosen = int(c.attribute("output_dtype", 0)) or 2
+    if chosen in SMALL_FLOATS:
+        return c.by_numpy()
     of_bits = chosen in OF_BITS
     dtype = OF_BITS[chosen][0] if of_bits else c.dtype(2) if c.has(2) else _TYPES.get(chosen, "")
     if of_bits and c.has(2) and c.dtype(2) != dtype:
@@ -166,6 +169,9 @@ def _dequantize(c: Conversion, node: SourceNode) -> None:
     from pysimd.network.convert.quantized import exact, integers  # here, as few models need it
 
     dtype = c.dtype(0)
+    if c.attribute("of_floats", 0):
+        zero = _spread_along(c, 2) if c.has(2) else np.zeros((), np.float32)
+        return c.give(exact(c, "multiply", exact(c, "subtract", c.tensor(0), zero), _spread_along(c, 1)))
     if dtype not in (*_TYPES.values(), "int32"):
         raise Unsupported(f"its input is {dtype}, supported are {', '.join(_TYPES.values())} and int32")
     if c.has(2) and c.dtype(2) != dtype:
