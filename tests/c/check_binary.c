@@ -3,6 +3,7 @@
  * all instruction sets share the driver, a loop over indices checks what is combined with what.
  */
 #include "check.h"
+#include "shapes.h"
 #include "contract/enums.h"
 
 #define BINARY "SimdnetBinary"
@@ -32,14 +33,6 @@ static void binary(const void * job, void * context, void * const * array)
     SimdnetBinary(&p);
 }
 
-static size_t size_of(const size_t * shape, size_t count)
-{
-    size_t size = 1;
-    for (size_t k = 0; k < count; ++k)
-        size *= shape[k];
-    return size;
-}
-
 static SimdnetBinaryParameters parameters_of(const size_t * a, const size_t * b, size_t count)
 {
     SimdnetBinaryParameters p = {.size = sizeof(p), .count = count};
@@ -49,15 +42,6 @@ static SimdnetBinaryParameters parameters_of(const size_t * a, const size_t * b,
         p.shape[k] = a[k] == 1 ? b[k] : a[k];
     }
     return p;
-}
-
-static const char * text_of(const size_t * shape, size_t count, char text[100])
-{
-    size_t at = 0;
-    text[0] = 0;
-    for (size_t k = 0; k < count; ++k)
-        at += (size_t)snprintf(text + at, 100 - at, "%s%zu", k ? "x" : "", shape[k]);
-    return text;
 }
 
 #define NAME(NAME, Name, name) #name,
@@ -79,10 +63,10 @@ static void fill_for_power(float * a, size_t a_size, float * b, size_t b_size, b
 static struct binary binary_case(SimdnetBinaryParameters p, int in_place, enum check_fill fill)
 {
     const struct binary job = {p, in_place};
-    const size_t sizes[] = {size_of(p.aShape, p.count), size_of(p.bShape, p.count), size_of(p.shape, p.count)};
+    const size_t sizes[] = {shape_size(p.aShape, p.count), shape_size(p.bShape, p.count), shape_size(p.shape, p.count)};
     char a[100], b[100];
-    if (!check_case(BINARY, "%s a=%s b=%s dst=%d activation=%d %s", names[p.operation], text_of(p.aShape, p.count, a),
-                    text_of(p.bShape, p.count, b), in_place, (int)p.activation, check_fill_name(fill)))
+    if (!check_case(BINARY, "%s a=%s b=%s dst=%d activation=%d %s", names[p.operation], shape_text(p.aShape, p.count, a),
+                    shape_text(p.bShape, p.count, b), in_place, (int)p.activation, check_fill_name(fill)))
         return job;
     float * x = in_place == A ? NULL : check_in("a", CHECK_32F, sizes[0], fill);
     float * y = in_place == B ? NULL : check_in("b", CHECK_32F, sizes[1], fill);
@@ -171,7 +155,7 @@ static void against_indices(void)
             p.aShape[k] = kind == 1 ? 1 : p.shape[k];
             p.bShape[k] = kind == 2 ? 1 : p.shape[k];
         }
-        const size_t size = size_of(p.shape, p.count);
+        const size_t size = shape_size(p.shape, p.count);
         for (size_t i = 0; i < size; ++i)
             a[i] = (float)i, b[i] = (float)(3 * i);
         for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
@@ -190,7 +174,7 @@ static void against_indices(void)
             }
             char x[100], y[100];
             check_that(bad == 0, BINARY, "%zu on %s: %s and %s: %zu wrong: %s", n, SimdnetIsaLevel(level),
-                       text_of(p.aShape, p.count, x), text_of(p.bShape, p.count, y), bad, SimdnetLastError());
+                       shape_text(p.aShape, p.count, x), shape_text(p.bShape, p.count, y), bad, SimdnetLastError());
         }
     }
     SimdnetSetMaxIsa(NULL);
@@ -241,7 +225,7 @@ static void bench(void)
             SimdnetBinaryParameters p = parameters_of(shapes_of[i][0], shapes_of[i][1], 4);
             p.operation = (SimdnetBinaryOperation)operation;
             const struct binary job = binary_case(p, NONE, CHECK_EQUAL);
-            check_bench(binary, &job, 0, 4.0 * (double)(2 * size_of(p.shape, 4) + size_of(p.bShape, 4)));
+            check_bench(binary, &job, 0, 4.0 * (double)(2 * shape_size(p.shape, 4) + shape_size(p.bShape, 4)));
         }
 }
 

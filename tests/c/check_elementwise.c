@@ -3,6 +3,7 @@
  * integers of 128 bits. Elements of integers are arrays of bytes of the checker.
  */
 #include "check.h"
+#include "shapes.h"
 #include "ops/elementwise/elementwise.h"
 
 #define ELEMENTWISE "SimdnetElementwise"
@@ -25,14 +26,6 @@ static size_t bytes_of(SimdTensorDataType type)
     return bytes[type];
 }
 
-static size_t size_of(const size_t * shape, size_t count)
-{
-    size_t size = 1;
-    for (size_t k = 0; k < count; ++k)
-        size *= shape[k];
-    return size;
-}
-
 /* The place in an operand of the result's element i. */
 static size_t place(const size_t * shape, const size_t * result_shape, size_t count, size_t i)
 {
@@ -42,15 +35,6 @@ static size_t place(const size_t * shape, const size_t * result_shape, size_t co
         step *= shape[k];
     }
     return at;
-}
-
-static const char * text_of(const size_t * shape, size_t count, char text[100])
-{
-    size_t at = 0;
-    text[0] = 0;
-    for (size_t k = 0; k < count; ++k)
-        at += (size_t)snprintf(text + at, 100 - at, "%s%zu", k ? "x" : "", shape[k]);
-    return text;
 }
 
 /* ---- single elements */
@@ -203,14 +187,14 @@ static SimdnetElementwiseParameters parameters_of(const size_t * a, const size_t
 
 static void elementwise_case(SimdnetElementwiseParameters p, enum check_fill fill)
 {
-    const size_t size = size_of(p.shape, p.count), bytes = bytes_of(p.dataType);
+    const size_t size = shape_size(p.shape, p.count), bytes = bytes_of(p.dataType);
     struct elementwise job = {p, false};
     char a[100], b[100];
     if (!check_case(ELEMENTWISE, "%s %s %s and %s %s", operations[p.operation], types[p.dataType],
-                    text_of(p.aShape, p.count, a), text_of(p.bShape, p.count, b), check_fill_name(fill)))
+                    shape_text(p.aShape, p.count, a), shape_text(p.bShape, p.count, b), check_fill_name(fill)))
         return;
-    p.a = declare("a", p.dataType, size_of(p.aShape, p.count), fill);
-    p.b = declare("b", p.dataType, size_of(p.bShape, p.count), fill);
+    p.a = declare("a", p.dataType, shape_size(p.aShape, p.count), fill);
+    p.b = declare("b", p.dataType, shape_size(p.bShape, p.count), fill);
     const bool floats = p.dataType == FLOAT && !compares(p.operation);
     check_out("dst", floats ? CHECK_32F : CHECK_8U, floats ? size : size * (compares(p.operation) ? 1 : bytes));
     check_exact(CHECK_NAN_FREE);
@@ -313,16 +297,16 @@ static void select_case(SimdTensorDataType type, const size_t * c, const size_t 
         p.conditionShape[k] = c[k], p.aShape[k] = a[k], p.bShape[k] = b[k];
         p.shape[k] = c[k] != 1 ? c[k] : a[k] != 1 ? a[k] : b[k];
     }
-    const size_t size = size_of(p.shape, count);
-    if (!check_case(SELECT, "type=%d %s ? %s : %s", (int)type, text_of(c, count, texts[0]), text_of(a, count, texts[1]),
-                    text_of(b, count, texts[2])))
+    const size_t size = shape_size(p.shape, count);
+    if (!check_case(SELECT, "type=%d %s ? %s : %s", (int)type, shape_text(c, count, texts[0]), shape_text(a, count, texts[1]),
+                    shape_text(b, count, texts[2])))
         return;
-    uint8_t * condition = check_in("condition", CHECK_8U, size_of(c, count), CHECK_RANDOM);
-    for (size_t i = 0; i < size_of(c, count); ++i)
+    uint8_t * condition = check_in("condition", CHECK_8U, shape_size(c, count), CHECK_RANDOM);
+    for (size_t i = 0; i < shape_size(c, count); ++i)
         condition[i] = check_random(0, 1) ? condition[i] : 0;
     p.condition = condition;
-    p.a = check_in("a", CHECK_8U, size_of(a, count) * bytes, CHECK_RANDOM);
-    p.b = check_in("b", CHECK_8U, size_of(b, count) * bytes, CHECK_RANDOM);
+    p.a = check_in("a", CHECK_8U, shape_size(a, count) * bytes, CHECK_RANDOM);
+    p.b = check_in("b", CHECK_8U, shape_size(b, count) * bytes, CHECK_RANDOM);
     check_out("dst", CHECK_8U, size * bytes);
     check_run(selection, &p);
     p.dst = result;

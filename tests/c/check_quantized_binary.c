@@ -3,6 +3,7 @@
  * checks what is combined with what; every pair of bytes is compared with the formula in double.
  */
 #include "check.h"
+#include "shapes.h"
 
 #define QUANTIZED_BINARY "SimdnetQuantizedBinary"
 
@@ -27,14 +28,6 @@ static void quantized_binary(const void * job, void * context, void * const * ar
     SimdnetQuantizedBinary(&p);
 }
 
-static size_t size_of(const size_t * shape, size_t count)
-{
-    size_t size = 1;
-    for (size_t k = 0; k < count; ++k)
-        size *= shape[k];
-    return size;
-}
-
 static SimdnetQuantizedBinaryParameters parameters_of(const size_t * a, const size_t * b, size_t count, size_t turn)
 {
     SimdnetQuantizedBinaryParameters p = {.size = sizeof(p), .count = count};
@@ -56,7 +49,7 @@ static SimdnetQuantizedBinaryParameters parameters_of(const size_t * a, const si
 static bool pair_case(const struct pair * t, enum check_fill fill)
 {
     const SimdnetQuantizedBinaryParameters * p = &t->p;
-    const size_t size = size_of(p->shape, p->count), a = size_of(p->aShape, p->count), b = size_of(p->bShape, p->count);
+    const size_t size = shape_size(p->shape, p->count), a = shape_size(p->aShape, p->count), b = shape_size(p->bShape, p->count);
     if (!check_case(QUANTIZED_BINARY, "%s of %s: %zu and %zu of %zu dims %zu dst %d scales %g %g %g zeros %d %d %d %s",
                     p->operation == SimdnetBinaryAdd ? "Add" : "Multiply", p->dataType == SimdTensorData8i ? "8i" : "8u", a, b,
                     size, p->count, t->in_place, (double)p->aScale, (double)p->bScale, (double)p->dstScale, (int)p->aZero,

@@ -3,6 +3,7 @@
  * over single elements. Arrays of integers are arrays of bytes of the checker; indices, of 64 bits, twice as many CHECK_32I.
  */
 #include "check.h"
+#include "shapes.h"
 
 #define ELEMENTS "SimdnetScatterElements"
 #define SCATTER_ND "SimdnetScatterNd"
@@ -18,14 +19,6 @@ static size_t bytes_of(SimdTensorDataType type)
 {
     static const size_t bytes[] = {4, 4, 1, 1, 8, 8, 1, 2, 2};
     return bytes[type];
-}
-
-static size_t size_of(const size_t * shape, size_t count)
-{
-    size_t size = 1;
-    for (size_t k = 0; k < count; ++k)
-        size *= shape[k];
-    return size;
 }
 
 static void * declare(const char * name, SimdTensorDataType type, size_t count, enum check_fill fill)
@@ -122,8 +115,8 @@ static void scatter_elements(const void * job, void * context, void * const * a)
 
 static void scatter_one_by_one(const SimdnetScatterElementsParameters * p)
 {
-    const size_t bytes = bytes_of(p->dataType), updates = size_of(p->updatesShape, p->count);
-    memcpy(expected, p->src, size_of(p->shape, p->count) * bytes);
+    const size_t bytes = bytes_of(p->dataType), updates = shape_size(p->updatesShape, p->count);
+    memcpy(expected, p->src, shape_size(p->shape, p->count) * bytes);
     for (size_t i = 0; i < updates; ++i) {
         size_t at[8], rest = i, place = 0, where = 0;
         for (size_t k = p->count; k-- > 0; rest /= p->updatesShape[k])
@@ -139,7 +132,7 @@ static void scatter_one_by_one(const SimdnetScatterElementsParameters * p)
 
 static void elements_case(SimdnetScatterElementsParameters p, enum check_fill fill)
 {
-    const size_t size = size_of(p.shape, p.count), indices = size_of(p.indexShape, p.count);
+    const size_t size = shape_size(p.shape, p.count), indices = shape_size(p.indexShape, p.count);
     const size_t * n = p.updatesShape;
     if (!check_case(ELEMENTS, "%s reduction=%d axis=%zu of %zu: %zu x %zu x %zu into %zu, %zu indices %s", types[p.dataType],
                     (int)p.reduction, p.axis, p.count, n[0], p.count > 1 ? n[1] : 1, p.count > 2 ? n[2] : 1, size, indices,
@@ -152,7 +145,7 @@ static void elements_case(SimdnetScatterElementsParameters p, enum check_fill fi
         memcpy(index + 8 * i, &place, sizeof(place));
     }
     p.index = (const void *)index;
-    p.updates = declare("updates", p.dataType, size_of(n, p.count), fill);
+    p.updates = declare("updates", p.dataType, shape_size(n, p.count), fill);
     declare_result(p.dataType, size);
     check_exact(CHECK_NAN_FREE | CHECK_ZERO_FREE);
     check_run(scatter_elements, &p);
@@ -263,7 +256,7 @@ static const void * declare_nd_index(const SimdnetScatterNdParameters * p)
 
 static void scatter_nd_case(SimdnetScatterNdParameters p, enum check_fill fill)
 {
-    const size_t whole = p.batch * size_of(p.shape, p.depth) * p.inner, bytes = bytes_of(p.dataType);
+    const size_t whole = p.batch * shape_size(p.shape, p.depth) * p.inner, bytes = bytes_of(p.dataType);
     if (!check_case(SCATTER_ND, "%s reduction=%d batch=%zu depth=%zu inner=%zu indices=%zu %zu %s", types[p.dataType],
                     (int)p.reduction, p.batch, p.depth, p.inner, p.indices, whole, check_fill_name(fill)))
         return;
@@ -286,7 +279,7 @@ static void scatter_nd_case(SimdnetScatterNdParameters p, enum check_fill fill)
 
 static void gather_nd_case(SimdnetScatterNdParameters p)
 {
-    const size_t whole = p.batch * size_of(p.shape, p.depth) * p.inner, bytes = bytes_of(p.dataType);
+    const size_t whole = p.batch * shape_size(p.shape, p.depth) * p.inner, bytes = bytes_of(p.dataType);
     if (!check_case(GATHER_ND, "%s batch=%zu depth=%zu inner=%zu indices=%zu %zu", types[p.dataType], p.batch, p.depth,
                     p.inner, p.indices, whole))
         return;

@@ -573,6 +573,12 @@ def test_normalised_groups_before_opset_21_have_a_scale_and_a_bias_each() -> Non
     np.testing.assert_allclose(computed(graph, x), expected.reshape(x.shape), 1e-4, 1e-5)
 
 
+def test_without_an_axis_the_last_one_is_normalised() -> None:
+    x = floats(2, 3, 4)
+    expected = x / np.sqrt((x * x).sum(-1, keepdims=True))
+    np.testing.assert_allclose(computed(made("LpNormalization").graph(2, 3, 4), x), expected, 1e-5)
+
+
 def test_weights_of_16_bits_are_widened() -> None:
     graph = made("Mul", np.float16(1.5), dtype="float16").graph(3)
     assert {graph.types[name].dtype for name in graph.types} == {"float32"}
