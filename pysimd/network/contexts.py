@@ -109,11 +109,15 @@ class Contexts:
             context._keeps = other
             return context
         binding = Binding(None, sizes)  # which holds what the call reads
-        binding.call(made.params, context.handle)()
-        is_packed = made.params.function == SET_PACKED
+        pack, is_packed = binding.call(made.params, context.handle), made.params.function == SET_PACKED
+        arrays = [] if is_packed else list(constants_in(made.params))
+        for array in arrays:
+            if not array.flags.c_contiguous:  # the call reads a copy of it
+                release(array)
+        pack()
         context._keeps = (alike, binding) if is_packed else alike
         alike[:] = [*map(weakref.ref, alike.alive()), weakref.ref(context)]
-        for array in () if is_packed else constants_in(made.params):
+        for array in arrays:
             release(array)
         return context
 

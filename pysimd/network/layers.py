@@ -124,8 +124,10 @@ def linear(a: Attributes, x: Operands, y: Operands) -> Steps:
         src = src.reshape((*src.shape[: src.ndim - contracted], prod(src.shape[src.ndim - contracted :])))
     rows, size = prod(src.shape[:-1]), src.shape[-1]
     name = "SimdSynetInnerProduct32f"
-    create = Call(f"{name}Init", (rows, count, size, False, True, True, kind(a["activation"]).activation))
     values = weight.values.reshape(-1, count)
+    is_transposed = values.T.flags.c_contiguous and not values.flags.c_contiguous
+    values = values.T if is_transposed else values  # as they are in memory: nothing is copied to pack them
+    create = Call(f"{name}Init", (rows, count, size, is_transposed, True, True, kind(a["activation"]).activation))
     terms = per_channel(_values(bias), count), parameters_of(a["activation"], count)
     made = Made(create, Call(f"{name}SetParams", (OWN, values, None, *terms)))
     if rows == 0:

@@ -30,11 +30,16 @@ def owner_of(array: Array) -> Any:
     return owner if is_read_only else None
 
 
+_AROUND = 2 << 20  # bytes of a file that the system may map for a read of one byte: those of a large page
+_APART = 1 << 17  # bytes, from which on arrays have pages of their own
+_PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+
+
 def release(array: Array) -> None:
     """Tells the system that the contents of an array are not needed now, if it is in a mapped file.
 
-    Its pages then no longer count as memory of the process, and are read again when they are used. Other arrays are left
-    as they are.
+    Its pages, and those that were mapped with them, then no longer count as memory of the process, and are read again when
+    they are used. Arrays elsewhere are left as they are.
     """
     if array.nbytes < mmap.PAGESIZE:  # it has no page for itself
         return
@@ -42,10 +47,19 @@ def release(array: Array) -> None:
     if not hasattr(file, "madvise") or not _is_dense(array):
         return
     begin = array.ctypes.data - np.frombuffer(file, np.uint8).ctypes.data
-    first = -(-begin // mmap.PAGESIZE) * mmap.PAGESIZE
-    last = (begin + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
-    if first < last:
-        file.madvise(mmap.MADV_DONTNEED, first, last - first)
+    first, last = begin // _AROUND * _AROUND, -(-(begin + array.nbytes) // _AROUND) * _AROUND
+    file.madvise(mmap.MADV_DONTNEED, first, min(last, len(file)) - first)
+
+
+def apart_like(array: Array) -> Array:
+    """As ``numpy.empty_like``; a large one has pages of its own, which the system gets back with the last reference.
+
+    Weights that are computed are packed, and gone: in the heap, they would leave holes, which nothing else fits.
+    """
+    strides = np.empty_like(array).strides
+    if array.nbytes < _APART:
+        return np.empty_like(array)
+    return np.ndarray(array.shape, array.dtype, mmap.mmap(-1, array.nbytes, **_PRIVATE), strides=strides)
 
 
 def _is_dense(array: Array) -> bool:

@@ -230,9 +230,7 @@ class StoredProgram:
         """The bytes that steps share."""
         return self._scratch
 
-    def contexts(
-        self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None, *, last: bool = False
-    ) -> Iterator[Context | None]:
+    def contexts(self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None) -> Iterator[Context | None]:
         """The contexts of all steps, as of a program."""
         for i, step in enumerate(self.steps):
             made = step.made

@@ -69,29 +69,41 @@ class Program:
         """The bytes that steps share; sizes as of :meth:`contexts`."""
         return max(int(sizes.get(id(n), n)) for n in self._scratch)
 
-    def contexts(
-        self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None, *, last: bool = False
-    ) -> Iterator[Context | None]:
+    def contexts(self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None) -> Iterator[Context | None]:
         """Creates the contexts of all steps, None for those without one.
 
         sizes : what is in place of open sizes, and of arrays that depend on them, by the identity of these.
         progress : is called with the part of the weights that is packed, from 0 to 1.
-        last : whether none are made later. Then the program forgets how they are made, and each array with the last context
-            that packs it: what passes have computed and the packed weights are not all in memory at the same time.
 
         Raises ValueError, with the node, for what the library refuses.
         """
         weights = [0 if progress is None else self._weight(node) for node in self.nodes]
         done, total = 0, max(sum(weights), 1)
-        if last:
-            self.stored = without_packed(self.stored)
         for i, weight in enumerate(weights):
             yield self._context(i, sizes)
-            if last:
-                self.steps[i], self._keys[i] = self.steps[i]._replace(made=None), None
             if progress is not None:
                 done += weight
                 progress(done / total)
+
+    def last_contexts(
+        self, sizes: Mapping[int, Any], progress: Callable[[float], Any] | None = None
+    ) -> list[Context | None]:
+        """The same, if none are made later: the program forgets how, and each array with the last context that packs it.
+
+        So what passes have computed and the packed weights are not all in memory at the same time. The largest weights are
+        packed first, when the least is packed besides: the pages of the file that are read for it count as memory, too.
+        """
+        weights = [self._weight(node) if step.made else 0 for node, step in zip(self.nodes, self.steps)]
+        done, total = 0, max(sum(weights), 1)
+        self.stored = without_packed(self.stored)
+        made: list[Context | None] = [None] * len(weights)
+        for i in sorted(range(len(weights)), key=weights.__getitem__, reverse=True):
+            made[i] = self._context(i, sizes)
+            self.steps[i], self._keys[i] = self.steps[i]._replace(made=None), None
+            done += weights[i]
+            if progress is not None:
+                progress(done / total)
+        return made
 
     def contexts_again(self, sizes: Mapping[int, Any], last: Sequence[Context | None]) -> Iterator[tuple[int, Any]]:
         """Creates the contexts that depend on sizes, in place of those for other sizes; with the numbers of their steps."""

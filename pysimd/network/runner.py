@@ -91,7 +91,8 @@ class Runner:
 
     def _pack(self, program: Program, progress: Callable[[float], Any] | None) -> None:
         plan = packed(program.arrangement)
-        self._start(program, BoundSizes(), Places((), 0, plan.offsets, plan.size), progress, last=True)
+        sizes, places = BoundSizes(), Places((), 0, plan.offsets, plan.size)
+        self._start(program, sizes, places, program.last_contexts(sizes.numbers, progress))
         light = program.graph, program.stored, plan
         self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
         self.clear()
@@ -108,7 +109,8 @@ class Runner:
         described : as of :meth:`of_program`.
         """
         runner = object.__new__(cls)
-        runner._start(program, BoundSizes(), Places((), 0, program.offsets, program.size), progress)
+        sizes, places = BoundSizes(), Places((), 0, program.offsets, program.size)
+        runner._start(program, sizes, places, program.contexts(sizes.numbers, progress))
         runner._described = described
         runner.clear()
         return runner
@@ -133,7 +135,7 @@ class Runner:
         that nobody touches costs nothing.
         """
         runner = object.__new__(cls)
-        runner._start(program, sizes, places, None, block)
+        runner._start(program, sizes, places, program.contexts(sizes.numbers), block)
         runner._described = described
         return runner
 
@@ -142,16 +144,15 @@ class Runner:
         program: Program | StoredProgram,
         sizes: BoundSizes,
         places: Places,
-        progress: Callable[[float], Any] | None = None,
+        contexts: Iterable[Context | None],
         block: Array | None = None,
-        last: bool = False,
     ) -> None:
         self._program: Any = program
         self._sizes, self._places = sizes, places
         self.layout = program.layout
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.file = ""  # the path of the model, if it has one, for reports
-        self._contexts = list(program.contexts(sizes.numbers, progress, last=last))
+        self._contexts = list(contexts)
         self._bind(block)
 
     def is_of(self, program: Program) -> bool:

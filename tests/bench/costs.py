@@ -1,10 +1,11 @@
-"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... calls``: what a model costs besides its arithmetic,
-beside ONNX Runtime where that is installed. All is processor time, so that a busy machine tells much the same; processes and
+"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... calls``: what a model costs besides its
+arithmetic, beside ONNX Runtime where that is installed. All is processor time, so that a busy machine tells much the same; processes and
 calls of both libraries take turns.
 
 start : from the start of a process to its first answer, and the most memory until then; of an installed package (the
     modules beside a library, see pysimd/package.mk), or of a checkout, where parsing the header counts.
 plan : loading and preparing beside the creation of a session, of models and of sources of many nodes.
+memory : the most memory of a process until its first answer, of models that :mod:`bench.peaks` makes, or of files.
 calls : a call with one small input, a step, and a cache of 21 MB that is given and returned.
 """
 
@@ -23,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bench import peaks
 
 _ANSWER = """
 import json, sys, time
@@ -226,7 +229,7 @@ def _session(path: Path, given: Mapping[str, Any]) -> Callable[[], Any]:
 
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("start", "plan", "calls"))
+    parser.add_argument("table", choices=("start", "plan", "memory", "calls"))
     parser.add_argument("models", nargs="*", metavar="MODEL:SHAPE", help="an ONNX file and the shape of its first input")
     parser.add_argument("--rounds", type=int, default=21, help="processes of each kind")
     given = parser.parse_args()
@@ -234,6 +237,8 @@ def _main() -> None:
         _start(given.models, given.rounds)
     elif given.table == "plan":
         _plan(given.models)
+    elif given.table == "memory":
+        peaks.print_table(given.models, min(given.rounds, 3), ["pysimd", *(["onnxruntime"] if _has_onnxruntime() else [])])
     else:
         _calls()
 

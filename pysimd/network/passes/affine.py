@@ -11,7 +11,7 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node
-from pysimd.network.mapped import release
+from pysimd.network.mapped import apart_like, release
 from pysimd.network.open_arrays import full, is_array, later
 from pysimd.network.operators import IDENTITY
 from pysimd.network.passes.patterns import (
@@ -170,7 +170,7 @@ def _scaled(weight: Array, scale: Array) -> Array:
     if (scale == 1).all():
         return weight
     with np.errstate(over="ignore"):
-        found = np.multiply(weight, scale, out=np.empty_like(weight), casting="same_kind")
+        found = np.multiply(weight, scale, out=apart_like(weight), casting="same_kind")
     release(weight)
     return found
 
