@@ -217,7 +217,8 @@ class Runner:
         self._others: list[Binding] = []  # of calls_at()
         self.spare: Any = None  # of the loop that uses this runner, see pysimd.network.courses.carried
         self.has_grown = True  # since the bytes of the runner were counted
-        self._quick: Any = None  # what computed() prepares
+        self._quick: Any = None  # what computed() prepares, with calls that are joined
+        self._has_run = False
 
     def clear(self) -> None:
         """Sets inputs and outputs to zero, until they are given and computed. Others are written before they are read."""
@@ -370,7 +371,11 @@ class Runner:
 
     def run(self) -> dict[str, Array]:
         """Computes :attr:`outputs` for the contents of :attr:`inputs`."""
-        for function, arguments in self._calls:
+        calls = self._calls
+        if self._has_run and self._in_place is None:  # which changes arguments, of which joined calls have copies
+            calls = (self._quick or self._prepared_quick())[0]
+        self._has_run = True  # joining takes as long as several runs save
+        for function, arguments in calls:
             function(*arguments)
             if errno():
                 check()

@@ -1,6 +1,6 @@
-"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... calls``: what a model costs besides its
-arithmetic, beside ONNX Runtime where that is installed. All is processor time, so that a busy machine tells much the same; processes and
-calls of both libraries take turns.
+"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... calls``: what a model costs besides
+its arithmetic, beside ONNX Runtime where that is installed. All times are those of processors, so that a busy machine tells
+much the same; processes and calls of both libraries take turns.
 
 start : from the start of a process to its first answer, and the most memory until then; of an installed package (the
     modules beside a library, see pysimd/package.mk), or of a checkout, where parsing the header counts.

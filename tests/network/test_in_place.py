@@ -13,6 +13,8 @@ import pytest
 import pysimd
 from pysimd.annotations import Array
 from pysimd.network import Runner, in_place
+from pysimd.network.model import Model
+from pysimd.network.source import Source, SourceNode, Value
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 pytest.importorskip("onnx.reference")
@@ -395,3 +397,38 @@ def test_changed_results_are_not_written_again(change: str) -> None:
         else:
             found.flags.writeable = False
         del found
+
+
+def test_runs_whose_calls_are_joined() -> None:
+    """From the second run on, one call makes those of all steps; arrays that are bound change the arguments of each."""
+    nodes = [("Tanh", ["x"], ["t"]), ("Relu", ["t"], ["r"]), ("Neg", ["r"], ["y"])]
+    runner, x, other = _runner(*nodes), _array(1), _array(2)
+    expected = [np.array(runner.copy()({"x": each})["y"]) for each in (x, other)]
+    runner.inputs["x"][...] = x
+    for _ in range(3):
+        runner.outputs["y"][...] = 7
+        np.testing.assert_array_equal(runner.run()["y"], expected[0])
+    assert len(runner._quick[0]) == 1 < len(runner.calls)
+    runner.bind(inputs={"x": other})
+    for _ in range(3):
+        np.testing.assert_array_equal(runner.run()["y"], expected[1])
+    runner.bind(inputs={"x": None})
+    np.testing.assert_array_equal(runner.run()["y"], expected[0])
+    again = runner.copy()
+    again.inputs["x"][...] = other
+    for _ in range(3):
+        np.testing.assert_array_equal(again.run()["y"], expected[1])
+
+
+def test_errors_of_joined_calls() -> None:
+    """They are those of the step."""
+    nodes = [SourceNode("Relu", ("x",), ("r",)), SourceNode("Gather", ("r", "i"), ("g",)), SourceNode("Neg", ("g",), ("y",))]
+    inputs = [Value("x", "float32", (4, 3)), Value("i", "int64", (2,))]
+    runner: Any = Model(Source("net", 17, inputs, [Value("y", "float32", None)], nodes, {})).prepare()
+    for index in (1, 2, 4, 3, 4):
+        runner.inputs["i"][...] = index
+        if index < 4:
+            runner.run()
+            continue
+        with pytest.raises(ValueError, match=r"indices\[0\] is 4"):
+            runner.run()

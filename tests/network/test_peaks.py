@@ -24,8 +24,7 @@ from bench.transformers.writer import Writer  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
 
-#: Prints bytes: the most of a preparation beyond those before, packed weights and tensors. It is not the first one, for which
-#: Python imports modules.
+#: Prints bytes: the most of a preparation beyond those before, packed weights and tensors. A first one imports modules.
 _PROCESS = """if True:
     import json, pathlib, sys
     import pysimd
