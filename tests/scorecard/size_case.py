@@ -1,4 +1,4 @@
-"""What a case of `size_cases.py` or `size_product_cases.py` is, and helpers for its calls."""
+"""What a case of `size_cases.py` and the files beside it is, and helpers for its calls."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Arrays of more than 2^32 elements: ``PYTHONPATH=.:tests python -m scorecard.sizes --help``.
 
-Each case of `size_cases.py` and `size_product_cases.py` is called once with arrays beyond 2^32 elements, in little memory
-(`huge.py`). Windows at both ends of all arrays, and around 2^31 and 2^32 elements and bytes, contain numbers; their results
-are compared with those of level base for these rows alone.
+Each case of `size_cases.py`, `size_product_cases.py` and `size_byte_cases.py` is called once with arrays beyond 2^32
+elements, in little memory (`huge.py`). Windows at both ends of all arrays, and around 2^31 and 2^32 elements and bytes,
+contain numbers; their results are compared with those of level base for these rows alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pysimd._library import ffi, lib
-from scorecard import size_cases, size_product_cases  # noqa: F401 (they fill CASES)
+from scorecard import size_byte_cases, size_cases, size_product_cases  # noqa: F401 (they fill CASES)
 from scorecard.huge import Region
 from scorecard.size_case import CASES, Array, Case, release
 
