@@ -62,11 +62,45 @@ struct sn_quantized_pack {
     uint8_t * panel;
 };
 
+/* The zero of row i of A as bytes without a sign. */
+static inline int32_t sn_quantized_zero_of_row(const struct sn_quantized_gemm * g, size_t i)
+{
+    return sn_quantized_zero(g->zeroA, g->perRow, g->signedA, i) + (g->signedA ? 128 : 0);
+}
+
+/* Rows of A as bytes without a sign: the sum of each, and a copy. Either may be NULL; a copy may be in place. */
+struct sn_quantized_rows {
+    const uint8_t * a;
+    size_t rows, size, step; /* of so many bytes, from row to row */
+    bool with_sign;
+    int32_t * sum;
+    uint8_t * to;      /* rows `pitch` bytes apart */
+    size_t pitch;
+    bool wide;         /* each byte becomes 16 bits */
+};
+
+/*
+ * Sums of products in rows `row` on of A, and columns `first` on, to results of the product: less zeros times sums, and with
+ * the bias. Arrays of columns are whole vectors, and begin with the first one.
+ */
+struct sn_quantized_finish {
+    const struct sn_quantized_gemm * g;
+    size_t row, rows, first, columns;
+    const int32_t * sums;  /* rows of whole vectors, `step` apart */
+    size_t step;
+    const int32_t * sumA;  /* of row 0 on */
+    const int32_t * sumB, * zeroB, * bias;
+    const float * norm;    /* with values of each row only the scale of B */
+    const float * biasFloat;
+};
+
 /* The kernels of a level. */
 struct sn_quantized_gemm_slots {
     void (*plain)(const struct sn_quantized_gemm * g); /* the formula; only `base` needs it */
     void (*pack)(const struct sn_quantized_pack * p);
     void (*widen)(const uint8_t * from, size_t count, uint8_t * to); /* bytes with a sign to 16 bits; whole vectors, aligned */
+    void (*rows)(const struct sn_quantized_rows * r);
+    void (*finish)(const struct sn_quantized_finish * f);
 };
 
 #endif

@@ -1,4 +1,7 @@
-/* Packs rows of B for the tile of products of bytes: numbers of a column that are multiplied together become neighbours. */
+/*
+ * Packs rows of B for the tile of products of bytes: numbers of a column that are multiplied together become neighbours. Rows
+ * of A, and results of sums that the tile cannot convert.
+ */
 #include "contract/quantized_gemm.h"
 #include "kernels/install.h"
 
@@ -52,8 +55,178 @@ static void widen(const uint8_t * from, size_t count, uint8_t * to)
         v_store_16i(to + 2 * i, v_load_8i_16i(from + i));
 }
 
+/* ---- rows of A */
+
+enum { MOST_SUMS = 32 }; /* vectors of bytes whose sums fit into 16 bits with a sign */
+
+/* Of neighbours, 16 bits each. */
+SN_INLINE v32i sums_of_bytes(v32i x)
+{
+    const v32i low = v_set_32i(0x00FF00FF);
+    return v_add_32i(v_and_32i(x, low), v_and_32i(v_shr_32i(x, 8), low));
+}
+
+SN_INLINE int32_t sum_of_lanes(v32i x)
+{
+    int32_t lane[V32F_N], sum = 0;
+    v_store_32i(lane, x);
+    for (size_t i = 0; i < V32F_N; ++i)
+        sum += lane[i];
+    return sum;
+}
+
+static int32_t sum_of_row(const uint8_t * a, size_t size, bool with_sign)
+{
+    const v32i flip = v_set_32i(with_sign ? (int32_t)0x80808080 : 0);
+    const v16i one = v_set_16i(1);
+    const size_t whole = size / V8U_N * V8U_N, rest = size - whole;
+    v32i sum = v_set_32i(0);
+    for (size_t i = 0, end; i < whole; i = end) {
+        v32i some = v_set_32i(0);
+        end = sn_min(whole, i + MOST_SUMS * V8U_N);
+        for (size_t k = i; k < end; k += V8U_N)
+            some = v_add_32i(some, sums_of_bytes(v_xor_32i(v_load_32i(a + k), flip)));
+        sum = v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(some), one));
+    }
+    if (rest == 0)
+        return sum_of_lanes(sum);
+    const v32i last = sums_of_bytes(v_xor_32i(v_cast_8u_32i(v_load_tail_8u(a + whole, rest)), flip));
+    return sum_of_lanes(v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(last), one))) -
+           (with_sign ? (int32_t)(V8U_N - rest) * 128 : 0); /* what is behind the row */
+}
+
+static void copy_row(const uint8_t * a, size_t size, bool with_sign, uint8_t * to)
+{
+    const v32i flip = v_set_32i(with_sign ? (int32_t)0x80808080 : 0);
+    size_t k = 0;
+    for (; k + V8U_N <= size; k += V8U_N)
+        v_store_32i(to + k, v_xor_32i(v_load_32i(a + k), flip));
+    if (k < size) {
+        const v32i last = v_cast_8u_32i(v_load_tail_8u(a + k, size - k));
+        v_store_tail_8u(to + k, v_cast_32i_8u(v_xor_32i(last, flip)), size - k);
+    }
+}
+
+static void widen_row(const uint8_t * a, size_t size, bool with_sign, uint8_t * to)
+{
+    const v32i flip = v_set_32i(with_sign ? 0x00800080 : 0);
+    size_t k = 0;
+    for (; k + V16I_N <= size; k += V16I_N)
+        v_store_32i(to + 2 * k, v_xor_32i(v_cast_16i_32i(v_load_8u_16i(a + k)), flip));
+    if (k < size) {
+        const v32i last = v_cast_16i_32i(v_load_tail_8u_16i(a + k, size - k));
+        v_store_tail_16i(to + 2 * k, v_cast_32i_16i(v_xor_32i(last, flip)), size - k);
+    }
+}
+
+static void rows(const struct sn_quantized_rows * r)
+{
+    for (size_t i = 0; i < r->rows; ++i) {
+        const uint8_t * a = r->a + i * r->step;
+        if (r->sum)
+            r->sum[i] = sum_of_row(a, r->size, r->with_sign);
+        if (r->to && r->wide)
+            widen_row(a, r->size, r->with_sign, r->to + i * r->pitch);
+        else if (r->to)
+            copy_row(a, r->size, r->with_sign, r->to + i * r->pitch);
+    }
+}
+
+/* ---- results */
+
+/* x * y that wraps, y in the range of 16 bits with a sign. */
+SN_INLINE v32i times(v32i x, v32i y)
+{
+    const v32i low = v_and_32i(y, v_set_32i(0xFFFF)), high = v_shl_32i(y, 16);
+    const v16i halves = v_cast_32i_16i(v_add_32i(x, v_shl_32i(v_and_32i(x, v_set_32i(0x8000)), 1))); /* the low has a sign */
+    return v_add_32i(v_madd_16i_32i(halves, v_cast_32i_16i(low)),
+                     v_shl_32i(v_madd_16i_32i(halves, v_cast_32i_16i(high)), 16));
+}
+
+/* The values of a row. */
+struct row {
+    v32i zero, rest; /* of A, and what zeros of B are multiplied by */
+    v32f scale, divisor;
+    bool scales, divides;
+};
+
+SN_INLINE struct row row_of(const struct sn_quantized_finish * f, size_t i)
+{
+    const struct sn_quantized_gemm * g = f->g;
+    const uint32_t zero = (uint32_t)sn_quantized_zero_of_row(g, i);
+    return (struct row){.zero = v_set_32i((int32_t)zero),
+        .rest = v_set_32i((int32_t)((uint32_t)f->sumA[i] - (uint32_t)g->K * zero)),
+        .scale = v_set_32f(g->perRow && g->scaleA ? g->scaleA[i] : 1), .divisor = v_set_32f(g->scaleC),
+        .scales = g->perRow, .divides = g->perRow && sn_quantized_element(g->type) == 1};
+}
+
+/* A vector of complete sums, columns j on. */
+SN_INLINE v32i complete(const struct sn_quantized_finish * f, const struct row * row, const int32_t * sums, size_t j)
+{
+    const v32i zeros = v_add_32i(times(v_load_32i(f->sumB + j), row->zero), times(row->rest, v_load_32i(f->zeroB + j)));
+    return v_sub_32i(v_add_32i(v_load_32i(sums + j), v_load_32i(f->bias + j)), zeros);
+}
+
+SN_INLINE v32f scaled(const struct sn_quantized_finish * f, const struct row * row, v32i sum, size_t j)
+{
+    v32f norm = v_load_32f(f->norm + j);
+    if (row->scales)
+        norm = v_mul_32f(row->scale, norm);
+    if (row->divides)
+        norm = v_div_32f(norm, row->divisor);
+    return v_mul_32f(v_cvt_32i_32f(sum), norm);
+}
+
+/* Up to a vector of bytes of a row, from their sums; NaN becomes the least. */
+SN_INLINE void finish_bytes(const struct sn_quantized_finish * f, const struct row * row, const int32_t * sums, size_t j,
+                            size_t n, uint8_t * to)
+{
+    const int32_t move = f->g->type == SN_DATA_8I ? 128 : 0, zero = f->g->zeroC + move;
+    const v32f low = v_set_32f((float)-zero), high = v_set_32f((float)(255 - zero));
+    const v32i flip = v_set_32i(move ? (int32_t)0x80808080 : 0);
+    v32i x[4];
+    SN_UNROLL for (size_t q = 0; q < 4; ++q) {
+        const size_t at = q * V32F_N;
+        x[q] = v_set_32i(0);
+        if (at >= n)
+            continue;
+        const v32f v = scaled(f, row, complete(f, row, sums, j + at), j + at);
+        x[q] = v_add_32i(v_cvt_32f_32i(v_min_32f(v_max_32f(v, low), high)), v_set_32i(zero));
+    }
+    const v8u bytes = v_cast_32i_8u(v_xor_32i(v_cast_8u_32i(v_pack_32i_8u(x[0], x[1], x[2], x[3])), flip));
+    v_store_tail_8u(to + j, bytes, n);
+}
+
+static void finish_row(const struct sn_quantized_finish * f, size_t i, const int32_t * sums)
+{
+    const struct sn_quantized_gemm * g = f->g;
+    const struct row row = row_of(f, i);
+    uint8_t * to = g->C + (i * g->N + f->first) * sn_quantized_element(g->type);
+    if (sn_quantized_element(g->type) == 1) {
+        for (size_t j = 0; j < f->columns; j += V8U_N)
+            finish_bytes(f, &row, sums, j, sn_min(V8U_N, f->columns - j), to);
+        return;
+    }
+    for (size_t j = 0; j < f->columns; j += V32F_N) {
+        const size_t n = sn_min(V32F_N, f->columns - j);
+        const v32i sum = complete(f, &row, sums, j);
+        if (g->type == SN_DATA_32I)
+            v_store_tail_32i(to + j * 4, sum, n);
+        else
+            v_store_tail_32f(to + j * 4, v_add_32f(scaled(f, &row, sum, j), v_load_32f(f->biasFloat + j)), n);
+    }
+}
+
+static void finish(const struct sn_quantized_finish * f)
+{
+    for (size_t i = 0; i < f->rows; ++i)
+        finish_row(f, f->row + i, f->sums + i * f->step);
+}
+
 SN_INSTALL(quantized_gemm, quantized_gemm)
 {
     slots->pack = pack;
     slots->widen = widen;
+    slots->rows = rows;
+    slots->finish = finish;
 }

@@ -310,6 +310,9 @@ CHECK_FAMILY(quantized_gemm)
     for (size_t K = 0; K < 10; ++K)
         run((struct product){.M = 3, .N = 5, .K = K, .typeA = U8, .typeB = I8, .typeC = SimdTensorData32i, .bias = true},
             CHECK_LARGE);
+    for (size_t i = 0; i < 4; ++i) /* sums of rows that exceed 16 bits, and whose parts are added up */
+        run((struct product){.M = 5, .N = 70, .K = 9000 + i, .typeA = i & 1 ? U8 : I8, .typeB = i & 2 ? U8 : I8, .zeroA = true,
+            .zeroB = true, .perColumn = true, .typeC = SimdTensorData32i}, i ? CHECK_RANDOM : CHECK_LARGE);
     run((struct product){.M = 200, .N = 300, .K = 400, .typeA = I8, .typeB = I8, .typeC = I8, .scaleC = 3000, .zeroC = -7},
         CHECK_RANDOM);
     refusals();

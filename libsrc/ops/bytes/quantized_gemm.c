@@ -61,12 +61,7 @@ struct columns {
 
 static const int32_t none[COLUMNS];
 
-/* The zeros of the numbers that the tile multiplies. */
-static int32_t zero_a(const struct sn_quantized_gemm * g, size_t i)
-{
-    return sn_quantized_zero(g->zeroA, g->perRow, g->signedA, i) + (g->signedA ? 128 : 0);
-}
-
+/* The zero of the numbers of column j that the tile multiplies. */
 static int32_t zero_b(const struct sn_quantized_gemm * g, size_t j)
 {
     return sn_quantized_zero(g->zeroB, g->perColumn, g->signedB, j) - (g->signedB ? 0 : 128);
@@ -77,42 +72,23 @@ static uint8_t none_of(const struct sn_dot_tile * tile) { return tile->biased ? 
 
 /* ---- A */
 
-/* Writes `count` numbers; the last group may be longer, and contains numbers that count as 0. */
-static void put_row(const struct job * job, const uint8_t * from, uint8_t flip, size_t count, uint8_t * to)
-{
-    const struct sn_dot_tile * tile = job->m.tile;
-    memset(to + job->pitch - 4, none_of(tile), 4);
-    if (tile->number == 1 && flip == 0)
-        memcpy(to, from, count);
-    else if (tile->number == 1)
-        for (size_t k = 0; k < count; ++k)
-            to[k] = from[k] ^ flip;
-    else
-        for (size_t k = 0; k < count; ++k)
-            ((sn_16b *)(void *)to)[k] = from[k] ^ flip;
-}
-
 /* Whether the tile can read A itself. */
 static bool is_ready(const struct job * job)
 {
     return job->m.tile->number == 1 && !job->g.signedA && job->g.K % 4 == 0;
 }
 
+/* The last group of a row may be longer, and contains numbers that count as 0. */
 static void copy_a(struct job * job, uint8_t * to)
 {
     const struct sn_quantized_gemm * g = &job->g;
-    const uint8_t flip = g->signedA ? 0x80 : 0;
     const bool ready = is_ready(job);
-    for (size_t i = 0; i < g->M; ++i) {
-        const uint8_t * from = g->A + i * g->K;
-        if (!ready)
-            put_row(job, from, flip, g->K, to + i * job->pitch);
-        int32_t sum = 0;
-        for (size_t k = job->sumA ? 0 : g->K; k < g->K; ++k)
-            sum += from[k] ^ flip;
-        if (job->sumA)
-            job->sumA[i] = sum;
-    }
+    for (size_t i = 0; !ready && i < g->M; ++i)
+        memset(to + (i + 1) * job->pitch - 4, none_of(job->m.tile), 4);
+    if (!ready || job->sumA)
+        job->m.table->quantized_gemm.rows(&(struct sn_quantized_rows){.a = g->A, .rows = g->M, .size = g->K,
+            .step = g->K, .with_sign = g->signedA, .sum = job->sumA, .to = ready ? NULL : to, .pitch = job->pitch,
+            .wide = job->m.tile->number == 2});
     job->a = ready ? g->A : to;
 }
 
@@ -302,11 +278,19 @@ void sn_quantized_matrix_free(const struct sn_quantized_matrix * q)
 
 /* ---- results */
 
+/* What sums of column j are multiplied by, without the scales of rows. */
+static float norm_of(const struct sn_quantized_gemm * g, size_t j)
+{
+    if (g->perRow)
+        return g->scaleB ? g->scaleB[g->perColumn ? j : 0] : 1;
+    return sn_quantized_norm(g, 0, j);
+}
+
 /* Sets the values of columns, of which the tile reads whole vectors; `sum` has those of B. */
 static void set_columns(const struct job * job, size_t first, size_t columns, const int32_t * sum, struct columns * c)
 {
     const struct sn_quantized_gemm * g = &job->g;
-    const uint32_t factor = (job->m.tile->biased ? 128 : 0) - (job->quick ? (uint32_t)zero_a(g, 0) : 0);
+    const uint32_t factor = (job->m.tile->biased ? 128 : 0) - (job->quick ? (uint32_t)sn_quantized_zero_of_row(g, 0) : 0);
     const size_t rest = sn_align(columns, job->m.tile->granule) - columns;
     for (size_t j = 0; j < columns; ++j) {
         c->more[j] = sn_quantized_bias(g, first + j);
@@ -315,9 +299,9 @@ static void set_columns(const struct job * job, size_t first, size_t columns, co
     }
     for (size_t j = job->quick ? columns : 0; j < columns; ++j)
         c->zero[j] = zero_b(g, first + j);
-    const float norm = sn_quantized_norm(g, 0, first);
+    const float norm = norm_of(g, first);
     for (size_t j = 0; j < columns; ++j)
-        c->norm[j] = g->perColumn ? sn_quantized_norm(g, 0, first + j) : norm;
+        c->norm[j] = g->perColumn ? norm_of(g, first + j) : norm;
     memset(c->start + columns, 0, rest * sizeof(c->start[0]));
     memset(c->norm + columns, 0, rest * sizeof(c->norm[0]));
     memset(c->bias + columns, 0, rest * sizeof(c->bias[0]));
@@ -334,44 +318,12 @@ static struct sn_result_8i result_of(const struct job * job, const struct column
         .low = c->low, .high = c->high, .activation = SN_ACTIVATION_IDENTITY};
 }
 
-/* Stores the result of a complete sum. */
-static void store(const struct sn_quantized_gemm * g, size_t i, size_t j, int32_t sum, float norm)
-{
-    const size_t at = i * g->N + j;
-    const float v = (float)sum * norm;
-    if (g->type == SN_DATA_32I) {
-        ((sn_32i *)(void *)g->C)[at] = sum;
-    } else if (g->type == SN_DATA_32F) {
-        ((sn_32f *)(void *)g->C)[at] = v + sn_quantized_bias_32f(g, j);
-    } else {
-        const int32_t least = g->type == SN_DATA_8I ? -128 : 0;
-        const float low = (float)(least - g->zeroC), high = low + 255;
-        const float limited = v > low ? v < high ? v : high : low; /* low for NaN */
-        const float rounded = limited + 0x1.8p23f;                 /* to an integer, ties to even */
-        g->C[at] = (uint8_t)((int32_t)(rounded - 0x1.8p23f) + g->zeroC);
-    }
-}
-
-/* Results of `rows` rows from `row` on, from their sums. */
-static void finish(const struct job * job, const struct columns * c, size_t row, size_t rows, size_t first, size_t columns,
-                   const int32_t * sum, int32_t * sums)
+/* Bytes without a sign, which the tile stores, to bytes with one. */
+static void flip_c(const struct job * job, size_t first, size_t columns)
 {
     const struct sn_quantized_gemm * g = &job->g;
-    for (size_t i = row; i < row + rows; ++i, sums += columns) {
-        const uint32_t za = (uint32_t)zero_a(g, i), rest = (uint32_t)job->sumA[i] - (uint32_t)g->K * za;
-        for (size_t j = 0; j < columns; ++j)
-            sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)c->more[j] - za * (uint32_t)sum[j] -
-                                (uint32_t)c->zero[j] * rest);
-        for (size_t j = 0; j < columns; ++j)
-            store(g, i, first + j, sums[j], g->perRow ? sn_quantized_norm(g, i, first + j) : c->norm[j]);
-    }
-}
-
-static void flip_c(const struct sn_quantized_gemm * g, size_t first, size_t columns)
-{
-    for (size_t i = 0; i < g->M; ++i)
-        for (size_t j = first; j < first + columns; ++j)
-            g->C[i * g->N + j] ^= 0x80;
+    job->m.table->quantized_gemm.rows(&(struct sn_quantized_rows){.a = g->C + first, .rows = g->M, .size = columns,
+        .step = g->N, .with_sign = true, .to = g->C + first, .pitch = g->N});
 }
 
 /* ---- */
@@ -425,15 +377,19 @@ static void multiply_panel(const struct job * job, size_t index, uint8_t * work)
     if (job->quick) {
         multiply_by(&run);
         if (g->type == SN_DATA_8I)
-            flip_c(g, first, columns);
+            flip_c(job, first, columns);
         return;
     }
+    const size_t step = sn_align(columns, tile->granule);
+    struct sn_quantized_finish finish = {.g = g, .first = first, .columns = columns, .sums = sums, .step = step,
+        .sumA = job->sumA, .sumB = sum, .zeroB = c->zero, .bias = c->more, .norm = c->norm, .biasFloat = c->bias};
     run.c = (void *)sums;
-    run.cStepX = columns * sizeof(*sums);
+    run.cStepX = step * sizeof(*sums);
     for (size_t i = 0; i < g->M; i += run.width, run.a += run.width * run.aStepX) {
         run.width = sn_min(ROWS, g->M - i);
         multiply_by(&run);
-        finish(job, c, i, run.width, first, columns, sum, sums);
+        finish.row = i, finish.rows = run.width;
+        job->m.table->quantized_gemm.finish(&finish);
     }
 }
 

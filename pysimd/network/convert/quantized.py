@@ -199,12 +199,21 @@ def packed_product(c: Conversion, a: Bytes, b: Bytes) -> str | None:
     """With a matrix that is known, which a context packs once; None for another one, and for zeros of rows."""
     if isinstance(b.value, str) or isinstance(b.zero, str) or b.value.ndim != 2 or prod(c.shape_of(a.zero)) != 1:
         return None
-    names = [c.named(a.value), c.constant(b.value), "", ""]
-    if b.zero.any():
-        names[2] = c.constant(b.zero.astype(b.value.dtype).reshape(-1))
+    value, zero = _without_zeros(b.value, b.zero)
+    names = [c.named(a.value), c.constant(value), "", ""]
+    if zero.any():
+        names[2] = c.constant(zero.astype(value.dtype).reshape(-1))
     if not _is_zero(a.zero):
         names[3] = _byte_of(c, a)
     return c.add("PackedProduct", *names, dtype="int32")
+
+
+def _without_zeros(value: Array, zero: Array) -> tuple[Array, Array]:
+    """The same numbers with zeros of 0, if they are signed bytes: no sums of rows have to be taken from products then."""
+    if not zero.any() or (value.dtype == np.uint8 and (zero == 128).all()):
+        return value, zero
+    parts = without_zero(value, zero, -1)
+    return (value, zero) if len(parts) > 1 else (parts[0], np.zeros((), np.int32))
 
 
 def _computed_product(c: Conversion, a: Bytes, b: Bytes, lead: Any) -> str | None:
