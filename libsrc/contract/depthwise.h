@@ -35,6 +35,10 @@ struct sn_depthwise_nhwc {
     size_t dstRow, dstPixel;    /* results between rows and between pixels */
     bool cold;                  /* a hint: the lines are not in the caches */
 };
+
+/* Bytes of weights up to which kernels read lines that are not in the caches in order, pixel by pixel. */
+enum { SN_DEPTHWISE_COLD = 32 << 10 };
+
 typedef void (*sn_depthwise_nhwc_fn)(const struct sn_depthwise_nhwc * d);
 
 #endif

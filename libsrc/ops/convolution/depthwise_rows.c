@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/cache_sets.h"
+#include "ops/units.h"
 
 /* The maximum number of pointers to lines for one call of the kernel, unless one row needs more. */
 enum { LINES = 1024 };
@@ -10,6 +11,12 @@ enum { LINES = 1024 };
 bool sn_pixels_share_sets(const struct sn_convolution * c)
 {
     return sn_share_sets(c->p.srcC * sizeof(float), SN_TWO_SETS);
+}
+
+bool sn_depthwise_cold(const struct sn_convolution * c)
+{
+    const size_t weights = c->p.kernelY * c->p.kernelX * c->p.dstC * sizeof(float);
+    return weights <= SN_DEPTHWISE_COLD && sn_beyond_cache(c->batch * (c->srcSize + c->dstSize));
 }
 
 size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r)
