@@ -18,6 +18,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import resource
 import shlex
 import shutil
@@ -317,7 +318,8 @@ def keep() -> int:
     """Those whose functions have changed are left out, and so are faults that change no code: elsewhere they may."""
     results = [(content_key(mutant), result_of(mutant)) for mutant in all_mutants()]
     caught = {key: str(r["caught_by"]) for key, r in results if r and r["caught_by"] not in (None, SAME, NOT_C)}
-    CAUGHT.write_text("".join(f"{key} {test.replace(f'{ROOT}/', '')}\n" for key, test in sorted(caught.items())))
+    tests = {key: re.sub(r"\S+/\.venv/", ".venv/", test) for key, test in caught.items()}  # wherever the checkout was
+    CAUGHT.write_text("".join(f"{key} {test}\n" for key, test in sorted(tests.items())))
     print(f"{len(caught)} of {len(results)} faults were caught")
     return 0
 
