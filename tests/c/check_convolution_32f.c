@@ -397,6 +397,12 @@ static void far_taps_of_wide_pixels(SimdTensorFormatType format)
     }
 }
 
+/* More weights of a tile than half of an L2 cache of 2 MB holds: one row of taps after the other, of which some meet padding. */
+static void many_weights(SimdTensorFormatType format)
+{
+    run_case(layer(format, 2048, 5, 5, 40, 3, 2, 1, 1), CHECK_RANDOM);
+}
+
 /* Few channels of a group by a kernel that has no instance of its own, with strides, in wide rows; four vectors of outputs of
  * a group, in narrow rows. */
 static void wide_groups(SimdTensorFormatType format)
@@ -656,6 +662,7 @@ CHECK_FAMILY(convolution_32f)
         wide_groups(formats[i]);
         far_taps(formats[i]);
         far_taps_of_wide_pixels(formats[i]);
+        many_weights(formats[i]);
         channels(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
