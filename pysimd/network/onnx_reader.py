@@ -191,7 +191,12 @@ class _Reader:
         """A graph with its weights and attributes."""
         messages: Mapping[str, Any] = source.weights
         weights = {name: self._tensor(tensor) for name, tensor in messages.items()}
-        nodes = [replace(node, attributes=self._attributes(node)) if node.attributes else node for node in source.nodes]
+        nodes = [
+            SourceNode(node.op, node.inputs, node.outputs, self._attributes(node), node.name, node.domain)
+            if node.attributes
+            else node
+            for node in source.nodes
+        ]
         return replace(source, nodes=nodes, weights=weights)
 
     def _count(self, graph: Graph) -> None:

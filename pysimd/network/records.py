@@ -43,9 +43,8 @@ else:
 
     def replace(given, **changes):
         """A record with other members; what it has computed from its members is not copied."""
-        made, members = object.__new__(type(given)), vars(given)
-        vars(made).update({name: members[name] for name in given._members}, **changes)
-        return made
+        names = given._members
+        return type(given)(*[changes[name] if name in changes else getattr(given, name) for name in names])
 
 
 def _compared(names: tuple[str, ...], frozen: bool) -> tuple[Any, Any]:

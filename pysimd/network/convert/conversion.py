@@ -29,7 +29,7 @@ from pysimd.network.convert.groups import grouped
 from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.convert.shape_arithmetic import takes_sizes
 from pysimd.network.convert.tables import with_tables
-from pysimd.network.graph import Graph, Type, name_of
+from pysimd.network.graph import Graph, Node, Type, name_of
 from pysimd.network.host import results_of
 from pysimd.network.open_arrays import called, full, is_array, numbered, opened
 from pysimd.network.operators import IDENTITY
@@ -722,7 +722,7 @@ def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
 
     return Graph(
         graph.name,
-        [replace(node, inputs=of(node.inputs), outputs=of(node.outputs)) for node in graph.nodes],
+        [Node(node.operator, of(node.inputs), of(node.outputs), node.attributes, node.origin) for node in graph.nodes],
         of(graph.inputs),
         of(graph.outputs),
         {new[name]: of_it for name, of_it in graph.types.items()},

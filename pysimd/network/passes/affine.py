@@ -28,6 +28,8 @@ from pysimd.network.passes.rewrite import Change, starts_from
 from pysimd.network.records import record
 from pysimd.network.sizes import Size
 
+_INFINITE = 2.0**128 - 2.0**103  # rounded to float32, this and more are infinite
+
 
 @record(frozen=True)
 class Line:
@@ -48,8 +50,7 @@ class Line:
     @property
     def is_finite(self) -> bool:
         """Whether all factors and terms can be written in float32."""
-        with np.errstate(over="ignore"):
-            return all(bool(np.isfinite(each.astype(np.float32)).all()) for each in (self.scale, self.bias))
+        return all(bool((abs(each) < _INFINITE).all()) for each in (self.scale, self.bias))
 
     def along(self, count: int) -> tuple[Array, Array]:
         """Factors and terms, one for each coordinate."""
@@ -256,8 +257,18 @@ def _conv_after(graph: Graph, node: Node, weight: Array, line: Line) -> dict[int
         return None
     o, part, *_ = weight.shape
     group = node.attributes["group"]
-    scale, bias = (np.repeat(each.reshape(group, part), o // group, 0)[..., None, None] for each in line.along(part * group))
-    return {1: _scaled(weight, scale), 2: _bias(graph, node, o) + (weight * bias).sum((1, 2, 3))}
+    scale, bias = (each.reshape(group, part) for each in line.along(part * group))
+    if group > 1:
+        scale, bias = (np.repeat(each, o // group, 0) for each in (scale, bias))
+    scale, bias = scale[..., None, None], bias[..., None, None]
+    return {1: _scaled(weight, scale), 2: _bias(graph, node, o) + _total(weight, bias, (1, 2, 3))}
+
+
+def _total(weight: Array, bias: Array, axes: tuple[int, ...]) -> Array:
+    """The sums of products with terms, which often are all 0: no array of the size of the weights is made of these."""
+    if not is_array(bias) and not bias.any():
+        return np.zeros([n for axis, n in enumerate(weight.shape) if axis not in axes])
+    return np.asarray((weight * bias).sum(axes))
 
 
 def _linear_after(graph: Graph, node: Node, weight: Array, line: Line) -> dict[int, Array] | None:
@@ -267,7 +278,7 @@ def _linear_after(graph: Graph, node: Node, weight: Array, line: Line) -> dict[i
         return None
     shape = [-1 if i == place else 1 for i in range(weight.ndim)]
     scale, bias = line.scale.reshape(shape), line.bias.reshape(shape)
-    total = _bias(graph, node, weight.shape[-1]) + (weight * bias).sum(tuple(range(count)))
+    total = _bias(graph, node, weight.shape[-1]) + _total(weight, bias, tuple(range(count)))
     return {1: _scaled(weight, scale), 2: total}
 
 

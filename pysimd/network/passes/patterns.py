@@ -78,7 +78,16 @@ def unary(graph: Graph, name: str, function: str) -> tuple[str, tuple[float, ...
 
 def with_number(graph: Graph, node: Node | None) -> tuple[str, Any, bool] | None:
     """Of a Binary with a number: the other operand, the number, and whether the number is the first operand."""
-    if node is None or node.operator != "Binary" or not is_plain(node):
+    if node is None or node.operator != "Binary":
+        return None
+    known: dict[Node, tuple[str, Any, bool] | None] = graph.remembered.setdefault(with_number, {})
+    if node not in known:
+        known[node] = _with_number(graph, node)
+    return known[node]
+
+
+def _with_number(graph: Graph, node: Node) -> tuple[str, Any, bool] | None:
+    if not is_plain(node):
         return None
     a, b = node.inputs
     first = a in graph.constants

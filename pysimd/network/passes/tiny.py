@@ -40,6 +40,9 @@ def _limit(array: Array) -> float:
     if array.dtype != np.float32 or not array.size:
         return 0.0
     parts = list(_parts(array)) if array.size <= _PART else None
+    if all(part.min() >= _RATIO for part in parts or _parts(array)):  # as of nearly all; not if one is NaN
+        release(array)
+        return 0.0
     ends = [(float(part.min()), float(part.max())) for part in parts or _parts(array)]
     limit = _RATIO * min(1.0, max(largest for _, largest in ends))
     found = not all(smallest >= limit for smallest, _ in ends) and any(  # where there is 0 or NaN, each number is compared
