@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Union
 import numpy as np
 
 if TYPE_CHECKING:  # as it takes 2 ms, which models do not need
-    from numpy.typing import NDArray
+    from numpy.typing import NDArray as NDArray
 
     from pysimd.enums import Activation, TensorFormat
 else:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pysimd._arrays import BFLOAT16, FLOAT32, element_of, plain, pointer
 from pysimd._convolution import Functions
 from pysimd._library import lib
 from pysimd._single_convolution import Options, SmallConvolution, with_options
-from pysimd.annotations import FloatArray, Floats, Shape, Tensor
+from pysimd.annotations import FloatArray, Floats, NDArray, Shape, Tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -12,7 +12,6 @@ from itertools import chain, product
 from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Element, element_of, output, plain, pointer
 from pysimd._geometry import (
@@ -31,7 +30,7 @@ from pysimd._geometry import (
 )
 from pysimd._library import ffi, lib
 from pysimd._pixels import Image, has_gaps, separate
-from pysimd.annotations import Array, ForeignArray, Layout, Padding, Pair, Shape
+from pysimd.annotations import Array, ForeignArray, Layout, NDArray, Padding, Pair, Shape
 from pysimd.calls import call, call_struct
 from pysimd.copy import copy
 

@@ -6,7 +6,6 @@ from math import prod
 from typing import Any, Literal, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pysimd._arrays import (
     FLOAT32,
@@ -26,7 +25,7 @@ from pysimd._arrays import (
 )
 from pysimd._geometry import number
 from pysimd._library import ffi, lib
-from pysimd.annotations import Array, Coefficients, FloatArray, Floats, ForeignArray
+from pysimd.annotations import Array, Coefficients, FloatArray, Floats, ForeignArray, NDArray
 from pysimd.calls import call_struct
 
 _BYTES = (UINT8, INT8)

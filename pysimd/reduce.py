@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Literal, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pysimd._arrays import FLOAT32, INT64, UINT8, Element, element_of, floats, output, plain, pointer
 from pysimd._geometry import integer
 from pysimd._library import ffi, lib
-from pysimd.annotations import Array, ForeignArray
+from pysimd.annotations import Array, ForeignArray, NDArray
 from pysimd.calls import call_struct
 from pysimd.cast import CASTS
 from pysimd.errors import shown

@@ -16,7 +16,6 @@ from pysimd.network.operators import IDENTITY
 from pysimd.network.sizes import broadcast_shapes
 from pysimd.network.source import SourceNode
 from pysimd.network.unsupported import Unsupported
-from pysimd.recurrent import activation_of
 
 
 @converts("Gemm")
@@ -178,6 +177,8 @@ def _activations(c: Conversion, usual: Sequence[str], count: int) -> dict[str, o
     if len(names) != len(usual) * count or not set(names) <= set(_ACTIVATIONS):
         raise Unsupported(f"activations are {names}, supported are {len(usual) * count} of {', '.join(_ACTIVATIONS)}")
     lists = [iter(c.attribute(name, None) or ()) for name in ("activation_alpha", "activation_beta")]
+    from pysimd.recurrent import activation_of  # here, as few models need it
+
     found = []
     for name in names:
         known, *defaults = activation_of(_ACTIVATIONS[name])
