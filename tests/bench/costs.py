@@ -1,11 +1,12 @@
-"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... calls``: what a model costs besides
-its arithmetic, beside ONNX Runtime where that is installed. All times are those of processors, so that a busy machine tells
-much the same; processes and calls of both libraries take turns.
+"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... prefer MODEL``, ``... calls``: what a
+model costs besides its arithmetic, beside ONNX Runtime where that is installed. All times are those of
+processors, so that a busy machine tells much the same; processes and calls of both libraries take turns.
 
 start : from the start of a process to its first answer, and the most memory until then; of an installed package (the
     modules beside a library, see pysimd/package.mk), or of a checkout, where parsing the header counts.
 plan : loading and preparing beside the creation of a session, of models and of sources of many nodes.
 memory : the most memory of a process until its first answer, of models that :mod:`bench.peaks` makes, or of files.
+prefer : error, memory and time of what models are to spare, see :mod:`bench.preferences`.
 calls : a call with one small input, a step, and a cache of 21 MB that is given and returned.
 """
 
@@ -25,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import peaks
+from bench import peaks, preferences
 
 _ANSWER = """
 import json, sys, time
@@ -229,7 +230,7 @@ def _session(path: Path, given: Mapping[str, Any]) -> Callable[[], Any]:
 
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("start", "plan", "memory", "calls"))
+    parser.add_argument("table", choices=("start", "plan", "memory", "prefer", "calls"))
     parser.add_argument("models", nargs="*", metavar="MODEL:SHAPE", help="an ONNX file and the shape of its first input")
     parser.add_argument("--rounds", type=int, default=21, help="processes of each kind")
     given = parser.parse_args()
@@ -239,6 +240,8 @@ def _main() -> None:
         _plan(given.models)
     elif given.table == "memory":
         peaks.print_table(given.models, min(given.rounds, 3), ["pysimd", *(["onnxruntime"] if _has_onnxruntime() else [])])
+    elif given.table == "prefer":
+        preferences.print_table(given.models)
     else:
         _calls()
 
