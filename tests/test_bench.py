@@ -13,7 +13,7 @@ from typing import Any, Callable, cast
 import numpy as np
 import pytest
 
-from bench import cases, clock, implementations, limits, peers, remote, report, runner
+from bench import cases, clock, implementations, levels, limits, peers, remote, report, runner
 from bench.__main__ import main
 from bench.layers import (
     CONVOLUTION,
@@ -322,6 +322,20 @@ def test_each_function_has_a_peer() -> None:
         for case in _KINDS.values():
             result = runner.run_case(case, runner.isa_levels()[-1], 1, found)
             assert result.peers, (case.family, case.layer, result.absent)
+
+
+def test_tables_of_every_level(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "PEERS", ())
+    monkeypatch.setattr("sys.argv", ["levels", "--rounds", "1", "--only", "8i` 960x7x7"])
+    levels.main()
+    every, lines = runner.isa_levels(), capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"|  | {every[-1]}: us |") and lines[0].count("|") == len(every) + 2
+    name, times = "| `convolution_8i` 960x7x7 depthwise 3x3 s1 |", dict.fromkeys(every, 2.0)
+    assert [line.startswith(name) for line in lines].count(True) == 2
+    times |= {"onnxruntime": 3.0, f"{levels.FLOATS} {every[-1]}": 5.0}
+    assert levels.line_of("x", times, every).startswith("| x | 2e+06 |")
+    assert levels.floats_line_of("x", times, every[-1:]) == "| x | 2.50 |"
+    assert len({row.name for row in levels.rows()}) == len(levels.rows())
 
 
 def test_values() -> None:

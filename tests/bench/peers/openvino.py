@@ -54,13 +54,15 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
 
 
 def of_operator(operator: Operator, expected: Array) -> Iterator[Callable[[], Implementation]]:
-    """A model read from ONNX."""
+    """A model read from ONNX; a source that is multiplied by few bits is quantised, too, unless an option forbids it."""
     yield partial(_operator, operator, expected)
+    if "MatMulNBits" in operator.onnx:
+        yield partial(_operator, operator, expected, {"DYNAMIC_QUANTIZATION_GROUP_SIZE": 0})
 
 
-def _operator(operator: Operator, expected: Array) -> Implementation:
+def _operator(operator: Operator, expected: Array, options: dict[str, Any] | None = None) -> Implementation:
     model = _core.read_model(model_of(operator, expected).SerializeToString())
-    call, request = _prepared(model, *operator.inputs.values())
+    call, request = _prepared(model, *operator.inputs.values(), options=options)
 
     def result() -> Array:
         call()
@@ -125,8 +127,8 @@ def _quantised(block: Block, layout: str, values: Values) -> Implementation:
     return Implementation(f"{layout}, quantised", call, result, _empty)
 
 
-def _prepared(model: Any, *sources: Array) -> tuple[Callable[[], Any], Any]:
-    request = _core.compile_model(model, "CPU", _OPTIONS).create_infer_request()
+def _prepared(model: Any, *sources: Array, options: dict[str, Any] | None = None) -> tuple[Callable[[], Any], Any]:
+    request = _core.compile_model(model, "CPU", _OPTIONS | (options or {})).create_infer_request()
     placed = [arrays.placed(src) for src in sources]
     for i, src in enumerate(placed):
         request.set_input_tensor(i, openvino.Tensor(src, shared_memory=True))
