@@ -99,6 +99,10 @@ struct sn_quantized_gemm_slots {
     void (*plain)(const struct sn_quantized_gemm * g); /* the formula; only `base` needs it */
     void (*pack)(const struct sn_quantized_pack * p);
     void (*widen)(const uint8_t * from, size_t count, uint8_t * to); /* bytes with a sign to 16 bits; whole vectors, aligned */
+    void (*narrow)(const uint8_t * from, size_t count, uint8_t * to); /* `count` of these back; whole vectors */
+    /* `count` groups of 4 bytes, whole vectors in each of `rows` rows, to groups of 2 numbers of 16 bits, in two rows for each.
+     * 128 is subtracted if they have no sign. `from` may be the second half of the memory of the result. */
+    void (*split)(const uint8_t * from, size_t rows, size_t count, bool with_sign, uint8_t * to);
     void (*rows)(const struct sn_quantized_rows * r);
     void (*finish)(const struct sn_quantized_finish * f);
 };

@@ -22,13 +22,18 @@ SN_INLINE v32i four(const struct sn_quantized_pack * p, size_t k, size_t at, siz
     return v_xor_32i(v_or_32i(low, high), v_set_32i(p->with_sign ? 0 : (int32_t)0x80808080));
 }
 
-/* The same as two numbers of 16 bits: the sign is copied from bit 7. */
+/* The low bytes of lanes as two numbers of 16 bits: the sign is copied from bit 7. */
+SN_INLINE v32i pair(v32i low, v32i high)
+{
+    return v_or_32i(v_shr_32i(v_sra_32i(v_shl_32i(low, 24), 8), 16),
+                    v_and_32i(v_sra_32i(v_shl_32i(high, 24), 8), v_set_32i((int32_t)0xFFFF0000)));
+}
+
+/* The same as two numbers of 16 bits. */
 SN_INLINE v32i two(const struct sn_quantized_pack * p, size_t k, size_t at, size_t n)
 {
     const v32i flip = v_set_32i(p->with_sign ? 0 : 0x80);
-    const v32i low = v_shl_32i(v_xor_32i(bytes_of(p, k, at, n), flip), 24);
-    const v32i high = v_shl_32i(v_xor_32i(bytes_of(p, k + 1, at, n), flip), 24);
-    return v_or_32i(v_shr_32i(v_sra_32i(low, 8), 16), v_and_32i(v_sra_32i(high, 8), v_set_32i((int32_t)0xFFFF0000)));
+    return pair(v_xor_32i(bytes_of(p, k, at, n), flip), v_xor_32i(bytes_of(p, k + 1, at, n), flip));
 }
 
 SN_INLINE void pack_groups(const struct sn_quantized_pack * p, size_t group)
@@ -53,6 +58,23 @@ static void widen(const uint8_t * from, size_t count, uint8_t * to)
 {
     for (size_t i = 0; i < count; i += V16I_N)
         v_store_16i(to + 2 * i, v_load_8i_16i(from + i));
+}
+
+static void narrow(const uint8_t * from, size_t count, uint8_t * to)
+{
+    for (size_t i = 0; i < count; i += V8U_N)
+        v_store_8u(to + i, v_even_8u(v_load_8u(from + 2 * i), v_load_8u(from + 2 * i + V8U_N)));
+}
+
+static void split(const uint8_t * from, size_t rows, size_t count, bool with_sign, uint8_t * to)
+{
+    const v32i flip = v_set_32i(with_sign ? 0 : (int32_t)0x80808080);
+    for (; rows; --rows, from += count * 4, to += count * 8)
+        for (size_t j = 0; j < count * 4; j += V8U_N) {
+            const v32i x = v_xor_32i(v_load_32i(from + j), flip);
+            v_store_32i(to + j, pair(x, v_shr_32i(x, 8)));
+            v_store_32i(to + count * 4 + j, pair(v_shr_32i(x, 16), v_shr_32i(x, 24)));
+        }
 }
 
 /* ---- rows of A */
@@ -227,6 +249,8 @@ SN_INSTALL(quantized_gemm, quantized_gemm)
 {
     slots->pack = pack;
     slots->widen = widen;
+    slots->narrow = narrow;
+    slots->split = split;
     slots->rows = rows;
     slots->finish = finish;
 }

@@ -154,13 +154,19 @@ static void pack_some(const struct matrix * m, size_t begin, size_t end, size_t 
     }
 }
 
-/* Of a transposed B: groups of 4 bytes are transposed like floats; others a line of the cache at a time. */
+/* Of a transposed B: groups of 4 bytes are transposed like floats, and split for a tile of groups of 2; others a line of the
+ * cache at a time. */
 static void pack_transposed(const struct matrix * m, size_t first, size_t columns, size_t width, uint8_t * panel)
 {
-    const size_t whole = m->tile->group == 4 && m->K % 4 == 0 ? m->K / 4 : 0;
-    m->table->layout.transpose_32f(m->b + first * m->K, m->K, columns, whole, panel, width * 4);
-    for (size_t i = 0; !m->with_sign && i < whole * width; ++i)
-        ((uint32_t *)(void *)panel)[i] ^= 0x80808080;
+    const size_t whole = m->K % 4 == 0 ? m->K / 4 : 0;
+    const bool splits = m->tile->group == 2;
+    uint8_t * fours = panel + (splits ? whole * width * 4 : 0);
+    m->table->layout.transpose_32f(m->b + first * m->K, m->K, columns, whole, fours, width * 4);
+    if (splits)
+        m->table->quantized_gemm.split(fours, whole, width, m->with_sign, panel);
+    else if (!m->with_sign)
+        m->table->quantized_gemm.rows(&(struct sn_quantized_rows){.a = panel, .rows = 1, .size = whole * width * 4,
+            .with_sign = true, .to = panel});
     for (size_t k = whole * 4; k < m->K; k += SN_LINE)
         pack_some(m, k, sn_min(k + SN_LINE, m->K), first, columns, width, panel);
 }
@@ -190,9 +196,7 @@ static void pack_panel(const struct matrix * m, size_t first, uint8_t * panel)
 /* Numbers of 16 bits that are bytes with a sign, and the sums behind them. */
 static void keep_narrow(const struct matrix * m, const uint8_t * panel, uint8_t * to)
 {
-    const sn_16b * from = (const void *)panel;
-    for (size_t i = 0; i < m->panel / 2; ++i)
-        to[i] = (uint8_t)from[i];
+    m->table->quantized_gemm.narrow(panel, m->panel / 2, to);
     memcpy(to + kept_of(m), panel + m->panel, COLUMNS * sizeof(int32_t));
 }
 
