@@ -7,6 +7,6 @@
 
 #define TILE_SHAPES(X) X(12, 1) X(6, 2)
 #define TILE_SHAPES_HALF(X)
-#define TILE_PREFETCHES(vectors) ((vectors) == 2)
+#define TILE_PREFETCHES(vectors) true
 
 #endif

@@ -41,6 +41,6 @@ SN_INLINE v32f half_fma_32f(const sn_32f * a, v32f b, v32f c)
 
 #define TILE_SHAPES(X) X(14, 1) X(14, 2)
 #define TILE_SHAPES_HALF(X) X(14, 1) X(14, 2)
-#define TILE_PREFETCHES(vectors) ((vectors) == 2)
+#define TILE_PREFETCHES(vectors) true
 
 #endif

@@ -8,6 +8,6 @@
 
 #define TILE_SHAPES(X) X(8, 1) X(5, 2) X(4, 3) X(3, 4)
 #define TILE_SHAPES_HALF(X)
-#define TILE_PREFETCHES(vectors) false
+#define TILE_PREFETCHES(vectors) ((vectors) == 1)
 
 #endif

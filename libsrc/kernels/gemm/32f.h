@@ -335,7 +335,7 @@ SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetches, int rows, int vectors, int
 #define TILE_AS(name, ...)                                                                                                  \
     static __attribute__((noinline)) void name(TILE_ARGUMENTS) { tile_all(g, a, c, row, count, __VA_ARGS__); }
 #define TILE(rows, vectors) TILE_AS(tile_##rows##x##vectors, TILE_PREFETCHES(vectors), rows, vectors, 0)
-#define TILE_HALF(rows, vectors) TILE_AS(tile_##rows##x##vectors##_half, false, rows, vectors, 1)
+#define TILE_HALF(rows, vectors) TILE_AS(tile_##rows##x##vectors##_half, TILE_PREFETCHES(vectors), rows, vectors, 1)
 
 /* Splits the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
 SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, size_t rows)
