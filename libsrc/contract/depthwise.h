@@ -34,6 +34,7 @@ struct sn_depthwise_nhwc {
     size_t rows, dstW;
     size_t dstRow, dstPixel;    /* results between rows and between pixels */
     bool cold;                  /* a hint: the lines are not in the caches */
+    bool reused;                /* a hint: results are read at once, from the caches */
 };
 
 /* Bytes of weights up to which kernels read lines that are not in the caches in order, pixel by pixel. */

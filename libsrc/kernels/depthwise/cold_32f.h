@@ -174,7 +174,7 @@ static void cold_32f(const struct sn_depthwise_nhwc * d)
 {
     const struct cold_range inside = cold_inside(d);
     const size_t places = (size_t)(uintptr_t)d->dst | d->dstRow * sizeof(float) | d->dstPixel * sizeof(float);
-    struct cold_pixel p = {.d = d, .dst = d->dst, .stream = places % sizeof(v32f) == 0};
+    struct cold_pixel p = {.d = d, .dst = d->dst, .stream = !d->reused && places % sizeof(v32f) == 0};
     for (size_t y = 0, rows; y < d->rows; y += rows, p.dst += rows * d->dstRow) {
         rows = d->lineStep == 1 && y + 2 <= d->rows ? 2 : 1;
         p.line = d->line + y * d->lineStep;
