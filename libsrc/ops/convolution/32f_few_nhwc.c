@@ -6,6 +6,7 @@
 #include "ops/convolution/32f.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/nhwc_band.h"
+#include "runtime/cpu.h"
 
 SN_FITS_ALGORITHM_DATA(struct sn_nhwc_band);
 
@@ -75,6 +76,18 @@ static void compute_spaced(const struct sn_convolution * c, struct sn_gemm_32f g
     }
 }
 
+/*
+ * The least channels of 1x1 convolutions whose images are fetched ahead if they are so many times as large as the L2 cache.
+ * Pixels of 32 channels are read nearly in order: 32x300x300 to 1 took up to 1.3 times as long; 192x73x73 (4 MB) up to 1.2.
+ */
+enum { FAR_CHANNELS = 128, FAR = 6 };
+
+static bool is_far(const struct sn_convolution * c)
+{
+    const bool in_place = c->segments == 1 && !data_of(c)->band.copied;
+    return in_place && c->p.srcC >= FAR_CHANNELS && c->batch * c->srcSize > sn_cpu()->cacheL2 * FAR;
+}
+
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
@@ -83,6 +96,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         .segment = c->segment, .segments = c->segments, .length = data_of(c)->length, .b = c->weight, .columns = c->p.dstC,
         .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel, .bias = c->bias, .slope = c->slope,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+    if (is_far(c))
+        gemm.prefetch = r.src;
     if (r.dstPixel != c->p.dstC) {
         compute_spaced(c, gemm, a->work, r.dstPixel);
         return;
