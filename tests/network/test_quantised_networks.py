@@ -441,7 +441,21 @@ MODES: dict[str, tuple[str, dict[str, Any]]] = {
         for x, w in (("QUInt8", "QInt8"), ("QInt8", "QInt8"), ("QUInt8", "QUInt8"))
         for each in (False, True)
     },
-}
+    "QDQ of 16 bits": ("QDQ", {"activation_type": "QUInt16", "weight_type": "QInt8"}),
+    "QDQ of 16 bits with a sign": ("QDQ", {"activation_type": "QInt16", "weight_type": "QInt16"}),
+    "QDQ of weights of 7 bits": ("QDQ", {"activation_type": "QUInt8", "weight_type": "QInt8", "reduce_range": True}),
+    **{
+        f"QDQ, {name}": ("QDQ", {"activation_type": "QInt8", "weight_type": "QInt8", "extra_options": {name: value}})
+        for name, value in (
+            ("ActivationSymmetric", True), ("AddQDQPairToWeight", True), ("QuantizeBias", False), ("DedicatedQDQPair", True),
+            ("MinimumRealRange", 0.01),
+        )
+    },
+    **{
+        f"QDQ, {method}": ("QDQ", {"activation_type": "QUInt8", "weight_type": "QInt8", "calibrate_method": method})
+        for method in ("Entropy", "Percentile")
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -450,7 +464,11 @@ def test_files_of_a_quantizer(mode: str, tmp_path: Path) -> None:
     ort = pytest.importorskip("onnxruntime", reason="onnxruntime, which quantises, is not installed")
     tools = pytest.importorskip("onnxruntime.quantization")
     form, options = MODES[mode]
-    options = {name: getattr(tools.QuantType, value) if isinstance(value, str) else value for name, value in options.items()}
+    kinds = {"calibrate_method": tools.CalibrationMethod}
+    options = {
+        name: getattr(kinds.get(name, tools.QuantType), value) if isinstance(value, str) else value
+        for name, value in options.items()
+    }
     source, target = float_model(tmp_path), tmp_path / "quantised.onnx"
     if form == "dynamic":
         tools.quantize_dynamic(source, target, **options)
