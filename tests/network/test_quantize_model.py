@@ -134,10 +134,10 @@ def test_terms_that_stay() -> None:
         assert error_of(plain, data, images(2, 10, 2, 7, 16)) < 0.05
 
 
-def gated() -> tuple[bytes, list[str]]:
+def gated(activation: str = "Relu") -> tuple[bytes, list[str]]:
     """Factors of channels that are computed from their means; biases are added in a shape that a node gives them."""
     net = Net()
-    x = net.add("Relu", net.conv("x", 8, 3))
+    x = net.add(activation, net.conv("x", 8, 3))
     gate = net.add("GlobalAveragePool", x)
     names = []
     for outputs, inputs in ((4, 8), (8, 4)):
@@ -146,7 +146,7 @@ def gated() -> tuple[bytes, list[str]]:
         gate = net.add("Add", net.add("Reshape", net.weight(outputs), shape), gate)
         names.append(gate)
         gate = net.add("Relu" if outputs == 4 else "HardSigmoid", gate)
-    net.conv(net.add("Mul", x, gate), 4, 8, 1, y="y")
+    net.conv(net.add("Mul", x, gate, y="product"), 4, 8, 1, y="y")
     return net.bytes({"x": list(SHAPE)}, {"y": [1, 4, 24, 20]}), names
 
 
@@ -160,9 +160,51 @@ def test_factors_of_channels_are_floats() -> None:
     for name in names:
         assert makers[name].op_type == "Conv" and len(makers[name].input) == 3
         activation, weight = (makers[each] for each in makers[name].input[:2])
-        assert activation.op_type in ("GlobalAveragePool", "Relu") and weight.op_type == "DequantizeLinear"
+        assert activation.op_type in ("DequantizeLinear", "Relu") and weight.op_type == "DequantizeLinear"
     assert makers["y"].op_type == "Conv" and makers[makers["y"].input[0]].op_type == "DequantizeLinear"
     assert len(made.products) == 4 and error_of(made, data, images(2, 5, *SHAPE)) < 0.1
+
+
+@pytest.mark.parametrize("activation", ["Relu", "HardSwish", "Sigmoid"])
+def test_images_of_gates_are_bytes(activation: str) -> None:
+    """Their means, the factors and the products, too: no image of floats is left, nor a step for the function of a byte."""
+    data, _ = gated(activation)
+    made = pysimd.quantize_model(data, SAMPLES, keep_float=())
+    operators = Counter(node.operator for node in made.load().prepare(SHAPE).graph.nodes)
+    assert (operators["QuantizedPool"], operators["QuantizedBinary"], operators["QuantizedConv"]) == (1, 1, 1)
+    assert operators["Table8"] == 0 and operators["Binary"] == 0
+    floats = pysimd.quantize_model(data, SAMPLES, keep_float=["product"])
+    assert made.report.outputs[0].sqnr > min(floats.report.outputs[0].sqnr - 3, 35)
+
+
+def test_gates_that_stay_in_float() -> None:
+    """Those that are named, and those whose products are float; images that are no function of bytes."""
+    data = gated()[0]
+    for kept in (["product"], ["y"]):
+        nodes = pysimd.quantize_model(data, SAMPLES, keep_float=kept).load().prepare(SHAPE).graph.nodes
+        assert "QuantizedBinary" not in {node.operator for node in nodes}
+    net = Net()
+    x = net.add("Softmax", net.conv("x", 8, 3), axis=1)
+    gate = net.add("HardSigmoid", net.conv(net.add("GlobalAveragePool", x), 8, 8, 1))
+    net.conv(net.add("Mul", gate, x), 4, 8, 1, y="y")
+    other = pysimd.quantize_model(net.bytes({"x": list(SHAPE)}, {"y": [1, 4, 24, 20]}), SAMPLES, keep_float=())
+    assert "QuantizedBinary" not in {node.operator for node in other.load().prepare(SHAPE).graph.nodes}
+
+
+def test_gates_with_much_noise_stay_in_float() -> None:
+    """Found as products are, within the budget; their names are among those that are kept."""
+    net = Net()
+    x = net.add("Relu", net.conv("x", 8, 3, 7))
+    gate = net.add("GlobalAveragePool", x)
+    gate = net.add("Add", gate, net.constant(np.array([900, *[0] * 7], F).reshape(1, 8, 1, 1)))  # one is much larger
+    net.add("Mul", gate, x, y="product")
+    weight = net.rng.normal(0, 1, (8, 8, 1, 1)).astype(F)
+    weight[:, 0] = 0  # its result is not used, but the others have the scale that it needs
+    net.add("Conv", "product", net.constant(weight), y="y")
+    data = net.bytes({"x": list(SHAPE)}, {"y": [1, 8, 24, 20]})
+    made = pysimd.quantize_model(data, SAMPLES, float_budget=0.9)
+    assert "node_product" in made.kept and "node_product" not in made.products
+    assert "node_product" not in pysimd.quantize_model(data, SAMPLES, float_budget=0.0).kept
 
 
 def test_biases_make_means_right() -> None:

@@ -14,7 +14,7 @@ from pysimd.network.quantize import calibration, modes, report
 from pysimd.network.quantize.calibration import Sample
 from pysimd.network.quantize.correction import MOST_SAMPLES, correctable, corrected
 from pysimd.network.quantize.folding import folded
-from pysimd.network.quantize.gates import of_gates
+from pysimd.network.quantize.gates import Gate, gates_of, of_gates, tensors_of
 from pysimd.network.quantize.gemms import joined
 from pysimd.network.quantize.onnx_file import File
 from pysimd.network.quantize.opsets import upgraded
@@ -129,7 +129,7 @@ def quantize(model: Any, samples: Any, options: Options, progress: Progress | No
     given = [] if samples is None else calibration.checked(load(model), samples)
     file = joined(file, given, options.kept)
     products = products_of(file, options.kept)
-    made, names, done, kept = file, {}, [], []  # type: File, dict[str, str], list[Product], list[Product]
+    made, names, done, kept = file, {}, [], []  # type: File, dict[str, str], list[Product], list[Product | Gate]
     left = products
     if options.weight_bits == 4:
         made, done = modes.changed(file, products, modes.with_blocks(options.block, options.symmetric))
@@ -151,19 +151,23 @@ def quantize(model: Any, samples: Any, options: Options, progress: Progress | No
 
 def static(
     file: File, products: Sequence[Product], samples: Sequence[Sample], options: Options, progress: Progress | None
-) -> tuple[File, dict[str, str], list[Product]]:
+) -> tuple[File, dict[str, str], list[Product | Gate]]:
     """The model with bytes at the ends of its products, the names of the floats of bytes by tensor, and what stays float."""
     passes = len(samples) * (1 if options.method == "minmax" else 2)
     passes += min(len(samples), MOST_SAMPLES) + len(correctable(products)) if options.bias_correction else 0
-    step, places = _Steps(passes + len(products) * options.chooses, progress), Places(file, products)
-    method, kept = options.method, []  # type: str, list[Product]
+    gates = gates_of(file, products, options.kept)
+    candidates = len(products) + len(gates)
+    step, places = _Steps(passes + candidates * options.chooses, progress), Places(file, products, tensors_of(gates))
+    method, kept = options.method, []  # type: str, list[Product | Gate]
     calibrated = calibration.ranges_of(file, places.calibrated, samples, method, options.percentile, options.symmetric, step)
     if options.chooses:
-        losses = losses_of(file, products, calibrated, options.symmetric, samples, step)
+        losses = losses_of(file, products, gates, calibrated, options.symmetric, samples, step)
         kept = worst(losses, options.float_budget)
         products = [p for p in products if p not in kept]
-        places = Places(file, products)
-        for _ in correctable(kept) if options.bias_correction else ():
+        places = Places(
+            file, products, tensors_of(gates_of(file, products, [*options.kept, *(p.node.outputs[0] for p in kept)]))
+        )
+        for _ in correctable([p for p in kept if isinstance(p, Product)]) if options.bias_correction else ():
             step()  # in place of their correction
     ranges = places.ranges({name: calibrated[name] for name in places.calibrated})
     quanta = {name: quantum(*each, options.symmetric) for name, each in ranges.items()}

@@ -23,12 +23,13 @@ ELEMENTWISE = (
 class Places:
     """The tensors that are quantised.
 
+    others : tensors besides those of products, which all that reads them reads from bytes.
     tensors : all of them, in no order. calibrated : those of which the ranges are needed.
     """
 
-    def __init__(self, file: File, products: Sequence[Product]) -> None:
+    def __init__(self, file: File, products: Sequence[Product], others: Iterable[str] = ()) -> None:
         self._makers = {name: node for node in file.nodes for name in node.outputs if name}
-        self._results = {p.y for p in products if not p.is_last}
+        self._results = {p.y for p in products if not p.is_last}.union(others)
         self._ends = {p.x for p in products} | self._results
         self.calibrated = sorted(self._ends)
         self._products = {p.node for p in products}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from pysimd.annotations import Array
 from pysimd.network.quantize.calibration import Sample, Step, runs
 from pysimd.network.quantize.correction import correctable, mean_of_channels, plus
+from pysimd.network.quantize.gates import Gate
 from pysimd.network.quantize.onnx_file import File
 from pysimd.network.quantize.places import Places
 from pysimd.network.quantize.products import Product
@@ -18,24 +19,27 @@ from pysimd.network.records import record
 
 MOST_SAMPLES = 4
 _REST, _LITTLE = 0.01, 1e-3  # of the noise, and noise that may be left
+_OF_FLOATS = 64  # multiply-adds of bytes that take the time of an element of the image of a gate, in floats
 
 
 @record(frozen=True, eq=False)
 class Loss:
-    """What bytes do to a product.
+    """What bytes do to a product, or at a gate.
 
-    noise : the squares of the differences of the outputs, relative to their own. work : multiply-adds of a sample.
+    noise : the squares of the differences of the outputs, relative to their own. work : multiply-adds of a sample, or what
+    takes as long.
     """
 
-    product: Product
+    product: Product | Gate
     noise: float
     work: float
 
 
-def worst(losses: Sequence[Loss], budget: float) -> list[Product]:
+def worst(losses: Sequence[Loss], budget: float) -> list[Product | Gate]:
     """Those with the most noise, whose work is within a part of all, until little of the noise is left."""
     work, noise = budget * sum(each.work for each in losses), sum(each.noise for each in losses)
-    found, left = [], noise
+    found: list[Product | Gate] = []
+    left = noise
     for each in sorted(losses, key=lambda loss: -loss.noise):
         if left > max(_REST * noise, _LITTLE) and each.work <= work:
             work, left = work - each.work, left - each.noise
@@ -46,29 +50,38 @@ def worst(losses: Sequence[Loss], budget: float) -> list[Product]:
 def losses_of(
     file: File,
     products: Sequence[Product],
+    gates: Sequence[Gate],
     ranges: Mapping[str, Range],
     symmetric: bool,
     samples: Sequence[Sample],
     step: Step,
 ) -> list[Loss]:
-    """Of each product. ranges : of the tensors that are calibrated."""
+    """Of each product, and of each gate. ranges : of the tensors that are calibrated."""
     samples = samples[:MOST_SAMPLES]
-    names = list(dict.fromkeys([*file.outputs, *(p.x for p in products), *(p.node.outputs[0] for p in products)]))
+    ends = *(name for p in products for name in (p.x, p.node.outputs[0])), *(gate.node.outputs[0] for gate in gates)
+    names = list(dict.fromkeys([*file.outputs, *ends]))
     floats = list(runs(file, names, samples, lambda: None))
     found = []
     for p in products:
         sums = [values[p.node.outputs[0]] for values in floats]
-        noise = _noise(file, p, _quantized(file, p, ranges, symmetric), samples, floats)
+        noise = _noise(file, p, _quantized(file, [p], (), ranges, symmetric), samples, floats)
         found.append(Loss(p, noise, float(sums[0].size) * p.weight.size / p.outputs))
+        step()
+    for gate in gates:
+        made = _quantized(file, [], gate.tensors, ranges, symmetric)
+        noise = _relative(file, floats, runs(made, file.outputs, samples, lambda: None))
+        found.append(Loss(gate, noise, float(floats[0][gate.node.outputs[0]].size * _OF_FLOATS)))
         step()
     return found
 
 
-def _quantized(file: File, product: Product, ranges: Mapping[str, Range], symmetric: bool) -> File:
-    """The model with bytes at one product."""
-    places = Places(file, [product])
+def _quantized(
+    file: File, products: Sequence[Product], others: Sequence[str], ranges: Mapping[str, Range], symmetric: bool
+) -> File:
+    """The model with bytes at one product, or of some tensors."""
+    places = Places(file, products, others)
     of = places.ranges({name: ranges[name] for name in places.calibrated})
-    return with_bytes(file, [product], places, {name: quantum(*each, symmetric) for name, each in of.items()}, {})[0]
+    return with_bytes(file, products, places, {name: quantum(*each, symmetric) for name, each in of.items()}, {})[0]
 
 
 def _noise(
@@ -83,8 +96,13 @@ def _noise(
         found = [plus(product, x, np.mean(means, 0)) for x in found]
     tail = made.part(file.inputs, [name])
     given = [{**sample, name: x} for sample, x in zip(samples, found)]
+    return _relative(file, floats, runs(tail, file.outputs, given, lambda: None))
+
+
+def _relative(file: File, floats: Iterable[Mapping[str, Array]], found: Iterable[Mapping[str, Array]]) -> float:
+    """The squares of the differences of the outputs, relative to their own."""
     noise, signal = 0.0, 0.0
-    for one, other in zip(floats, runs(tail, file.outputs, given, lambda: None)):
+    for one, other in zip(floats, found):
         for output in file.outputs:
             wide = one[output].astype(np.float64)
             signal += float((wide**2).sum())
