@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -206,3 +209,19 @@ def test_too_few_bytes() -> None:
     file.graph.initializer[1].raw_data = b"123"
     with pytest.raises(ValueError, match="has 3 bytes, expected 256"):
         pysimd.load(file)
+
+
+@pytest.mark.parametrize("to", [17, 21])
+def test_sizes_as_small_numbers_are_refused_in_c(to: int, tmp_path: Path) -> None:
+    """What depends on sizes that are open is computed in C as well, but for such types."""
+    helper = pytest.importorskip("onnx").helper
+    values = [helper.make_tensor_value_info("x", 1, ["a", "b"]), helper.make_tensor_value_info("y", 1, None)]
+    nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Cast", ["s"], ["q"], to=to)]
+    nodes.append(helper.make_node("Cast", ["q"], ["y"], to=1))
+    file = helper.make_model(
+        helper.make_graph(nodes, "sizes", values[:1], values[1:]), opset_imports=[helper.make_opsetid("", 21)], ir_version=10
+    )
+    (tmp_path / "sizes.onnx").write_bytes(file.SerializeToString())
+    command = [sys.executable, "-m", "pysimd", "compile", str(tmp_path / "sizes.onnx"), "-o", str(tmp_path / "c")]
+    done = subprocess.run([*command, "--shape", "x:a,b"], capture_output=True, text=True, check=False)
+    assert done.returncode and f"to the type {to} of ONNX, which programs in C do not have" in done.stderr

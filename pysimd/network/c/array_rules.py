@@ -303,6 +303,8 @@ def _cast(w: Arrays, array: Any, dtype: Any) -> Made:
 
 def _cast_node(w: Arrays, of: _Given) -> Made:
     number = int(of.node.attributes["to"])
+    if number != 16 and number not in DTYPES:
+        raise ValueError(f"to the type {number} of ONNX, which programs in C do not have")
     return _cast(w, of.inputs[0], np.float32 if number in (10, 16) else DTYPES[number])
 
 
