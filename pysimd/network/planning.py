@@ -34,19 +34,7 @@ def uncollected() -> Iterator[None]:
         with _lock:
             _depth -= 1
             if _depth == 0 and _enabled:
-                _age()
                 gc.enable()
-
-
-def _age() -> None:
-    """Makes all objects old ones, as those that collections have walked, without a walk over them.
-
-    Else the next object that is made anywhere starts one over all of the plan: 5% of the time of planning. Where somebody
-    has frozen objects, these must stay frozen, and the walk takes place.
-    """
-    if hasattr(gc, "freeze") and not gc.get_freeze_count():  # PyPy has no generations
-        gc.freeze()
-        gc.unfreeze()
 
 
 @contextmanager
