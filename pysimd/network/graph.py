@@ -160,7 +160,7 @@ class Graph:
     def with_constants(self, constants: Mapping[str, Array]) -> Graph:
         """The graph with other arrays of the same types."""
         made = object.__new__(Graph)
-        made.__dict__.update(self.__dict__, constants=dict(constants), settled=set(), remembered={})
+        made.__dict__.update(self.__dict__, constants=dict(constants), remembered={})
         return made
 
     def _link(self) -> None:
@@ -168,8 +168,6 @@ class Graph:
         self._producers: dict[str, Node] = {}
         self._users: dict[str, list[Node]] = {}
         self._places: dict[str, list[int]] = {}  # of nodes, by operator
-        #: Passes, and patterns of them, that would change nothing.
-        self.settled: set[Any] = set()
         producers, users, known = self._producers, self._users, {*self.inputs, *self.constants}
         types, places = self.types, self._places
         for place, node in enumerate(self.nodes):
