@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from fuzz import ABSURD, ENUMS, FUNCTIONS, NULL, SOURCES, Arguments, Caller, Parameter, one_of, one_of_each
+from fuzz import ABSURD, ENUMS, FUNCTIONS, NULL, OF_OTHERS, SOURCES, Arguments, Caller, Parameter, one_of, one_of_each
 
 from pysimd._library import ffi, lib
 
@@ -109,6 +109,8 @@ class Refusals:
 
     def _kind(self, name: str) -> str:
         """The kind of context that the function belongs to; an empty text if none, or if it takes all kinds."""
+        if name in OF_OTHERS:
+            return OF_OTHERS[name][0]
         takes = any(parameter.name in ("context", "resizer") for parameter in FUNCTIONS[name])
         return max((kind for kind in self._contexts if takes and name.startswith(kind)), key=len, default="")
 
@@ -124,7 +126,7 @@ class Refusals:
             yield "foreign", called, SOURCES[2]
             yield "foreign", called, SOURCES[0]
             for other, context in self._contexts.items():
-                if own and _documented(other) != _documented(own):
+                if own and _documented(other) != _documented(own) and other not in OF_OTHERS.get(name, ()):
                     yield "foreign", called, context
             if own in self._bare and not name.endswith("Params"):  # which would give it weights
                 yield "half made", called, self._bare[own]

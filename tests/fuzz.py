@@ -79,6 +79,10 @@ def holds(memory: Any, content: bytes) -> bool:
 # ------------------------------------------------------------------------------------------------------- arguments
 
 
+#: The kinds of contexts that functions take which are not of their names.
+OF_OTHERS = {"SimdnetQuantizedSetParams": ("SimdSynetQuantizedInnerProduct", "SimdSynetQuantizedConvolution")}
+
+
 class Arguments:
     """Draws the arguments of one call, and keeps their memory alive."""
 
@@ -189,6 +193,8 @@ class Arguments:
             return random.choice((0.0, 0.5, 1.0, -3.0, float("nan")))
         if kind == "int":
             return random.randint(-1, 3)
+        if kind == "uint8_t":
+            return random.choice((0, 3, 128, 255))
         if kind == "SimdGemm32fNNPtr" or self._fault():
             return NULL
         if kind.startswith("const char"):
@@ -210,7 +216,7 @@ class Arguments:
         if "size_t" in kind:
             usual = [*(random.sample(range(4), 4) if name == "order" else []), *[3] * POINTERS]
             return self._keep(ffi.new("size_t[]", [self._size("") if self._fault() else size for size in usual]))
-        if re.fullmatch(r"const Simdnet\w+Parameters \*", kind):
+        if re.fullmatch(r"const Simdnet\w+Param(eter)?s \*", kind):
             return self._keep(ffi.new(kind.removeprefix("const "), self._fields(kind)))
         if kind.count("*") == 2:
             zeros = name == "stats" and random.random() < 0.7  # no minimum exceeds its maximum
@@ -222,7 +228,8 @@ class Arguments:
 
     def _context(self) -> Any:
         """Usually one of the function's own kind: one of twenty kinds would nearly always be refused."""
-        own = [context for kind, context in self._contexts.items() if re.sub("^Simd(Syn|n)et", "", kind) in self._function]
+        family = OF_OTHERS.get(self._function, (self._function,))[0]
+        own = [context for kind, context in self._contexts.items() if re.sub("^Simd(Syn|n)et", "", kind) in family]
         return self._random.choice([SOURCES[2], *self._contexts.values(), *own * 2 * len(self._contexts)])
 
     def _fields(self, kind: str) -> dict[str, Any]:

@@ -90,8 +90,8 @@ struct sn_quantized_finish {
     size_t step;
     const int32_t * sumA;  /* of row 0 on */
     const int32_t * sumB, * zeroB, * bias;
-    const float * norm;    /* with values of each row only the scale of B */
-    const float * biasFloat;
+    const sn_32f * norm;    /* with values of each row only the scale of B */
+    const sn_32f * biasFloat;
 };
 
 /* The kernels of a level. */

@@ -21,6 +21,7 @@ from pysimd.network.functions import (
     pixel_of,
     tensor_type,
 )
+from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import sides_of
 from pysimd.network.views import Constant, View
 
@@ -125,7 +126,7 @@ def linear(a: Attributes, x: Operands, y: Operands) -> Steps:
     rows, size = prod(src.shape[:-1]), src.shape[-1]
     name = "SimdSynetInnerProduct32f"
     values = weight.values.reshape(-1, count)
-    is_transposed = values.T.flags.c_contiguous and not values.flags.c_contiguous
+    is_transposed = not is_array(values) and values.T.flags.c_contiguous and not values.flags.c_contiguous
     values = values.T if is_transposed else values  # as they are in memory: nothing is copied to pack them
     create = Call(f"{name}Init", (rows, count, size, is_transposed, True, True, kind(a["activation"]).activation))
     terms = per_channel(_values(bias), count), parameters_of(a["activation"], count)

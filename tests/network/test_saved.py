@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from network import fuzz as network_fuzz
-from pysimd.network import files, saved
+from pysimd.network import files, mapped, saved
 from pysimd.network.mapped import owner_of, release
 from pysimd.network.records import replace
 from pysimd.network.source import Source, SourceNode, Value
@@ -73,13 +73,15 @@ def test_only_the_pages_of_an_array_are_released(path: Path) -> None:
         def madvise(self, *given: int) -> None:
             told.append(given)
 
-    page = mmap.PAGESIZE
-    path.write_bytes(bytes(8 * page))
+    page, around = mmap.PAGESIZE, mapped._AROUND
+    path.write_bytes(bytes(4 * around - page))
     with open(path, "rb") as file:
-        whole: Any = np.ndarray(8 * page, np.uint8, Mapped(file.fileno(), 0, access=mmap.ACCESS_READ))
-    for begin, end in ((2 * page, 4 * page), (2 * page - 1, 5 * page - 1), (2 * page - 1, 3 * page - 1)):
+        whole: Any = np.ndarray(4 * around - page, np.uint8, Mapped(file.fileno(), 0, access=mmap.ACCESS_READ))
+    ranges = (around, 2 * around), (around - 1, around + page), (3 * around, 3 * around + page), (around, around + page - 1)
+    for begin, end in ranges:
         release(whole[begin:end])
-    assert told == [(mmap.MADV_DONTNEED, 2 * page, 2 * page)] * 2
+    expected = (around, around), (0, 2 * around), (3 * around, around - page)  # to the end of the file; too few bytes
+    assert told == [(mmap.MADV_DONTNEED, *each) for each in expected]
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,9 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     packed = pysimd.QuantizedGemm((40, 20))
     packed.set_params(_bytes(rng, 40, 20).view(np.int8))
     whole_product = pysimd.QuantizedInnerProduct(x.shape, 64)
-    whole_product.set_params(rng.integers(-128, 128, (64, 8), np.int8), np.full(64, 0.01, np.float32), (0.5, 7), (1.0, 120))
+    matrix, scales = rng.integers(-128, 128, (64, 8), np.int8), np.full(64, 0.01, np.float32)
+    for table in (None, _bytes(rng, 256)):
+        whole_product.set_params(matrix, scales, (0.5, 7), (1.0, 120), table=table)
     wide = floats(rng, 2, 3, 96)
     many = pysimd.Statistics(np.full(96, -4, np.float32), np.full(96, 4, np.float32))
     scaled = pysimd.Scale8i(wide.shape, src_dtype="float32")

@@ -150,7 +150,8 @@ class Draft(Graph):
         return self._order[node]
 
     def finished(self) -> Graph:
-        """The graph after the changes."""
+        """The graph after the changes; patterns need nothing any more that they have remembered, such as constants."""
+        self.remembered.clear()
         return Graph(self.name, self.ordered(), self.inputs, self.outputs, self.types, self.constants)
 
     # ---- patterns
@@ -174,7 +175,8 @@ class Draft(Graph):
         seen, self._seen[match] = self._seen.get(match, 0), len(self._walks)
         if seen < self._last_of_all or self._sizes[-1] - self._sizes[seen - 1] >= len(self._order):
             return self.ordered(self._order if kinds is None else self._nodes_of(kinds))
-        near = {node for node in waiting if node in self._order}.union(*self._walks[seen:])  # type: ignore[arg-type]
+        near = set(waiting).union(*self._walks[seen:])  # type: ignore[arg-type]
+        near.intersection_update(self._order)  # later changes have removed others
         if kinds is None:
             return self.ordered(near)
         operators = [node for node in near if node.operator in kinds]
