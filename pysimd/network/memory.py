@@ -429,3 +429,9 @@ def _spans(tree: dict[int, _Spans], node: int) -> _Spans:
     if node not in tree:
         tree[node] = _Spans()
     return tree[node]
+
+
+def memory_text(tensors: int, weights: int) -> str:
+    """Bytes for tensors and for packed weights, for people."""
+    texts = (f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} KB" for size in (tensors, weights))
+    return "{} for tensors, {} for packed weights".format(*texts)

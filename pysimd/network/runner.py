@@ -17,7 +17,7 @@ from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
 from pysimd.network.graph import Graph, Node
 from pysimd.network.in_place import MOST_RESULTS, WORTH, Calls, Elsewhere, InPlace, are_large
-from pysimd.network.memory import Places, Plan, packed
+from pysimd.network.memory import Places, Plan, memory_text, packed
 from pysimd.network.records import record
 from pysimd.network.run_calls import Joined
 
@@ -432,16 +432,7 @@ class Runner:
         return "\n".join(lines)
 
     def _summary(self) -> str:
-        return f"{sum(map(bool, self._steps))} steps, {memory_of(self)}"
-
-
-def memory_of(runner: Runner) -> str:
-    """The memory of a runner, for people."""
-    tensors, weights = (
-        f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} KB"
-        for size in (runner.block_bytes, runner.weight_bytes)
-    )
-    return f"{tensors} for tensors, {weights} for packed weights"
+        return f"{sum(map(bool, self._steps))} steps, {memory_text(self.block_bytes, self.weight_bytes)}"
 
 
 def _listed(arrays: Mapping[str, Array]) -> list[str]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import statistics
 import time
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pysimd.errors import printable
 from pysimd.infrastructure import active_isa, get_num_threads
 from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.memory import memory_text
 from pysimd.network.operators import ADDED, ADDING, sides_of
 from pysimd.network.passes.tables import TABLE
-from pysimd.network.runner import Runner, memory_of
+
+if TYPE_CHECKING:
+    from pysimd.network.runner import Runner
 
 _SECONDS = 0.3  # of measured passes
 _MUCH = 1.2  # the larger of two times over the smaller
@@ -246,7 +249,8 @@ class Report:
         total = sum(multiply_adds(runner.placed, step.node) for step in runner.steps)
         return (
             f"{len(runner.steps)} steps, {sum(self.seconds) * 1e3:.3f} ms ({_SUM}), "
-            f"{total / 1e6:.1f} million multiply-adds, {active_isa()}, {get_num_threads()} threads; {memory_of(runner)}"
+            f"{total / 1e6:.1f} million multiply-adds, {active_isa()}, {get_num_threads()} threads; "
+            f"{memory_text(runner.block_bytes, runner.weight_bytes)}"
         )
 
     def difference(self) -> str:
