@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support import ROOT
 
-ROUNDS = 250  # of a call of each function: about 5 s
+ROUNDS = 150  # of a call of each function: about 3 s
 # Functions that refuse nothing, or whose refusals the script cannot count.
 NO_SENTENCE = {"SimdFree", "SimdVersion", "SimdPerformanceStatistic", "SimdAlignment", "SimdGetFastMode"}
 NO_SENTENCE |= {"SimdGetThreadNumber", "SimdSetThreadNumber", "SimdCpuInfo", "SimdnetGetPreference"}

@@ -6,15 +6,18 @@ static double sum_of_window(const struct sn_convolution_parameters * p, const sn
                             const struct sn_plain * image, size_t o, size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
-    const sn_32f * src = image->src;
+    const size_t step = next_channel(p->srcF, p->srcH, p->srcW), weight_step = next_filter(p);
     double sum = 0;
     for (size_t ky = 0; ky < p->kernelY; ++ky)
         for (size_t kx = 0; kx < p->kernelX; ++kx) {
             const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge value if negative */
             const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
-            for (size_t i = 0; sy < p->srcH && sx < p->srcW && i < inputs; ++i)
-                sum += (double)src[at(p->srcF, image->srcPixel, p->srcH, p->srcW, first + i, sy, sx)] *
-                       weight[filter_at(p, o, i, ky, kx)];
+            if (sy >= p->srcH || sx >= p->srcW)
+                continue;
+            const sn_32f * src = (const sn_32f *)image->src + at(p->srcF, image->srcPixel, p->srcH, p->srcW, first, sy, sx);
+            const sn_32f * w = weight + filter_at(p, o, 0, ky, kx);
+            for (size_t i = 0; i < inputs; ++i)
+                sum += (double)src[i * step] * w[i * weight_step];
         }
     return sum;
 }

@@ -42,15 +42,11 @@ struct source {
     float zero;
 };
 
-/* The byte of an input; coordinates above or left of the image have wrapped to huge values. */
-static uint8_t input(const struct source * s, size_t c, size_t y, size_t x)
+/* The byte of input i, which is of channel c. */
+static uint8_t input(const struct source * s, size_t c, size_t i)
 {
-    const struct sn_convolution_parameters * p = s->p;
     const uint8_t * src = s->image->src;
-    if (y >= p->srcH || x >= p->srcW)
-        return (uint8_t)s->zero;
-    const size_t i = at(p->srcF, s->image->srcPixel, p->srcH, p->srcW, c, y, x);
-    if (p->srcT == SN_DATA_8U)
+    if (s->p->srcT == SN_DATA_8U)
         return src[i];
     float v;
     memcpy(&v, src + i * sizeof(v), sizeof(v));
@@ -62,12 +58,18 @@ static int32_t sum_of_window(const struct source * s, uint32_t sum, size_t o, si
 {
     const struct sn_convolution_parameters * p = s->p;
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
+    const size_t step = next_channel(p->srcF, p->srcH, p->srcW), weight_step = next_filter(p);
     for (size_t ky = 0; ky < p->kernelY; ++ky)
         for (size_t kx = 0; kx < p->kernelX; ++kx) {
             const size_t sy = y * p->strideY + ky * p->dilationY - p->padY;
             const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
-            for (size_t i = 0; i < inputs; ++i)
-                sum += (uint32_t)(input(s, first + i, sy, sx) * s->weight[filter_at(p, o, i, ky, kx)]);
+            const bool outside = sy >= p->srcH || sx >= p->srcW;
+            const size_t from = outside ? 0 : at(p->srcF, s->image->srcPixel, p->srcH, p->srcW, first, sy, sx);
+            const int8_t * w = s->weight + filter_at(p, o, 0, ky, kx);
+            for (size_t i = 0; i < inputs; ++i) {
+                const uint8_t byte = outside ? (uint8_t)s->zero : input(s, first + i, from + i * step);
+                sum += (uint32_t)(byte * w[i * weight_step]);
+            }
         }
     int32_t result;
     memcpy(&result, &sum, sizeof(result));

@@ -63,6 +63,7 @@ def _small(name: str) -> int:
     return 32 if name == "vgg16" else 64
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_small_image_on_every_level(name: str, isa: str) -> None:
     assert _error(_without_end(name, _small(name))) < 1e-4
@@ -113,6 +114,7 @@ def test_counts() -> None:
     assert sum(layer.kind == DECONVOLUTION for layer in _published("unet")[0].elements()) == 4
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch(name: str, isa: str) -> None:
     """The images of a batch are independent, and each gives what it gives alone but for rounding."""

@@ -393,6 +393,7 @@ def test_programs_are_also_cpp(what: str, tmp_path: Path) -> None:
     subprocess.run(["c++", *flags.split()], cwd=tmp_path, check=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", KEPT)
 def test_what_depends_on_sizes(what: str, tmp_path: Path) -> None:
     """Each is computed, with the bits of NumPy, or refused with the name of its function."""
