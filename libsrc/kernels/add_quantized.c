@@ -1,8 +1,9 @@
 /*
  * Sums of bytes with scales and zeros, and of floats, bound by memory. All bytes: both zeros are in one constant, and each
- * product joins the sum with one rounding; without a fused multiply-add the reference computes this form.
+ * product joins the sum with one rounding.
  */
 #include "contract/add.h"
+#include "kernels/fused_8u.h"
 #include "kernels/install.h"
 #include "kernels/linear_8u.h"
 
@@ -17,26 +18,58 @@ SN_INLINE v32f sum_of(const struct sn_add_quantized * p, const uint8_t * a, bool
     return p->relu ? v_max_32f(v_zero_32f(), v) : v;
 }
 
-/* The same of bytes to bytes, without a zero of its own. */
-SN_INLINE v32i joined(const struct sn_add_quantized * p, const uint8_t * a, const uint8_t * b, size_t i)
+/* Bytes of scales so different that a level without a fused multiply-add has no fast way. */
+static __attribute__((unused, noinline)) size_t alone(const struct sn_add_quantized * p, const uint8_t * a, const uint8_t * b,
+                                                      uint8_t * dst, size_t size)
 {
-    const v32f x = v_cvt_32i_32f(v_load_8u_32i(a + i)), y = v_cvt_32i_32f(v_load_8u_32i(b + i));
-    return integer_of(v_fma_32f(x, v_set_32f(p->aScale), v_fma_32f(y, v_set_32f(p->bScale), v_set_32f(p->shift))), 0);
+    for (size_t i = 0; i < size; ++i) {
+        const uint8_t sum = fused_alone(a[i], p->aScale, b[i], p->bScale, p->shift, false);
+        dst[i] = sum > p->least ? sum : p->least;
+    }
+    return size;
 }
 
-/* Whole vectors of bytes; returns their elements. */
+/* Whole vectors of bytes to bytes; returns their elements. */
+SN_INLINE size_t bytes_by(const struct fused_8u * of, bool near, uint8_t low, const uint8_t * a, const uint8_t * b,
+                          uint8_t * dst, size_t size)
+{
+    const struct fused_8u f = *of;
+    const v8u least = v_set_8u(low);
+    size_t i = 0;
+    for (; i + V8U_N <= size; i += V8U_N) {
+        v32i r[QUARTERS];
+        SN_UNROLL for (int k = 0; k < QUARTERS; ++k)
+        {
+            const v32f t = fused_sum_8u(&f, a + i, b + i, false, k);
+            r[k] = near ? v_cvt_32f_32i(t) : integer_of(t, 0);
+        }
+        v_store_8u(dst + i, v_max_8u(join_parts(r, false), least));
+    }
+    return i;
+}
+
+static __attribute__((noinline)) size_t bytes(const struct sn_add_quantized * p, const uint8_t * a, const uint8_t * b,
+                                              uint8_t * dst, size_t size)
+{
+    const struct fused_8u f = fused_of(p->aScale, p->bScale, p->shift);
+    if (!f.fast)
+        return alone(p, a, b, dst, size);
+    return f.near ? bytes_by(&f, true, p->least, a, b, dst, size) : bytes_by(&f, false, p->least, a, b, dst, size);
+}
+
+/* The same of other types. */
 SN_INLINE size_t whole(const struct sn_add_quantized * of, const uint8_t * a, bool a8, const uint8_t * b, bool b8,
                        uint8_t * dst, bool d8, size_t size)
 {
+    if (a8 && b8 && d8)
+        return bytes(of, a, b, dst, size);
     const struct sn_add_quantized own = *of, * p = &own; /* stores to dst cannot change it */
     size_t i = 0;
     for (; i + V8U_N <= size; i += V8U_N) {
         v32i byte[QUARTERS];
         SN_UNROLL for (size_t q = 0; q < QUARTERS; ++q) {
             const size_t at = i + q * V32F_N;
-            if (a8 && b8 && d8)
-                byte[q] = joined(p, a, b, at);
-            else if (d8)
+            if (d8)
                 byte[q] = integer_of(v_mul_32f(sum_of(p, a, a8, b, b8, at), v_set_32f(p->dstScale)), p->dstZero);
             else
                 v_store_32f(dst + 4 * at, sum_of(p, a, a8, b, b8, at));
@@ -71,8 +104,6 @@ static __attribute__((noinline)) void tail(sn_add_quantized_fn run, const struct
 
 SN_ADD_QUANTIZED_LIST(KERNEL)
 
-#define SLOT(a8, b8, d8)                                                                                                    \
-    if (V_FMA || !(a8 && b8 && d8))                                                                                         \
-        slots->run_quantized[a8][b8][d8] = add_##a8##b8##d8;
+#define SLOT(a8, b8, d8) slots->run_quantized[a8][b8][d8] = add_##a8##b8##d8;
 
 SN_INSTALL(add_quantized, add) { SN_ADD_QUANTIZED_LIST(SLOT) }

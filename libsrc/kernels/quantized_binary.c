@@ -1,60 +1,114 @@
 /*
- * Sums and products of bytes with scales and zeros. Results of signed bytes are packed with 128 added, which is taken back by
- * inverting the highest bit. With usual scales nothing has to be limited before it becomes an integer: 1.25 times as fast.
- *
- * Sums need a fused multiply-add: without one the reference computes them.
+ * Sums and products of bytes with scales and zeros. With usual scales nothing has to be limited before it becomes an integer:
+ * 1.25 times as fast.
  */
 #include "contract/quantized_binary.h"
+#include "kernels/fused_8u.h"
 #include "kernels/install.h"
 #include "kernels/linear_8u.h"
 
 enum { QUARTERS = 4 };
 
-SN_INLINE v32f values(const uint8_t * p, bool negative)
-{
-    return v_cvt_32i_32f(negative ? v_load_8i_32i(p) : v_load_8u_32i(p));
-}
+/* ---- results: 128 is added to signed bytes, and taken back by inverting the highest bit */
 
-/* V32F_N results of unsigned bytes. */
-SN_INLINE v32i result(const struct sn_quantized_binary * p, bool adds, bool negative, bool near, const uint8_t * a,
-                      const uint8_t * b)
+SN_INLINE v8u inverted(v8u bytes) { return v_cast_32i_8u(v_xor_32i(v_cast_8u_32i(bytes), v_set_32i((int32_t)0x80808080))); }
+
+SN_INLINE v32i rounded(v32f t, bool negative, bool near)
 {
-    const v32f x = values(a, negative), y = values(b, negative), shift = v_set_32f(p->shift);
     const int32_t zero = negative ? 128 : 0;
-    v32f t;
-    if (adds) {
-        t = v_fma_32f(x, v_set_32f(p->aScale), v_fma_32f(y, v_set_32f(p->bScale), shift));
-    } else {
-        const v32f product = v_mul_32f(v_sub_32f(x, v_set_32f(p->aZero)), v_sub_32f(y, v_set_32f(p->bZero)));
-        t = v_add_32f(v_mul_32f(product, v_set_32f(p->factor)), shift);
-    }
     return near ? v_add_32i(v_cvt_32f_32i(t), v_set_32i(zero)) : integer_of(t, zero);
 }
 
-/* Whole vectors of bytes; returns their number. All flags are compile-time constants. */
-SN_INLINE size_t whole(const struct sn_quantized_binary * of, bool adds, bool negative, bool near, const uint8_t * a,
-                       const uint8_t * b, uint8_t * dst, size_t size)
+/* ---- sums */
+
+/* Whole vectors of bytes; returns their number. Flags are compile-time constants, except in rare instances. */
+SN_INLINE size_t sums(const struct fused_8u * of, bool negative, bool near, const uint8_t * a, const uint8_t * b,
+                      uint8_t * dst, size_t size)
 {
-    const struct sn_quantized_binary own = *of, * p = &own; /* stores to dst cannot change it */
+    const struct fused_8u own = *of; /* stores to dst cannot change it */
     size_t i = 0;
     for (; i + V8U_N <= size; i += V8U_N) {
         v32i r[QUARTERS];
-        SN_UNROLL for (size_t q = 0; q < QUARTERS; ++q)
-            r[q] = result(p, adds, negative, near, a + i + q * V32F_N, b + i + q * V32F_N);
-        const v32i bytes = v_cast_8u_32i(v_pack_32i_8u(r[0], r[1], r[2], r[3]));
-        v_store_8u(dst + i, v_cast_32i_8u(negative ? v_xor_32i(bytes, v_set_32i((int32_t)0x80808080)) : bytes));
+        SN_UNROLL for (int k = 0; k < QUARTERS; ++k)
+            r[k] = rounded(fused_sum_8u(&own, a + i, b + i, negative, k), negative, near);
+        const v8u bytes = join_parts(r, negative);
+        v_store_8u(dst + i, negative ? inverted(bytes) : bytes);
     }
     return i;
 }
 
+/* Sums of scales so different that a level without a fused multiply-add has no vectors for them. */
+static __attribute__((noinline)) size_t alone(const struct sn_quantized_binary * p, const uint8_t * a, const uint8_t * b,
+                                              uint8_t * dst, size_t size)
+{
+    for (size_t i = 0; i < size; ++i)
+        dst[i] = fused_alone(a[i], p->aScale, b[i], p->bScale, p->shift, p->negative);
+    return size;
+}
+
 /* Extreme scales, which are rare, have one instance for both signs of each operation. */
-SN_INLINE size_t whole_of(const struct sn_quantized_binary * p, bool adds, const uint8_t * a, const uint8_t * b,
-                          uint8_t * dst, size_t size)
+SN_INLINE size_t add_whole(const struct sn_quantized_binary * p, const uint8_t * a, const uint8_t * b, uint8_t * dst,
+                           size_t size)
+{
+    const struct fused_8u f = fused_of(p->aScale, p->bScale, p->shift);
+    if (!f.fast)
+        return alone(p, a, b, dst, size);
+    if (!f.near)
+        return p->negative ? sums(&f, true, false, a, b, dst, size) : sums(&f, false, false, a, b, dst, size);
+    return p->negative ? sums(&f, true, true, a, b, dst, size) : sums(&f, false, true, a, b, dst, size);
+}
+
+/* ---- products: pairs of 16 bits, of which one is 0 in one factor */
+
+/* The bytes of words less the zero: in the lower half of each word byte 0, in the upper one byte 2; or bytes 1 and 3. */
+SN_INLINE v16i halves(v32i words, int odd, v16i zero)
+{
+    const v32i pair = v_and_32i(odd ? v_shr_32i(words, 8) : words, v_set_32i(0x00FF00FF));
+    return v_sub_16i(v_cast_32i_16i(pair), zero);
+}
+
+SN_INLINE v32i product_of(const struct sn_quantized_binary * p, v32i u, v16i v, bool negative, bool near)
+{
+    const v32f product = v_cvt_32i_32f(v_madd_16i_32i(v_cast_32i_16i(u), v));
+    return rounded(v_add_32f(v_mul_32f(product, v_set_32f(p->factor)), v_set_32f(p->shift)), negative, near);
+}
+
+SN_INLINE v8u load(const uint8_t * p, bool negative) { return negative ? inverted(v_load_8u(p)) : v_load_8u(p); }
+
+/* As sums(). 128 is added to signed numbers and zeros, too. */
+SN_INLINE size_t products(const struct sn_quantized_binary * of, bool negative, bool near, const uint8_t * a,
+                          const uint8_t * b, uint8_t * dst, size_t size)
+{
+    const struct sn_quantized_binary own = *of;
+    const float more = negative ? 128 : 0;
+    const v16i aZero = v_set_16i((int16_t)(own.aZero + more)), bZero = v_set_16i((int16_t)(own.bZero + more));
+    const v32i low = v_set_32i(0xFFFF), high = v_set_32i(~0xFFFF);
+    size_t i = 0;
+    for (; i + V8U_N <= size; i += V8U_N) {
+        const v32i x = v_cast_8u_32i(load(a + i, negative)), y = v_cast_8u_32i(load(b + i, negative));
+        v32i r[QUARTERS];
+        SN_UNROLL for (int odd = 0; odd < 2; ++odd)
+        {
+            const v32i u = v_cast_16i_32i(halves(x, odd, aZero));
+            const v16i v = halves(y, odd, bZero);
+            r[odd] = product_of(&own, v_and_32i(u, low), v, negative, near);
+            r[odd + 2] = product_of(&own, v_and_32i(u, high), v, negative, near);
+        }
+        const v8u bytes = v_join_32i_8u(r[0], r[1], r[2], r[3]);
+        v_store_8u(dst + i, negative ? inverted(bytes) : bytes);
+    }
+    return i;
+}
+
+SN_INLINE size_t multiply_whole(const struct sn_quantized_binary * p, const uint8_t * a, const uint8_t * b, uint8_t * dst,
+                                size_t size)
 {
     if (!p->near)
-        return whole(p, adds, p->negative, false, a, b, dst, size);
-    return p->negative ? whole(p, adds, true, true, a, b, dst, size) : whole(p, adds, false, true, a, b, dst, size);
+        return products(p, p->negative, false, a, b, dst, size);
+    return p->negative ? products(p, true, true, a, b, dst, size) : products(p, false, true, a, b, dst, size);
 }
+
+/* ---- the functions */
 
 /* The last bytes, fewer than a vector, are copied to a whole one. */
 static __attribute__((noinline)) void tail(sn_quantized_binary_fn run, const struct sn_quantized_binary * p,
@@ -67,24 +121,19 @@ static __attribute__((noinline)) void tail(sn_quantized_binary_fn run, const str
     memcpy(dst, r, left);
 }
 
-#define KERNEL(name, adds)                                                                                                  \
+#define KERNEL(name)                                                                                                        \
     static void name(const struct sn_quantized_binary * p, const uint8_t * a, const uint8_t * b, uint8_t * dst, size_t size) \
     {                                                                                                                       \
-        const size_t i = whole_of(p, adds, a, b, dst, size);                                                                \
+        const size_t i = name##_whole(p, a, b, dst, size);                                                                  \
         if (i < size)                                                                                                       \
             tail(name, p, a + i, b + i, dst + i, size - i);                                                                 \
     }
 
-KERNEL(multiply, false)
-
-#if V_FMA
-KERNEL(add, true)
-#endif
+KERNEL(add)
+KERNEL(multiply)
 
 SN_INSTALL(quantized_binary, quantized_binary)
 {
-#if V_FMA
     slots->add = add;
-#endif
     slots->multiply = multiply;
 }

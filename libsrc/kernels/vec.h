@@ -81,6 +81,7 @@
  *
  * 16i and 8u.
  *   v_max_16i(a, b)  v_min_16i(a, b)  v_min_16u(a, b)   of signed numbers; u: the same bits as unsigned numbers
+ *   v_sub_16i(a, b)         wrapping
  *   v_even_16i(a, b)  v_odd_16i(a, b)
  *   v_max_8u(a, b)   v_min_8u(a, b)   v_even_8u(a, b)   v_odd_8u(a, b)
  *   v_subs_8i(a, b)         a - b of the v8u as signed bytes, limited to -128 .. 127

@@ -124,7 +124,7 @@ RUN_SHIFT(v_sra_32i, 32i, 31)
 RUN_CAST(v_cast_32f_32i, 32f, 32i) RUN_CAST(v_cast_32i_32f, 32i, 32f) RUN_CAST(v_cast_16i_32i, 16i, 32i)
 RUN_CAST(v_cast_32i_16i, 32i, 16i) RUN_CAST(v_cast_8u_32i, 8u, 32i) RUN_CAST(v_cast_32i_8u, 32i, 8u)
 RUN_CAST(v_cvt_32i_32f, 32i, 32f)
-RUN_2(v_max_16i, 16i) RUN_2(v_min_16i, 16i) RUN_2(v_min_16u, 16i) RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u)
+RUN_2(v_max_16i, 16i) RUN_2(v_min_16i, 16i) RUN_2(v_min_16u, 16i) RUN_2(v_sub_16i, 16i) RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u)
 RUN_2(v_subs_8i, 8u)
 
 static void run_v_select_32f(const union block *in, union block *out)
@@ -192,6 +192,7 @@ ONE(cvt_32f_32i, clamped_to_int(sn_from_bits_32f(a)))
 ONE(max_16i, larger_16i(a, b))
 ONE(min_16i, larger_16i(a, b) == a ? b : a)
 ONE(min_16u, a < b ? a : b)
+ONE(sub_16i, (uint16_t)(a - b))
 ONE(max_8u, a > b ? a : b)
 ONE(min_8u, a < b ? a : b)
 LANE(subs_8i)
@@ -248,6 +249,7 @@ static const struct lane_word lane_words[] = {
     {"v_max_16i", run_v_max_16i, one_max_16i, HALVES, 2, false, 0},
     {"v_min_16i", run_v_min_16i, one_min_16i, HALVES, 2, false, 0},
     {"v_min_16u", run_v_min_16u, one_min_16u, HALVES, 2, false, 0},
+    {"v_sub_16i", run_v_sub_16i, one_sub_16i, HALVES, 2, false, 0},
     {"v_max_8u", run_v_max_8u, one_max_8u, BYTES, 2, false, 0},
     {"v_min_8u", run_v_min_8u, one_min_8u, BYTES, 2, false, 0},
     {"v_subs_8i", run_v_subs_8i, one_subs_8i, BYTES, 2, false, 0},

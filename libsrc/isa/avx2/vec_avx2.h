@@ -344,6 +344,7 @@ SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 
 SN_INLINE v16i v_max_16i(v16i a, v16i b) { return _mm256_max_epi16(a, b); }
 SN_INLINE v16i v_min_16i(v16i a, v16i b) { return _mm256_min_epi16(a, b); }
+SN_INLINE v16i v_sub_16i(v16i a, v16i b) { return _mm256_sub_epi16(a, b); }
 SN_INLINE v16i v_min_16u(v16i a, v16i b) { return _mm256_min_epu16(a, b); }
 SN_INLINE v16i v_even_16i(v16i a, v16i b)
 {

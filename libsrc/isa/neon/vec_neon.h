@@ -349,6 +349,7 @@ SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 
 SN_INLINE v16i v_max_16i(v16i a, v16i b) { return vmaxq_s16(a, b); }
 SN_INLINE v16i v_min_16i(v16i a, v16i b) { return vminq_s16(a, b); }
+SN_INLINE v16i v_sub_16i(v16i a, v16i b) { return vsubq_s16(a, b); }
 SN_INLINE v16i v_min_16u(v16i a, v16i b)
 {
     return vreinterpretq_s16_u16(vminq_u16(vreinterpretq_u16_s16(a), vreinterpretq_u16_s16(b)));
