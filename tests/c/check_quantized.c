@@ -364,8 +364,10 @@ static void adds(void)
                     check_run(add, &p);
                 }
         }
-    for (size_t i = 0; i < 10; ++i) {
-        const struct add p = add_of(65536, 7, i);
+    for (size_t i = 0; i < 20; ++i) { /* the latter with scales that have all bits of a float */
+        struct add p = add_of(65536, 7, i);
+        for (size_t k = 0; k < 3 && i >= 10; ++k)
+            p.scale[k] = check_random_32f(0.01f, 1);
         add_case(&p, CHECK_ZERO, true);
         check_run(add, &p);
     }
