@@ -5,6 +5,9 @@
  *
  * Groups of channels are separate convolutions; of bytes, several groups may be joined to one, with weights of 0 between
  * their channels. (0 times a bfloat16 number may be NaN.)
+ *
+ * Inner products keep whole panels of 16-bit numbers as bytes, half of what one row reads: the tile widens them for few rows;
+ * for many a panel is widened once. So contexts of any number of rows share their weights.
  */
 #include "ops/convolution/cost.h"
 #include "ops/convolution/dot.h"
@@ -16,6 +19,8 @@ struct tiled {
     size_t depth, length; /* number of groups in a sum, and in a segment */
     size_t joined;        /* groups that are computed as one */
     size_t images;        /* that are computed together */
+    bool narrow;          /* whole panels are kept as bytes */
+    size_t made;          /* where in the workspace a panel is widened */
 };
 SN_FITS_ALGORITHM_DATA(struct tiled);
 
@@ -49,6 +54,25 @@ static size_t numbers(const struct sn_convolution * c) { return taps(c) * joined
 /* The kernel row and column of the first tap of segment s. */
 static size_t row_of(const struct sn_convolution * c, size_t s) { return s * taps(c) / c->p.kernelX; }
 static size_t column_of(const struct sn_convolution * c, size_t s) { return s * taps(c) % c->p.kernelX; }
+
+/* Whether a panel of so many columns is kept as bytes, and its bytes: in a form that the tile reads, and as it is kept. */
+static bool is_narrow(const struct sn_convolution * c, size_t columns)
+{
+    return data_of(c)->narrow && columns == tile_of(c)->columns;
+}
+
+static size_t panel_bytes(const struct sn_convolution * c, size_t columns)
+{
+    return data_of(c)->depth * 4 * width_of(c, columns);
+}
+
+static size_t kept_bytes(const struct sn_convolution * c, size_t columns)
+{
+    return panel_bytes(c, columns) / (is_narrow(c, columns) ? 2 : 1);
+}
+
+/* Rows that read bytes, tile by tile: for more of them, a panel is widened once. */
+static size_t few_rows(const struct sn_convolution * c) { return 4 * tile_of(c)->rows; }
 
 static bool supports(const struct sn_convolution * c)
 {
@@ -105,6 +129,28 @@ static size_t groups_joined(const struct sn_convolution * c)
     return best;
 }
 
+static bool is_inner_product(const struct sn_convolution * c) { return c->family->inputs != NULL; }
+
+/* Plans the weights, and space for a widened panel. */
+static bool plan_weights(struct sn_convolution * c, struct tiled * t)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_dot_tile * tile = tile_of(c);
+    t->depth = c->segments * t->length;
+    c->run = t->joined * sn_outputs(c);
+    c->runStep = width_of(c, c->run);
+    if (!sn_product(&c->channels, p->group / t->joined, c->runStep) ||
+        !sn_product(&c->weightSize, t->depth, 4, c->channels))
+        return false;
+    t->narrow = tile->run_narrow && is_inner_product(c) && p->dstC >= tile->columns;
+    if (!t->narrow)
+        return true;
+    c->weightSize -= p->dstC / tile->columns * kept_bytes(c, tile->columns);
+    t->made = sn_align(c->workSize, SN_ALIGN);
+    const size_t space = p->dstH > few_rows(c) ? panel_bytes(c, tile->columns) : 0;
+    return space == 0 || sn_product(&c->workSize, t->made + space, 1);
+}
+
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -123,18 +169,17 @@ static bool plan(struct sn_convolution * c)
         return false;
     c->segments = sn_weight_count(c) == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* empty sums have none */
     t->length = sn_ceil_div(numbers(c), tile->group);
-    t->depth = c->segments * t->length;
-    c->run = t->joined * sn_outputs(c);
-    c->runStep = width_of(c, c->run);
-    return sn_product(&c->channels, p->group / t->joined, c->runStep) && sn_product(&c->weightSize, t->depth, 4, c->channels);
+    return plan_weights(c, t);
 }
 
-/* Stores a weight: a float, rounded to bfloat16; or a byte, which is widened to 16 bits if the tile has groups of two. */
-static void store_weight(const struct sn_convolution * c, void * packed, size_t at, const void * weight, size_t from)
+/* Stores a weight: a float, rounded to bfloat16; or a byte, which is widened to 16 bits if the tile has groups of two and
+ * reads it so. */
+static void store_weight(const struct sn_convolution * c, bool narrow, void * packed, size_t at, const void * weight,
+                         size_t from)
 {
     if (c->family->smallType == SN_DATA_16B)
         ((sn_16b *)packed)[at] = sn_32f_to_16b(((const sn_32f *)weight)[from]);
-    else if (tile_of(c)->group == 4)
+    else if (narrow || tile_of(c)->group == 4)
         ((int8_t *)packed)[at] = ((const int8_t *)weight)[from];
     else
         ((int16_t *)packed)[at] = ((const int8_t *)weight)[from];
@@ -147,6 +192,7 @@ static void pack_panel(const struct sn_convolution * c, const void * weight, siz
     const struct sn_convolution_parameters * p = &c->p;
     const size_t group = tile_of(c)->group, width = width_of(c, columns), inputs = data_of(c)->band.inputs;
     const size_t joined = data_of(c)->joined, outputs = sn_outputs(c);
+    const bool narrow = is_narrow(c, columns);
     for (size_t s = 0; s < c->segments; ++s)
         for (size_t k = 0; k < numbers(c); ++k) {
             const size_t ky = row_of(c, s), kx = column_of(c, s) + k / (joined * inputs), i = k % inputs;
@@ -156,7 +202,7 @@ static void pack_panel(const struct sn_convolution * c, const void * weight, siz
             const size_t row = (s * data_of(c)->length + k / group) * width;
             for (size_t n = 0; n < columns; ++n)
                 if ((o + n) / outputs % joined == from)
-                    store_weight(c, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
+                    store_weight(c, narrow, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
         }
 }
 
@@ -177,7 +223,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
         for (size_t first = 0; first < c->run; first += most) {
             const size_t columns = sn_min(most, c->run - first);
             pack_panel(c, weight, o + first, columns, packed);
-            packed += data_of(c)->depth * 4 * width_of(c, columns);
+            packed += kept_bytes(c, columns);
         }
 }
 
@@ -196,6 +242,18 @@ static void choose_row_order(struct sn_dot * gemm, size_t rows)
     }
 }
 
+/* Multiplies by a panel that is kept as bytes: as they are, or widened to `made`. */
+static void run_narrow(const struct sn_convolution * c, struct sn_dot * gemm, uint8_t * made)
+{
+    if (gemm->width * gemm->height <= few_rows(c)) {
+        tile_of(c)->run_narrow(gemm);
+        return;
+    }
+    c->table->quantized_gemm.widen(gemm->b, kept_bytes(c, gemm->columns), made);
+    gemm->b = made;
+    tile_of(c)->run(gemm);
+}
+
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -206,7 +264,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const uint8_t * weight = c->weight;
     uint8_t * work = a->work ? (uint8_t *)a->work + b->bytes : NULL;
     const size_t last = p->group == 1 ? s->first + s->columns : c->run;
-    weight += data_of(c)->depth * 4 * s->first;
+    weight += s->first / tile->columns * kept_bytes(c, tile->columns);
     for (size_t g = 0; g < p->group / data_of(c)->joined; ++g)
         for (size_t first = s->first; first < last; first += tile->columns) {
             const size_t o = g * c->run + first, columns = sn_min(tile->columns, c->run - first);
@@ -219,8 +277,11 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
             gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a, &gemm.cStepX);
             gemm.cStepY = p->dstW * gemm.cStepX;
             choose_row_order(&gemm, tile->rows);
-            tile->run(&gemm);
-            weight += data_of(c)->depth * 4 * width_of(c, columns);
+            if (is_narrow(c, columns))
+                run_narrow(c, &gemm, (uint8_t *)a->work + data_of(c)->made);
+            else
+                tile->run(&gemm);
+            weight += kept_bytes(c, columns);
             sn_dot_result_store(c, work, o, columns, s->line, s->lines, a);
         }
     sn_dot_result_finish(c, p->group == 1 ? s->first : 0, p->group == 1 ? s->columns : p->dstC, s->line, s->lines, a);
