@@ -50,48 +50,108 @@ static float largest_of(const sn_32f * src, size_t n)
     return found;
 }
 
-/* Number k of a row as part of its word, and of the word's sum. */
-SN_INLINE void put(uint8_t * row, size_t k, int32_t q, int bits)
+/* Where in a row the vectors of the words from number k on begin; k is a multiple of the numbers of these. */
+SN_INLINE uint8_t * vectors_at(void * row, size_t k, int bits)
 {
-    const size_t numbers = 32 / (size_t)bits, parts = PARTS((size_t)bits), word = k / numbers, n = k % numbers;
-    uint8_t * vectors = row + word / V32F_N * STEP((size_t)bits) * sizeof(float);
-    uint8_t * at = vectors + (n % parts * V32F_N + word % V32F_N) * 4 + n / parts * (4 / TILE_GROUP);
-    if (TILE_GROUP == 4)
-        *(int8_t *)at = (int8_t)q;
-    else
-        *(sn_16b *)(void *)at = (uint16_t)q;
-    ((sn_32i *)(void *)vectors)[(parts + 1) * V32F_N + word % V32F_N] -= q * (1 << (bits - 1));
+    return (uint8_t *)row + k / (32 / (size_t)bits * V32F_N) * STEP((size_t)bits) * sizeof(float);
 }
 
-SN_INLINE void quantise_block(const struct sn_nbits_row * r, size_t first, size_t n, int bits)
+/* The scale of each block, in the lanes of its words. */
+SN_INLINE void set_scales(const struct sn_nbits_row * r, int bits)
 {
-    SN_ALIGNED int32_t q[V32F_N];
     const size_t numbers = 32 / (size_t)bits;
-    const float scale = sn_nbits_scale(largest_of(r->src + first, n));
-    for (size_t word = first / numbers; word < sn_ceil_div(first + n, numbers); ++word)
-        ((sn_32f *)r->dst)[word / V32F_N * STEP((size_t)bits) + (size_t)PARTS(bits) * V32F_N + word % V32F_N] = scale;
-    if (!isfinite(scale) || scale == 0)
-        return;
-    const v32f divisor = v_set_32f(scale), limit = v_set_32f(127), least = v_set_32f(-127);
-    for (size_t i = 0; i < n; i += V32F_N) {
-        const size_t m = sn_min(V32F_N, n - i);
-        const v32f v = v_div_32f(v_load_tail_32f(r->src + first + i, m), divisor);
-        v_store_32i(q, v_cvt_32f_32i(v_min_32f(v_max_32f(v, least), limit)));
-        for (size_t k = 0; k < m; ++k)
-            put(r->dst, first + i + k, q[k], bits);
+    for (size_t first = 0; first < r->depth; first += r->block) {
+        const size_t n = sn_min(r->block, r->depth - first);
+        const float scale = sn_nbits_scale(largest_of(r->src + first, n));
+        for (size_t word = first / numbers; word < sn_ceil_div(first + n, numbers); ++word)
+            ((sn_32f *)r->dst)[word / V32F_N * STEP((size_t)bits) + (size_t)PARTS(bits) * V32F_N + word % V32F_N] = scale;
     }
+}
+
+/* V32F_N numbers or less, of one block: every block is a multiple of 16. */
+SN_INLINE v32i quantised(const sn_32f * src, size_t n, float scale)
+{
+    if (n == 0 || !isfinite(scale) || scale == 0)
+        return v_set_32i(0);
+    const v32f v = v_div_32f(v_load_tail_32f(src, sn_min(n, V32F_N)), v_set_32f(scale));
+    return v_cvt_32f_32i(v_min_32f(v_max_32f(v, v_set_32f(-127)), v_set_32f(127)));
+}
+
+/* V8U_N numbers as bytes with a sign. */
+SN_INLINE v8u bytes_of(const v32i q[4])
+{
+    const v32i more = v_set_32i(128);
+    const v8u bytes = v_pack_32i_8u(v_add_32i(q[0], more), v_add_32i(q[1], more), v_add_32i(q[2], more), v_add_32i(q[3], more));
+    return v_cast_32i_8u(v_xor_32i(v_cast_8u_32i(bytes), v_set_32i((int32_t)0x80808080)));
+}
+
+/* Parts of a vector of words from V8U_N bytes, or two times as many. */
+SN_INLINE void put_bytes(uint8_t * vectors, const v8u bytes[2], int bits)
+{
+    const v32i half = v_set_32i(bits == 8 ? 0x40404040 : 0x04040404); /* of the middle, which may have no sign bit to spare */
+    v32i part[2] = {v_cast_8u_32i(bytes[0]), v_set_32i(0)};
+    if (bits == 4) {
+        part[0] = v_cast_8u_32i(v_even_8u(bytes[0], bytes[1]));
+        part[1] = v_cast_8u_32i(v_odd_8u(bytes[0], bytes[1]));
+    }
+    v32i sum = v_set_32i(0);
+    for (int v = 0; v < 8 / bits; ++v) {
+        v_store_32i(vectors + (size_t)v * V8U_N, part[v]);
+        sum = tile_dot(sum, half, part[v]);
+    }
+    v_store_32i(vectors + (size_t)(8 / bits + 1) * V8U_N, v_sub_32i(v_sub_32i(v_set_32i(0), sum), sum));
+}
+
+/* Pairs of 16 bits: part v has every `parts`-th number from v on. */
+SN_INLINE void put_pairs(uint8_t * vectors, const v32i * q, int bits)
+{
+    SN_ALIGNED int32_t number[8 * V32F_N];
+    const size_t numbers = 32 / (size_t)bits, parts = PARTS((size_t)bits);
+    for (size_t i = 0; i < numbers; ++i)
+        v_store_32i(number + i * V32F_N, q[i]);
+    for (size_t word = 0; word < V32F_N; ++word) {
+        const int32_t * from = number + word * numbers;
+        int32_t sum = 0;
+        for (size_t n = 0; n < numbers; ++n) {
+            ((sn_16b *)(void *)vectors)[(n % parts * V32F_N + word) * 2 + n / parts] = (uint16_t)from[n];
+            sum += from[n];
+        }
+        ((sn_32i *)(void *)vectors)[(parts + 1) * V32F_N + word] = -sum * (1 << (bits - 1));
+    }
+}
+
+/* The numbers of a vector of words from number k on. */
+SN_INLINE void quantise_words(const struct sn_nbits_row * r, size_t k, int bits)
+{
+    const size_t numbers = 32 / (size_t)bits;
+    uint8_t * vectors = vectors_at(r->dst, k, bits);
+    const sn_32f * scale = (const sn_32f *)(const void *)vectors + (size_t)PARTS(bits) * V32F_N;
+    v32i q[8];
+    SN_UNROLL for (size_t i = 0; i < 32 / (size_t)bits; ++i)
+    {
+        const size_t at = k + i * V32F_N;
+        q[i] = quantised(r->src + sn_min(at, r->depth), at < r->depth ? r->depth - at : 0, scale[i * V32F_N / numbers]);
+    }
+    if (TILE_GROUP == 4)
+        put_bytes(vectors, (v8u[]){bytes_of(q), bytes_of(q + (bits == 4 ? 4 : 0))}, bits);
+    else
+        put_pairs(vectors, q, bits);
+}
+
+SN_INLINE void quantise_row(const struct sn_nbits_row * r, int bits)
+{
+    set_scales(r, bits);
+    for (size_t k = 0; k < r->depth; k += 32 / (size_t)bits * V32F_N)
+        quantise_words(r, k, bits);
 }
 
 static void quantise_8i(const struct sn_nbits_row * r)
 {
     memset(r->dst, 0, size_8i(r->bits, r->depth) * sizeof(float));
-    for (size_t first = 0; first < r->depth; first += r->block) {
-        const size_t n = sn_min(r->block, r->depth - first);
-        if (r->bits == 8)
-            quantise_block(r, first, n, 8);
-        else
-            quantise_block(r, first, n, 4);
-    }
+    if (r->bits == 8)
+        quantise_row(r, 8);
+    else
+        quantise_row(r, 4);
 }
 
 /* ---- products */
