@@ -1955,7 +1955,8 @@ typedef struct SimdnetForwardParameters {
  *
  * The contexts and what they add: Convolution32f, InnerProduct32f (whose rows are pixels), Deconvolution32f and
  * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b, Deconvolution16b and InnerProduct16b
- * add floats to results that are floats. For Convolution8i, other merged convolutions and results in bfloat16 `add` must be
+ * add floats to results that are floats; QuantizedConvolution and QuantizedInnerProduct add bytes if
+ * SimdnetQuantizedSetParams() says how. For Convolution8i, other merged convolutions and results in bfloat16 `add` must be
  * NULL. The two operands of Add16b are src and `add`; in
  * NHWC its channels are the last dimension of its shapes, in other formats distances must be 0 or the number of all
  * elements. If `add` is NULL the order has no effect. A Permute and a Resize add nothing. Contexts that have arrays of
@@ -2777,21 +2778,32 @@ typedef struct SimdnetQuantizedParams {
     const float * weightScale;  /* of each output, finite and above 0                                                      */
     const int32_t * bias;       /* of each output, in units of srcScale * weightScale, or NULL for zeros                   */
     const uint8_t * table;      /* 256 bytes, or NULL                                                                      */
+    SimdBool adds, addFirst;    /* whether SimdnetForward() may add; whether `add` is the first operand of sums            */
+    SimdTensorDataType addType; /* with `adds`: of both operands and of sums, SimdTensorData8u or SimdTensorData8i         */
+    float ownScale, addScale, sumScale; /* likewise: of what is added to, of `add`, and of sums: finite and above 0        */
+    int32_t ownZero, addZero, sumZero;  /* likewise: numbers of addType                                                    */
 } SimdnetQuantizedParams;
 
 /*
  * Sets the parameters of a context of SimdSynetQuantizedConvolutionInit() with Identity, or of
- * SimdSynetQuantizedInnerProductInit(), whose SetParams function it replaces, and a table of bytes for the results: with the
- * byte q that the formula of the context gives,
+ * SimdSynetQuantizedInnerProductInit(), whose SetParams function it replaces, and what follows the formula of the context,
+ * which gives the byte q: a table of bytes, and with `adds` an addition of the bytes a that SimdnetForward() is given as `add`,
  *
- *   dst = table[q], or q if `table` is NULL
+ *   dst = table[q]            without `add`
+ *   dst = table[sum(q, a)]    SimdnetAddBeforeActivation
+ *   dst = sum(table[q], a)    SimdnetAddAfterActivation
  *
- * The bits are those of SimdnetTable8() after Forward(), but each part of the results is replaced while it is in the first
- * cache. So any function of a quantised result costs almost nothing: an activation, and the scale and the zero of its own
+ * where table[q] is q if `table` is NULL. The bits are those of SimdnetTable8() and of SimdnetQuantizedBinary() with
+ * SimdnetBinaryAdd after Forward(), whose operand a has ownScale and ownZero, b is `add` with its scale and zero, and whose
+ * result has those of sums; with `addFirst` the operands are exchanged, which rounds in another order.
+ *
+ * Each thread does this with the lines that it has just computed: what is saved is a call of its own, with the whole tensor as
+ * source and result. A table is any function of a quantised result: an activation, and the scale and the zero of its own
  * result. Results may be signed bytes by their pointer.
  *
- * All is copied. It may be called again, or SetParams(), after which there is no table, but not while Forward() runs. On error
- * the context is unchanged. SimdnetShareParams() and SimdnetSetPacked() take the table over.
+ * All is copied. It may be called again, or SetParams(), after which there is neither table nor addition, but not while
+ * Forward() runs. On error the context is unchanged. SimdnetShareParams() and SimdnetSetPacked() take both over. A struct
+ * that ends after `table`, as that of earlier versions, adds nothing.
  */
 void SimdnetQuantizedSetParams(void * context, const SimdnetQuantizedParams * parameters);
 

@@ -3,6 +3,7 @@
 
 #include "api/call.h"
 #include "api/convolution.h"
+#include "ops/convolution/8i.h"
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
@@ -33,12 +34,17 @@ void sn_convolution_forward_any(const char * function, void * context, const Sim
     const struct sn_convolution * c = sn_convolution_of(context);
     struct sn_distances at;
     struct sn_arrays a = {f->src, NULL, f->add, f->dst, &at};
-    SN_CHECK_FOR(function, !f->add || c->family->smallType != SN_DATA_8U, SN_VOID,
-                 "add is not NULL, expected NULL: a %s adds nothing", ((const struct sn_context *)context)->kind->name);
-    SN_CHECK_FOR(function, !f->add || c->p.dstT == SN_DATA_32F, SN_VOID,
+    const bool adds = sn_quantized_adds(c), bytes = c->family->smallType == SN_DATA_8U;
+    SN_CHECK_FOR(function, !f->add || !bytes || adds, SN_VOID, "add is not NULL, expected NULL: this %s adds nothing",
+                 ((const struct sn_context *)context)->kind->name);
+    SN_CHECK_FOR(function, !f->add || adds || c->p.dstT == SN_DATA_32F, SN_VOID,
                  "add is not NULL, expected NULL where dstT is not SimdTensorData32f");
     const struct sn_forward forward = {function, c, c, c->batch, c->workSize, false};
-    if (sn_take_forward(function, f, c, c, &at) && sn_forward_begin(&forward, &a, f->buf))
+    if (!sn_take_forward(function, f, c, c, &at) || !sn_forward_begin(&forward, &a, f->buf))
+        return;
+    if (bytes)
+        c->algorithm->forward(c, &a);
+    else
         sn_convolution_forward_32f(c, &a);
 }
 

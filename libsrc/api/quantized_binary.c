@@ -13,7 +13,7 @@
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
-static bool check_zero(const char * function, const char * name, int32_t zero, bool negative)
+bool sn_check_zero_of(const char * function, const char * name, int32_t zero, bool negative)
 {
     const int least = negative ? -128 : 0;
     CHECK(zero >= least && zero <= least + 255, "%s is %d, expected %d .. %d", name, (int)zero, least, least + 255);
@@ -28,12 +28,13 @@ static bool check_numbers(const char * function, const SimdnetQuantizedBinaryPar
           "dataType is %s, expected SimdTensorData8u or SimdTensorData8i", SN_NAME(sn_data_types, q->dataType));
     const bool negative = q->dataType == SimdTensorData8i;
     return sn_check_scale(function, "aScale", q->aScale) && sn_check_scale(function, "bScale", q->bScale) &&
-           sn_check_scale(function, "dstScale", q->dstScale) && check_zero(function, "aZero", q->aZero, negative) &&
-           check_zero(function, "bZero", q->bZero, negative) && check_zero(function, "dstZero", q->dstZero, negative);
+           sn_check_scale(function, "dstScale", q->dstScale) && sn_check_zero_of(function, "aZero", q->aZero, negative) &&
+           sn_check_zero_of(function, "bZero", q->bZero, negative) &&
+           sn_check_zero_of(function, "dstZero", q->dstZero, negative);
 }
 
 /* Each operation is rounded: none may be joined with another. `near` is false if a number is NaN. */
-static struct sn_quantized_binary numbers_of(const SimdnetQuantizedBinaryParameters * q)
+struct sn_quantized_binary sn_quantized_numbers(const SimdnetQuantizedBinaryParameters * q)
 {
     struct sn_quantized_binary n = {.aZero = (float)q->aZero, .bZero = (float)q->bZero, .shift = (float)q->dstZero,
                                     .negative = q->dataType == SimdTensorData8i};
@@ -66,7 +67,7 @@ void SimdnetQuantizedBinary(const SimdnetQuantizedBinaryParameters * parameters)
         !sn_take_operand(&c, (const char *[]){"b", "bShape"}, q->b, 1, q->bShape, true, &pair.b) || !sn_is_covered(&c) ||
         c.size == 0)
         return;
-    pair.numbers = numbers_of(q);
+    pair.numbers = sn_quantized_numbers(q);
     pair.size = c.size;
     sn_quantized_binary(&pair);
 }

@@ -45,7 +45,7 @@ void SimdSynetQuantizedConvolutionSetParams(void * context, const sn_32f * ioSca
     SN_CHECK(ioZero, SN_VOID, "ioZero is NULL, expected three bytes");
     SN_CHECK(weightScale || !used, SN_VOID, "weightScale is NULL, expected %zu floats", p->dstC);
     const struct sn_set_quantized quantized = {{ioScale[0], ioScale[1], ioScale[2]}, {ioZero[0], ioZero[1], ioZero[2]},
-        weight, weightScale, bias, NULL};
+        weight, weightScale, bias, NULL, NULL};
     sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){.params = params, .quantized = &quantized});
 }
 

@@ -73,7 +73,7 @@ void SimdSynetQuantizedInnerProductSetParams(void * context, const sn_32f * aSca
     SN_CHECK(bScale || p->dstC == 0, SN_VOID, "bScale is NULL, expected %zu floats", p->dstC);
     static const int8_t none; /* weights that are not read */
     const struct sn_set_quantized quantized = {{*aScale, 1, *cScale}, {aZero ? *aZero : 0, 0, cZero ? *cZero : 0},
-        b ? b : &none, bScale, bias, NULL};
+        b ? b : &none, bScale, bias, NULL, NULL};
     sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){.quantized = &quantized});
 }
 

@@ -94,7 +94,7 @@ void SimdSynetQuantizedMergedConvolutionSetParams(void * context, const sn_32f *
     for (size_t i = 0; i < count; ++i) {
         const struct sn_convolution_check c = {__func__, sn_merged_names[i], &plan->stage[plan->first + i].p};
         quantized[i] = (struct sn_set_quantized){{ioScale[i], 1, ioScale[i + 1]}, {ioZero[i], 0, ioZero[i + 1]}, weight[i],
-            weightScale[i], bias ? bias[i] : NULL, NULL};
+            weightScale[i], bias ? bias[i] : NULL, NULL, NULL};
         given[i].quantized = &quantized[i];
         if (!sn_check_convolution_arrays(&c, weight[i], NULL))
             return;

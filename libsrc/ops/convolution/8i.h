@@ -12,6 +12,9 @@ extern const struct sn_convolution_family sn_convolution_8i, sn_convolution_quan
 const struct sn_add_quantized * sn_quantized_sum(const struct sn_convolution * c);
 void sn_set_quantized_sum(struct sn_convolution * c, const struct sn_add_quantized * sum);
 
+/* Whether calls may be given bytes that are added to the results. */
+bool sn_quantized_adds(const struct sn_convolution * c);
+
 /* Functions of the first family for the others. */
 struct sn_tile_shape sn_tile_8i(const struct sn_table * table);
 void sn_convolution_8i_simplify(struct sn_convolution * c);

@@ -129,10 +129,12 @@ static void store(const struct sn_convolution * c, const uint8_t * from, size_t 
 static void finish(const struct sn_convolution * c, size_t channel, size_t row, size_t rows, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t element = sn_element(p->dstT), step = (is_nchw(c) ? 1 : a->at->dstPixel) * element;
-    uint8_t * results = (uint8_t *)a->dst + (channel * p->dstH + row) * p->dstW * step;
+    const size_t step = is_nchw(c) ? 1 : a->at->dstPixel, addStep = is_nchw(c) ? 1 : a->at->addPixel;
+    const size_t pixel = (channel * p->dstH + row) * p->dstW;
+    const uint8_t * add = a->add ? (const uint8_t *)a->add + pixel * addStep : NULL;
     if (sn_dot_of(c)->finish)
-        sn_dot_of(c)->finish(c, channel, data_of(c)->band.pixel, results, step, rows * p->dstW);
+        sn_dot_of(c)->finish(c, &(struct sn_dot_results){(uint8_t *)a->dst + pixel * step, step, data_of(c)->band.pixel,
+            rows * p->dstW, channel, add, addStep, a->at->after});
 }
 
 /* Computes rows of the image, or of the plane of a channel. */

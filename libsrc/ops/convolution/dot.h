@@ -15,6 +15,16 @@ union sn_dot_result {
     struct sn_result_16b as_16b;
 };
 
+/* Results that are changed once they are computed: runs of bytes, `step` apart, and those that are added to them. */
+struct sn_dot_results {
+    uint8_t * dst;
+    size_t step, size, runs; /* bytes of a run, and their number */
+    size_t first;            /* of runs that are pixels: the output of their first byte */
+    const uint8_t * add;     /* NULL for nothing */
+    size_t addStep;
+    bool after;              /* adds to what a table of bytes gives */
+};
+
 /* The beginning of c->familyData in both families. */
 struct sn_dot_family {
     const struct sn_dot_tile * tile;
@@ -27,9 +37,8 @@ struct sn_dot_family {
     /* Sets *result for the channels from index `first` of the spread arrays on. */
     void (*result)(const struct sn_convolution * c, size_t first, union sn_dot_result * result);
 
-    /* NULL, or changes results: pixels of `channels` channels from output `first` on, `step` bytes apart. */
-    void (*finish)(const struct sn_convolution * c, size_t first, size_t channels, uint8_t * results, size_t step,
-                   size_t pixels);
+    /* NULL, or changes results. With an addition, runs need not be pixels. */
+    void (*finish)(const struct sn_convolution * c, const struct sn_dot_results * r);
 
     sn_32f * srcScale; /* for bytes: srcC scales, in `packed` */
     float srcZero;     /* the number that represents 0 */
@@ -109,7 +118,7 @@ uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t
 void sn_dot_result_store(const struct sn_convolution * c, uint8_t * work, size_t first, size_t channels, size_t row,
                          size_t rows, const struct sn_arrays * a);
 
-/* Finishes all results of a share in the image, but for NCHW: as few runs of bytes as possible. */
+/* Finishes all results of a share in the image, but for NCHW: as few calls as possible. */
 void sn_dot_result_finish(const struct sn_convolution * c, size_t first, size_t channels, size_t row, size_t rows,
                           const struct sn_arrays * a);
 

@@ -220,14 +220,18 @@ void sn_dot_result_store(const struct sn_convolution * c, uint8_t * work, size_t
     const size_t element = sn_element(c->p.dstT);
     if (!is_nchw(c))
         return;
-    if (sn_dot_of(c)->finish)
-        sn_dot_of(c)->finish(c, first, channels, work, channels * element, pixels);
+    const bool finishes = sn_dot_of(c)->finish;
+    if (finishes && !a->add)
+        sn_dot_of(c)->finish(c, &(struct sn_dot_results){work, channels * element, channels, pixels, .first = first});
     uint8_t * dst = (uint8_t *)a->dst + first * plane * element;
     if (element < sizeof(float))
         sn_dot_of(c)->planes(work, channels * element, channels, pixels, dst + begin * element, plane);
     else
         c->table->layout.image_32f(channels, plane, (const sn_32f *)(const void *)work, SN_NHWC,
                                    (sn_32f *)(void *)dst + begin, SN_NCHW, 0, pixels);
+    if (finishes && a->add) /* in planes, as the bytes that are added */
+        sn_dot_of(c)->finish(c, &(struct sn_dot_results){dst + begin, plane, pixels, channels, first,
+            (const uint8_t *)a->add + first * plane + begin, plane, a->at->after});
 }
 
 void sn_dot_result_finish(const struct sn_convolution * c, size_t first, size_t channels, size_t row, size_t rows,
@@ -237,5 +241,7 @@ void sn_dot_result_finish(const struct sn_convolution * c, size_t first, size_t 
         return;
     size_t step;
     uint8_t * results = sn_dot_result_at(c, first, channels, row, NULL, a, &step);
-    sn_dot_of(c)->finish(c, first, channels, results, step, rows * c->p.dstW);
+    const uint8_t * add = a->add ? (const uint8_t *)a->add + row * c->p.dstW * a->at->addPixel + first : NULL;
+    sn_dot_of(c)->finish(c, &(struct sn_dot_results){results, step, channels, rows * c->p.dstW, first, add, a->at->addPixel,
+        a->at->after});
 }

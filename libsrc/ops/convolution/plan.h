@@ -80,6 +80,13 @@ struct sn_set_quantized {
     const sn_32f * weightScale;
     const sn_32i * bias; /* may be NULL */
     const uint8_t * table; /* NULL, or the bytes of results, with Identity */
+    const struct sn_quantized_sum * sum; /* NULL, or what calls may add to them, likewise */
+};
+
+/* A sum of results of bytes and of those of a call; `first`: the latter are the first operand. */
+struct sn_quantized_sum {
+    struct sn_quantized_binary numbers;
+    bool first;
 };
 
 /* The arguments of SetParams; stats for bytes only: the last two may be NULL for results that are floats. */

@@ -23,8 +23,10 @@ struct requantised {
     float scale, inverse;
     int32_t zero[3];
     bool bounded;          /* see struct sn_result_8i */
-    struct sn_add_quantized sum; /* see sn_quantized_sum() */
+    uint8_t finishes;      /* what finish() does: these flags */
+    struct sn_add_quantized sum; /* of finish(), or see sn_quantized_sum() */
 };
+enum { LOOKS_UP = 1, ADDS = 2, ADDS_FIRST = 4, ADDS_NEGATIVE = 8, ADDS_NEAR = 16 };
 SN_FITS_FAMILY_DATA(struct requantised);
 
 static const struct requantised * data_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
@@ -34,6 +36,12 @@ const struct sn_add_quantized * sn_quantized_sum(const struct sn_convolution * c
 void sn_set_quantized_sum(struct sn_convolution * c, const struct sn_add_quantized * sum)
 {
     ((struct requantised *)(void *)c->familyData)->sum = *sum;
+}
+
+bool sn_quantized_adds(const struct sn_convolution * c)
+{
+    return (c->family == &sn_convolution_quantized || c->family == &sn_inner_product_quantized) &&
+           (data_of(c)->finishes & ADDS);
 }
 
 static bool is_identity(const struct sn_convolution * c) { return c->p.activation == SN_ACTIVATION_IDENTITY; }
@@ -53,13 +61,13 @@ static struct sn_requantised_8i formula(const struct sn_convolution * c)
         q->given};
 }
 
-/* Replaces bytes by those of the caller's table. */
-static void look_up(const struct sn_convolution * c, const struct sn_plain * image)
+/* The bytes of an image as runs: one, or its pixels. */
+static struct sn_dot_results results_of(const struct sn_convolution * c, const struct sn_plain * image)
 {
     const size_t pixels = c->p.dstH * c->p.dstW;
     const bool planes = c->p.dstF == SN_NCHW;
-    c->table->table8.run(&(struct sn_table8){data_of(c)->table, image->dst, image->dst, image->dstPixel, image->dstPixel,
-        planes ? c->p.dstC * pixels : c->p.dstC, planes ? 1 : pixels});
+    return (struct sn_dot_results){image->dst, image->dstPixel, planes ? c->p.dstC * pixels : c->p.dstC, planes ? 1 : pixels,
+        0, image->add, image->addPixel, image->after};
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
@@ -67,9 +75,10 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     const struct sn_requantised_8i q = formula(c);
     for (size_t b = 0; b < c->batch; ++b) {
         const struct sn_plain image = sn_plain_of(a, b);
+        const struct sn_dot_results results = results_of(c, &image);
         c->table->convolution_8i.requantised(&c->p, &q, &image);
         if (is_identity(c) && data_of(c)->dot.finish)
-            look_up(c, &image);
+            data_of(c)->dot.finish(c, &results);
     }
 }
 
@@ -87,16 +96,42 @@ static void result(const struct sn_convolution * c, size_t first, union sn_dot_r
 }
 
 /* Replaces bytes by those of the tables. */
-static void finish(const struct sn_convolution * c, size_t first, size_t channels, uint8_t * results, size_t step,
-                   size_t pixels)
+static void look_up(const struct sn_convolution * c, const struct sn_dot_results * r)
 {
     const uint8_t * table = data_of(c)->table;
-    if (!has_slopes(c))
-        c->table->table8.run(&(struct sn_table8){table, results, results, step, step, channels, pixels});
-    else
-        for (; pixels; --pixels, results += step)
-            for (size_t i = 0; i < channels; ++i)
-                results[i] = table[(first + i) * BYTES + results[i]];
+    if (!has_slopes(c)) {
+        c->table->table8.run(&(struct sn_table8){table, r->dst, r->dst, r->step, r->step, r->size, r->runs});
+        return;
+    }
+    for (size_t run = 0; run < r->runs; ++run)
+        for (size_t i = 0; i < r->size; ++i)
+            r->dst[run * r->step + i] = table[(r->first + i) * BYTES + r->dst[run * r->step + i]];
+}
+
+/* The sums of bytes and of those of the call. */
+static void add(const struct sn_convolution * c, const struct sn_dot_results * r)
+{
+    const struct requantised * q = data_of(c);
+    const struct sn_quantized_binary sum = {.aScale = q->sum.aScale, .bScale = q->sum.bScale, .shift = q->sum.shift,
+        .negative = q->finishes & ADDS_NEGATIVE, .near = q->finishes & ADDS_NEAR};
+    const bool first = q->finishes & ADDS_FIRST, dense = r->step == r->size && r->addStep == r->size;
+    const size_t runs = dense ? 1 : r->runs, size = dense ? r->size * r->runs : r->size;
+    for (size_t run = 0; run < runs; ++run) {
+        uint8_t * dst = r->dst + run * r->step;
+        const uint8_t * other = r->add + run * r->addStep;
+        c->table->quantized_binary.add(&sum, first ? other : dst, first ? dst : other, dst, size);
+    }
+}
+
+static void finish(const struct sn_convolution * c, const struct sn_dot_results * r)
+{
+    const bool looksUp = data_of(c)->finishes & LOOKS_UP, before = r->add && !r->after;
+    if (looksUp && !before)
+        look_up(c, r);
+    if (r->add)
+        add(c, r);
+    if (looksUp && before)
+        look_up(c, r);
 }
 
 /* ---- SetParams */
@@ -131,13 +166,13 @@ static void set_channel(const struct sn_convolution * c, const struct sn_set_qua
     ((int32_t *)(void *)c->bias)[to] = (int32_t)(uint32_t)(biased + given->zero[0] * padded);
 }
 
-/* The tables of bytes, given or of the activation, and whether they are more than limits. */
-static bool set_tables(const struct sn_convolution * c, const uint8_t * given)
+/* The tables of bytes, given or of the activation, and whether they are more than limits of what is computed: not of sums. */
+static bool set_tables(const struct sn_convolution * c, const uint8_t * given, bool sums)
 {
     const struct requantised * q = data_of(c);
     const struct sn_requantised_8i f = formula(c);
     uint8_t table[BYTES];
-    bool limits = !has_slopes(c) && c->algorithm != &base; /* which ignores them */
+    bool limits = !has_slopes(c) && !sums && c->algorithm != &base; /* which ignores them */
     for (size_t o = 0; o < tables(c); ++o) {
         for (size_t i = 0; i < BYTES; ++i)
             table[i] = given ? given[i] : c->table->convolution_8i.activated(&f, c->p.activation, (uint8_t)i, o);
@@ -152,6 +187,21 @@ static bool set_tables(const struct sn_convolution * c, const uint8_t * given)
     memset(q->low, limits ? low : 0, c->channels);
     memset(q->high, limits ? high : BYTES - 1, c->channels);
     return !limits;
+}
+
+/* What is to be done with results. */
+static void set_finish(struct sn_convolution * c, const struct sn_set_quantized * given)
+{
+    struct requantised * q = (void *)c->familyData;
+    const struct sn_quantized_sum * sum = given->sum;
+    const bool looksUp = (given->table || !is_identity(c)) && set_tables(c, given->table, sum != NULL);
+    q->finishes = looksUp ? LOOKS_UP : 0;
+    if (sum) {
+        const struct sn_quantized_binary * n = &sum->numbers;
+        q->sum = (struct sn_add_quantized){.aScale = n->aScale, .bScale = n->bScale, .shift = n->shift};
+        q->finishes |= ADDS | (sum->first ? ADDS_FIRST : 0) | (n->negative ? ADDS_NEGATIVE : 0) | (n->near ? ADDS_NEAR : 0);
+    }
+    q->dot.finish = q->finishes ? finish : NULL;
 }
 
 static struct sn_fault fault_of_scales(const struct sn_convolution * c, const struct sn_set_quantized * given)
@@ -203,7 +253,7 @@ static const void * set_params(struct sn_convolution * c, const struct sn_set_pa
     if (fault->name)
         return NULL;
     memset(q->high, BYTES - 1, c->channels);
-    q->dot.finish = (given->table || !is_identity(c)) && set_tables(c, given->table) ? finish : NULL;
+    set_finish(c, given);
     if (q->dot.transposed)
         transpose(c, given->weight, scratch);
     else if (c->crop.kernelY)
@@ -243,7 +293,7 @@ static void numbers_of(const struct sn_convolution * c, struct sn_family_numbers
     const struct requantised * q = data_of(c);
     *to = (struct sn_family_numbers){.zero = {q->zero[0], q->zero[1], q->zero[2]},
         .value = {q->dot.srcZero, q->scale, q->inverse, q->sum.aScale, q->sum.bScale, q->sum.shift},
-        .flag = {q->bounded, q->dot.finish != NULL}};
+        .flag = {q->bounded, q->finishes}};
 }
 
 static void set_numbers(struct sn_convolution * c, const struct sn_family_numbers * from)
@@ -253,7 +303,8 @@ static void set_numbers(struct sn_convolution * c, const struct sn_family_number
     q->dot.srcZero = from->value[0], q->scale = from->value[1], q->inverse = from->value[2];
     q->sum = (struct sn_add_quantized){.aScale = from->value[3], .bScale = from->value[4], .shift = from->value[5]};
     q->bounded = from->flag[0] != 0;
-    q->dot.finish = from->flag[1] ? finish : NULL;
+    q->finishes = (uint8_t)from->flag[1];
+    q->dot.finish = q->finishes ? finish : NULL;
 }
 
 static const struct sn_candidate candidates[] = {
