@@ -175,45 +175,51 @@ def of_pixels(src: View, dst: View) -> Call:
 
 def quantized_convolution(a: Attributes, x: Operands, y: Operands) -> Steps:
     """QuantizedConv."""
-    (src, weight, scale, bias, table), (dst,), name = given(x, 5), y, "SimdSynetQuantizedConvolution"
+    (src, weight, scale, bias, table, add), (dst,), name = given(x, 6), y, "SimdSynetQuantizedConvolution"
     members = _geometry(a, src, dst, weight.shape[2:], a["pads"])
     members |= {"srcT": lib.SimdTensorData8u, "dstT": lib.SimdTensorData8u}
     order = (2, 3, 1, 0) if a["layout"] == "nhwc" else (0, 1, 2, 3)
     (first, last), (before, after), count = a["scales"], a["zeros"], members["dstC"]
     scales, zeros = np.array([first, 1, last], np.float32), np.array([before, 0, after], np.uint8)
     weights, terms = weight.values.transpose(order), (per_channel(scale.values, count), per_channel(_values(bias), count))
-    if table is None:
+    if table is None and add is None:
         params = Call(f"{name}SetParams", (OWN, scales, zeros, weights, *terms, None))
     else:
-        params = _with_table(a, weights, *terms, table.values)
+        params = _with_more(a, weights, *terms, _values(table), add)
     made = Made(Call(f"{name}Init", (src.shape[0] or 1, Struct("SimdConvolutionParameters", members))), params)
+    if add is not None and src.shape[0] != 0:
+        return Steps((_pixels(a, src, add, dst),), made)
     return Steps(_forward(f"{name}Forward", a, src, None, dst), made)
 
 
-def _with_table(a: Attributes, weight: Any, scale: Any, bias: Any, table: Any) -> Call:
-    """The call that sets the parameters of a layer of bytes, and the table of its results."""
+def _with_more(a: Attributes, weight: Any, scale: Any, bias: Any, table: Any, add: View | None) -> Call:
+    """The call that sets the parameters of a layer of bytes, the table of its results, and what is added to them."""
     (first, last), (before, after) = a["scales"], a["zeros"]
     members = {"srcScale": first, "dstScale": last, "srcZero": before, "dstZero": after, "weight": weight}
     members |= {"weightScale": scale, "bias": bias, "table": table}
+    if add is not None:
+        members |= {"adds": True, "addFirst": bool(a["add_first"]), "addType": tensor_type(add.dtype)}
+        members |= dict(zip(("ownScale", "addScale", "sumScale"), a["sum_scales"]))
+        members |= dict(zip(("ownZero", "addZero", "sumZero"), a["sum_zeros"]))
     return Call("SimdnetQuantizedSetParams", (OWN, Struct("SimdnetQuantizedParams", members)))
 
 
 def quantized_linear(a: Attributes, x: Operands, y: Operands) -> Steps:
     """QuantizedLinear."""
-    (src, weight, scale, bias, table), (dst,), name = given(x, 5), y, "SimdSynetQuantizedInnerProduct"
+    (src, weight, scale, bias, table, add), (dst,), name = given(x, 6), y, "SimdSynetQuantizedInnerProduct"
     (size, count), rows = weight.shape, prod(src.shape[:-1])
     types = lib.SimdTensorData8u, lib.SimdTensorData8i, lib.SimdTensorData8u
     (first, last), (before, after) = ([np.array([n], kind) for n in a[key]] for key, kind in _SCALES)
     terms = per_channel(scale.values, count), per_channel(_values(bias), count)
     params = Call(f"{name}SetParams", (OWN, first, before, weight.values, *terms, last, after))
-    if table is not None:
-        params = _with_table(a, weight.values, *terms, table.values)
+    if table is not None or add is not None:
+        params = _with_more(a, weight.values, *terms, _values(table), add)
     made = Made(Call(f"{name}Init", (rows, count, size, *types, False, True, bias is not None)), params)
     if rows == 0:
         return Steps((), made)
-    if src.is_dense and dst.is_dense:
+    if add is None and src.is_dense and dst.is_dense:
         return Steps((Call(f"{name}Forward", (OWN, src, None, None, dst)),), made)
-    return Steps((of_pixels(src, dst),), made)
+    return Steps((_pixels(a, src, add, dst),), made)
 
 
 def packed_product(a: Attributes, x: Operands, y: Operands) -> Steps:

@@ -19,6 +19,7 @@ from typing import Any, Callable
 from pysimd.annotations import Array, Shape
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.open_arrays import dense
+from pysimd.network.operators import ADDED, SUMMED
 
 Order = tuple[int, ...]
 
@@ -245,8 +246,9 @@ def _image(p: _Placement, node: Node) -> None:
         if group > 1 and not (group == inputs and outputs == 1):  # other groups are slow in NHWC
             layout, order = "nchw", (0, 1, 2, 3)
     given = [p.stored(node.inputs[0], order), *(p.stored(name) for name in node.inputs[1:])]
-    if node.operator == "Conv" and len(given) > 3:
-        given[3] = p.stored(node.inputs[3], order)
+    added = {"Conv": ADDED, "QuantizedConv": SUMMED}.get(node.operator, len(given))
+    if len(given) > added:
+        given[added] = p.stored(node.inputs[added], order)
     p.give(node, given, order, layout=layout)
 
 

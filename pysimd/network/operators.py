@@ -22,10 +22,12 @@ in capitals are constants::
     PackedProduct(x, W, [Z], [z], [s], [S], [B])
                                   dtype int32: exact sums of (x - z) * (W - Z); float32: f(f(float(sum) * f(s * S)) + B);
                                   x (..., M, K) and W (K, N) bytes; z and s one number of x each, Z, S, B of each column
-    QuantizedConv(x, W, S, [B], [T]), QuantizedLinear(x, W, S, [B], [T])
+    QuantizedConv(x, W, S, [B], [T], [add]), QuantizedLinear(x, W, S, [B], [T], [add])
                                   scales, zeros: two each, of x and of the result, which are uint8; W int8 with a scale for
                                   each output; B int32; as QLinearConv and QLinearMatMul; else as Conv and Linear; with T, a
-                                  Table8 of the result follows, of [dtype]
+                                  Table8 of the result follows, of [dtype]; with add, a QuantizedBinary, order "add" before
+                                  the Table8, "activation" after it: sum_scales, sum_zeros of its operands and result, and
+                                  add_first, whether add is the first operand
     QuantizedPool(x)              kind: "max", "average" or "global_average"; kernel, strides, pads, ceil, count_include_pad;
                                   scales, zeros: two each, of x and of the result, bytes of one type
     Unary(x)                      function, params: see UNARY
@@ -143,6 +145,8 @@ ACTIVATIONS = (
 
 #: The operators with an input that is added to their result, and its place.
 ADDING, ADDED = ("Conv", "Linear"), 3
+#: The places of a table among the inputs of layers of bytes, and of what they add.
+TABLE, SUMMED = 4, 5
 
 
 def types_of(operator: str, inputs: Sequence[Type], attributes: Attributes) -> tuple[Type, ...]:
@@ -367,8 +371,11 @@ def _of_bytes(rule: _Rule) -> _Rule:
         x, weight, scale, *bias = inputs[:4]
         _need((x.dtype, weight.dtype) == ("uint8", "int8"), f"types are {x.dtype} and {weight.dtype}, not uint8 and int8")
         found = [Type(of.shape, "uint8") for of in rule(inputs, attributes)]
-        if len(inputs) > 4:
-            found = list(_table((found[0], inputs[4]), {"dtype": attributes.get("dtype", "uint8")}))
+        if len(inputs) > TABLE and inputs[TABLE].shape:
+            found = list(_table((found[0], inputs[TABLE]), {"dtype": attributes.get("dtype", "uint8")}))
+        if len(inputs) > SUMMED:
+            of = Type(found[0].shape, "uint8" if attributes["order"] == "add" else found[0].dtype)
+            _need(inputs[SUMMED] == of, f"what is added is {inputs[SUMMED]}, expected {of}")
         count = weight.shape[0 if rule is _conv else -1]
         for of in (scale, *bias):
             _need(of.shape in ((count,), ()), f"the scale or the bias has shape {of.shape}, expected {(count,)}")

@@ -332,19 +332,33 @@ def _requantized(sums: Array, scale: Array, bias: Array | None, a: _Attributes, 
 
 
 def _looked_up(y: Array, x: _Inputs, a: _Attributes) -> Array:
-    return x[4][y].view(a.get("dtype", "uint8")) if len(x) > 4 else y
+    return x[4][y].view(a.get("dtype", "uint8")) if len(x) > 4 and x[4] is not None else y
 
 
 def _quantized_conv(x: _Inputs, a: _Attributes) -> Array:
     src, weight, scale, bias = (*x, None)[:4]
     sums = _sums(src.astype(np.float64) - a["zeros"][0], weight, None, a)
-    return _looked_up(_requantized(sums, scale, bias, a, 1), x, a)
+    return _followed(_requantized(sums, scale, bias, a, 1), x, a)
 
 
 def _quantized_linear(x: _Inputs, a: _Attributes) -> Array:
     src, weight, scale, bias = (*x, None)[:4]
     sums = (src.astype(np.int64) - a["zeros"][0]) @ weight.astype(np.int64)
-    return _looked_up(_requantized(sums, scale, bias, a, src.ndim - 1), x, a)
+    return _followed(_requantized(sums, scale, bias, a, src.ndim - 1), x, a)
+
+
+def _followed(y: Array, x: _Inputs, a: _Attributes) -> Array:
+    """The table of results and the addition, in their order."""
+    if len(x) <= 5:
+        return _looked_up(y, x, a)
+    y = _looked_up(y, x, a) if a["order"] == "activation" else y
+    (own, other, *scales), (zero, other_zero, *zeros), pair = a["sum_scales"], a["sum_zeros"], (y, x[5])
+    of = {"function": "add", "scales": (own, other, *scales), "zeros": (zero, other_zero, *zeros)}
+    if a["add_first"]:
+        of |= {"scales": (other, own, *scales), "zeros": (other_zero, zero, *zeros)}
+        pair = pair[::-1]
+    y = _quantized_binary(pair, of)
+    return y if a["order"] == "activation" else _looked_up(y, x, a)
 
 
 def _quantized_binary(x: _Inputs, a: _Attributes) -> Array:

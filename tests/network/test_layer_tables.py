@@ -1,4 +1,4 @@
-"""Tables of bytes in the layers before them: the same bits, one step less, and only where nothing else reads the bytes."""
+"""Tables and sums of bytes in the layers before them: the same bits, a step less, and only where nothing else reads these."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ class Net(Builder):
 
     def table(self, x: str, dtype: str = "uint8", values: Array = TABLE) -> str:
         return self.add("Table8", x, self.constant(values), dtype=dtype)
+
+    def sum(self, *names: str) -> str:
+        low = 128 if self._types[names[0]].dtype == "int8" else 0
+        zeros = 3 - low, 250 - low, 77 - low
+        return self.add("QuantizedBinary", *names, function="add", scales=(0.31, 0.11, 0.27), zeros=zeros)
 
 
 def checked(net: Net, *outputs: str) -> list[str]:
@@ -105,3 +110,71 @@ def test_it_is_no_step() -> None:
     net = Net(1, 5, 8, 8)
     graph: Graph = simplified(net.graph(net.table(net.conv(net.x))))
     assert "+ table" in str(Runner(graph).report())
+
+
+# ---- sums
+
+
+def _layer(net: Net, kind: str, x: str) -> str:
+    return net.linear(x) if kind == "QuantizedLinear" else net.conv(x, 5 if kind == "depthwise" else 1)
+
+
+@pytest.mark.parametrize("kind", ["QuantizedConv", "depthwise", "QuantizedLinear"])
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("tables", ["", "before", "before int8", "after", "after int8"])
+def test_sums(isa: str, kind: str, place: int, tables: str) -> None:
+    """With the input of the layer, as either operand; a table before or after is in the layer, too."""
+    net = Net(2, 5, 6, 5) if kind != "QuantizedLinear" else Net(3, 4, 5)
+    dtype = "int8" if "int8" in tables else "uint8"
+    y, x = _layer(net, kind, net.x), net.x
+    if tables.startswith("before"):
+        y, x = net.table(y, dtype), net.table(x, dtype)
+    y = net.sum(*((y, x) if place == 0 else (x, y)))
+    y = net.table(y, dtype) if tables.startswith("after") else y
+    others = ["Table8"] if tables.startswith("before") else []
+    assert checked(net, y) == [kind if kind != "depthwise" else "QuantizedConv", *others]
+
+
+def test_a_residual_network(isa: str) -> None:
+    """The last layer adds; of two layers one that has no table does, and takes the table of the sum."""
+    net = Net(1, 5, 8, 8)
+    y = net.x
+    for _ in range(2):
+        y = net.table(net.sum(net.conv(net.table(net.conv(y))), y))
+    y = net.table(net.sum(net.table(net.conv(y)), net.conv(y)))
+    assert checked(net, y) == ["QuantizedConv"] * 6
+
+
+def test_a_table_on_either_side_of_a_sum(isa: str) -> None:
+    """A layer has one of them."""
+    net = Net(1, 5, 8, 8)
+    y = net.table(net.sum(net.table(net.conv(net.x)), net.x), values=TABLE[::-1].copy())
+    assert checked(net, y) == ["QuantizedConv", "Table8"]
+
+
+def test_sums_that_stay() -> None:
+    """Of a tensor with itself, with a broadcast one, and of what others read; products."""
+    net = Net(1, 5, 8, 8)
+    y = net.conv(net.x)
+    assert checked(net, net.sum(y, y)) == ["QuantizedBinary", "QuantizedConv"]
+    assert checked(net, net.sum(y, net.x), y) == ["QuantizedBinary", "QuantizedConv"]
+    one = net.constant(np.full((1, 5, 1, 1), 9, np.uint8))
+    assert checked(net, net.sum(net.conv(net.x), one)) == ["QuantizedBinary", "QuantizedConv"]
+    numbers = {"scales": (0.1, 0.1, 0.1), "zeros": (0, 1, 2)}
+    product = net.add("QuantizedBinary", net.conv(net.x), net.x, function="multiply", **numbers)
+    assert checked(net, product) == ["QuantizedBinary", "QuantizedConv"]
+
+
+def test_a_sum_in_a_concat(isa: str) -> None:
+    """What is added and the result may be channels of larger arrays."""
+    net = Net(1, 5, 8, 8)
+    parts = [net.conv(net.x), net.table(net.conv(net.x))]
+    both = net.add("Concat", *parts, axis=1)
+    y = net.add("Concat", net.sum(net.conv(both), parts[0]), parts[1], axis=1)
+    assert checked(net, net.conv(y)) == ["Concat", "Concat", *["QuantizedConv"] * 4]
+
+
+def test_a_sum_is_no_step() -> None:
+    net = Net(1, 5, 8, 8)
+    graph: Graph = simplified(net.graph(net.sum(net.conv(net.x), net.x)))
+    assert "+ addition" in str(Runner(graph).report())

@@ -66,6 +66,7 @@ RECURRENT = {"hidden": 2, "direction": "forward", "batch_first": False}
 STEPS, QUANTIZED = np.linspace(0.01, 0.02, 5, dtype=np.float32), {"scales": (0.01, 0.05), "zeros": (7, 120)}
 TABLE = (np.arange(256) * 77 % 256).astype(np.uint8)
 BYTES, THREE = ("uint8", "int8"), {"scales": (0.11, 0.07, 0.13), "zeros": (3, 90, 60)}
+SUM = {"sum_scales": (0.11, 0.07, 0.13), "sum_zeros": (3, 90, 60), "add_first": True}
 PARAMETERS = {"restrict_range": (0.5, 2.5)}
 
 
@@ -230,6 +231,17 @@ def _cases() -> list[Case]:
         ),
         case("QuantizedLinear", Integers(256, ROWS, "uint8"), integers(5, 5), STEPS, integers(5), **QUANTIZED),
         case("QuantizedLinear", Integers(256, ROWS, "uint8"), integers(5, 5), STEPS, None, TABLE, dtype="int8", **QUANTIZED),
+        *(
+            case(f"Quantized{kind}", Integers(256, of, "uint8"), *given, Integers(256, added, "uint8"), **more, **SUM)
+            for kind, of, added, weight, options in (
+                ("Linear", ROWS, ROWS, integers(5, 5), QUANTIZED),
+                ("Conv", IMAGE, (2, 5, 4, 3), integers(5, 4, 3, 3), {**QUANTIZED, **LAYER}),
+            )
+            for given, more in (
+                ((weight, STEPS, None, None), {**options, "order": "add"}),
+                ((weight, STEPS, integers(5), TABLE), {**options, "order": "activation"}),
+            )
+        ),
         *(case("ExactBinary", ROWS, (1, 4, 1), function=name, activation=("identity", ())) for name in ("add", "divide")),
         case("Host", ROWS, ROWS, function=np.hypot, types=(Type(ROWS),)),
     ]

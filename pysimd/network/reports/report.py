@@ -11,8 +11,7 @@ from pysimd.errors import printable
 from pysimd.infrastructure import active_isa, get_num_threads
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.memory import memory_text
-from pysimd.network.operators import ADDED, ADDING, sides_of
-from pysimd.network.passes.tables import TABLE
+from pysimd.network.operators import ADDED, ADDING, SUMMED, TABLE, sides_of
 
 if TYPE_CHECKING:
     from pysimd.network.runner import Runner
@@ -42,11 +41,12 @@ def _activation(a: Any) -> str:
 
 
 def _table(node: Node) -> str:
-    return "+ table" if node.operator in ("QuantizedConv", "QuantizedLinear") and any(node.inputs[TABLE:]) else ""
+    return "+ table" if node.operator in ("QuantizedConv", "QuantizedLinear") and any(node.inputs[TABLE:SUMMED]) else ""
 
 
 def _addition(node: Node) -> str:
-    has = node.operator in ADDING and any(node.inputs[ADDED:])
+    place = ADDED if node.operator in ADDING else SUMMED if node.operator.startswith("Quantized") else len(node.inputs)
+    has = any(node.inputs[place:])
     return "+ addition" if has or node.attributes.get("residual") else ""
 
 
