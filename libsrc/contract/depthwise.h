@@ -33,12 +33,11 @@ struct sn_depthwise_nhwc {
     bool narrow;                /* results are rounded to bfloat16; only if inputs are such numbers */
     size_t rows, dstW;
     size_t dstRow, dstPixel;    /* results between rows and between pixels */
-    bool cold;                  /* a hint: the lines are not in the caches */
+    bool cold;                  /* a hint: the lines are not in the caches, blocks fetch them ahead */
+    bool inOrder;               /* a hint for cold lines of floats: pixel after pixel, in place of blocks; only with activations
+                                   that are none or limits: Relu, RestrictRange */
     bool reused;                /* a hint: results are read at once, from the caches */
 };
-
-/* Bytes of weights up to which kernels read lines that are not in the caches in order, pixel by pixel. */
-enum { SN_DEPTHWISE_COLD = 32 << 10 };
 
 typedef void (*sn_depthwise_nhwc_fn)(const struct sn_depthwise_nhwc * d);
 

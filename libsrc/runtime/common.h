@@ -32,6 +32,9 @@
 #define SN_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/* Bytes of a cache line on every processor we know. */
+enum { SN_LINE = 64 };
+
 /* Prefetches the cache line of an address into the L2 cache; any address is allowed. */
 #define SN_PREFETCH(p) __builtin_prefetch((const void *)(p), 0, 2)
 

@@ -37,8 +37,8 @@ struct sn_cpu {
     struct sn_traits traits;
 };
 
-/* The L1 data cache: 64 sets of 8 or 12 lines of 64 bytes on every processor we know. */
-enum { SN_LINE = 64, SN_SETS = 64 };
+/* The L1 data cache: 64 sets of 8 or 12 lines on every processor we know. */
+enum { SN_SETS = 64 };
 
 /*
  * Bytes that a thread moves into or out of the L2 cache per nanosecond, and cycles per nanosecond: for estimates of how many

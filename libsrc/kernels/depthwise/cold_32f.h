@@ -11,7 +11,8 @@
  * 128x299x299 by 3x1 takes 0.4 to 0.5 of the time of blocks, by 3x3 0.65 to 0.75, 608x112x112 by 1x1 0.4 (Zen 4); with stride
  * 2, of what it took without fetching, 288x256x256 by 3x3 0.4 to 0.65, by 1x1 0.45 to 0.55, 128x256x256 by 5x5 0.65. Without
  * stride kernels of more taps are limited by their arithmetic, and weights that exceed the L1 cache are read again for each
- * pixel. Pixels of less than 256 bytes have too few independent sums: 32x512x512 by 3x3 took 1.2 to 1.6 times as long.
+ * pixel. Pixels of less than 256 bytes have too few independent sums: 32x512x512 by 3x3 took 1.2 to 1.6 times as long. The
+ * driver decides by these figures (sn_depthwise_in_order()).
  *
  * Pixels at the edges of lines are left to an instance of blocks.
  */
@@ -20,17 +21,8 @@
 
 #include "kernels/aligned.h"
 #include "kernels/depthwise/nhwc.h"
-#include "runtime/cpu.h"
 
-enum { COLD_VECTORS = 4, COLD_TAPS = 9, COLD_TAPS_STRIDED = 25, COLD_PIXEL = 256, COLD_AHEAD = 8 << 10 };
-enum { COLD_WEIGHTS = V32F_N == 16 ? 24 << 10 : SN_DEPTHWISE_COLD };
-
-static bool is_for_cold(const struct sn_depthwise_nhwc * d)
-{
-    const size_t taps = d->kernelY * d->kernelX, bytes = d->channels * sizeof(float);
-    const bool few = taps <= (d->strideX > 1 ? COLD_TAPS_STRIDED : COLD_TAPS) && taps * bytes <= COLD_WEIGHTS;
-    return d->cold && few && bytes >= COLD_PIXEL && !second_pass(d->activation);
-}
+enum { COLD_VECTORS = 4, COLD_AHEAD = 8 << 10 };
 
 /* A pixel of one or two rows, whose first inputs are `at` elements from the addresses of lines. */
 struct cold_pixel {

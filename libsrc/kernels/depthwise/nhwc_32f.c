@@ -6,7 +6,7 @@
 
 static void run(const struct sn_depthwise_nhwc * d)
 {
-    if (is_for_cold(d))
+    if (d->inOrder)
         cold_32f(d);
     else
         depthwise_nhwc(d);

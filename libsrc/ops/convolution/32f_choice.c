@@ -56,7 +56,7 @@ static double cost_of(const struct sn_convolution * c) { return c->algorithm->co
  */
 static bool sliced_preferred(const struct sn_convolution * c)
 {
-    return sn_pixels_share_sets(c) && !sn_depthwise_cold(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
+    return sn_pixels_share_sets(c) && !sn_depthwise_in_order(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
 
 /* Products of direct NCHW, on 3x3 layers: cycles of 16, with gathered pixels as columns. */

@@ -28,7 +28,7 @@ static size_t part_of(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const bool small = p->kernelY == 3 && p->kernelX == 3 && p->strideX == 2;
-    return small && sn_pixels_share_sets(c) && !sn_depthwise_cold(c) ? 128 : p->dstC;
+    return small && sn_pixels_share_sets(c) && !sn_depthwise_in_order(c) ? 128 : p->dstC;
 }
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
@@ -36,12 +36,13 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_convolution_parameters * p = &c->p;
     const size_t row = s->line * rows_of_unit(c), part = part_of(c);
     const size_t rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
-    const bool cold = sn_beyond_cache(c->batch * (c->srcSize + c->dstSize));
+    const bool cold = sn_depthwise_cold(c), inOrder = sn_depthwise_in_order(c);
     for (size_t first = 0; first < p->dstC; first += part) {
         struct sn_depthwise_nhwc d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first),
                                                           a->at->srcPixel, a->at->dstPixel);
         d.rows = rows;
         d.cold = cold;
+        d.inOrder = inOrder;
         d.offset = first;
         d.dst = (sn_32f *)a->dst + row * d.dstRow + first;
         sn_depthwise_compute(c, d, a->src, row, a->work);

@@ -15,8 +15,23 @@ bool sn_pixels_share_sets(const struct sn_convolution * c)
 
 bool sn_depthwise_cold(const struct sn_convolution * c)
 {
-    const size_t weights = c->p.kernelY * c->p.kernelX * c->p.dstC * sizeof(float);
-    return weights <= SN_DEPTHWISE_COLD && sn_beyond_cache(c->batch * (c->srcSize + c->dstSize));
+    return sn_beyond_cache(c->batch * (c->srcSize + c->dstSize));
+}
+
+/*
+ * The limits of reading in order (kernels/depthwise/cold_32f.h has the figures): taps, without and with a stride; bytes of
+ * weights, which are read again for each pixel, with vectors of 16 floats and with shorter ones; bytes of a pixel at least.
+ */
+enum { ORDER_TAPS = 9, ORDER_TAPS_STRIDED = 25, ORDER_WEIGHTS_16 = 24 << 10, ORDER_WEIGHTS = 32 << 10, ORDER_PIXEL = 256 };
+
+bool sn_depthwise_in_order(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const enum sn_activation a = p->activation;
+    const bool limits = a == SN_ACTIVATION_IDENTITY || a == SN_ACTIVATION_RELU || a == SN_ACTIVATION_RESTRICT_RANGE;
+    const size_t taps = p->kernelY * p->kernelX, bytes = p->dstC * sizeof(float);
+    return limits && taps <= (p->strideX > 1 ? ORDER_TAPS_STRIDED : ORDER_TAPS) && bytes >= ORDER_PIXEL
+           && taps * bytes <= (sn_lanes(c) == 16 ? ORDER_WEIGHTS_16 : ORDER_WEIGHTS) && sn_depthwise_cold(c);
 }
 
 size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r)

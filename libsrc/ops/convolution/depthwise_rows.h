@@ -12,8 +12,10 @@ struct sn_depthwise_rows {
 /* Whether the inputs of neighbouring pixels evict each other from the L1 cache. */
 bool sn_pixels_share_sets(const struct sn_convolution * c);
 
-/* Whether the kernel for NHWC reads the image from memory, in order: the neighbours' sets then do not matter. */
+/* Whether images are beyond the caches; whether the kernel for NHWC reads them from memory pixel after pixel: the neighbours'
+ * sets then do not matter. */
 bool sn_depthwise_cold(const struct sn_convolution * c);
+bool sn_depthwise_in_order(const struct sn_convolution * c);
 
 /* Plans the rows, at most `most`; returns the bytes of the pointers, with which the workspace begins. */
 size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r);

@@ -117,10 +117,10 @@ static void expand(const struct sn_merged * m, const struct sn_arrays * a, size_
  * projection before: with a stride, 288x160x160 by 3x3 to 64 takes 0.66 of the time (AVX-512 0.86), 128x320x320 by 5x5 to 73
  * 0.8. Without, 1.05 to 1.15: the projection takes long enough to fetch all of the next lines.
  */
-static bool is_cold(const struct sn_merged * m)
+static bool is_in_order(const struct sn_merged * m)
 {
     const struct sn_convolution * c = &m->stage[SN_DEPTHWISE];
-    return m->first == SN_DEPTHWISE && c->p.strideX > 1 && sn_depthwise_cold(c);
+    return m->first == SN_DEPTHWISE && c->p.strideX > 1 && sn_depthwise_in_order(c);
 }
 
 /* Computes rows row .. row + rows - 1 of the depthwise stage, from the ring or, without an expansion, from the image. */
@@ -143,7 +143,7 @@ static void depthwise(const struct sn_merged * m, const struct sn_arrays * a, si
         .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
         .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
-        .dstPixel = dstPixel, .cold = is_cold(m), .reused = m->last == SN_PROJECTION};
+        .dstPixel = dstPixel, .inOrder = is_in_order(m), .reused = m->last == SN_PROJECTION};
     m->table->convolution_32f.depthwise_nhwc(&d);
 }
 
@@ -195,7 +195,7 @@ static size_t project(const struct sn_merged * m, const struct sn_arrays * a, si
     struct sn_nhwc_rows r = {.row = row, .rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->ring.bufferPixel,
         .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = a->at->dstPixel,
         .add = add ? add + row * dstLine : NULL};
-    if (m->first == SN_DEPTHWISE && !is_cold(m))
+    if (m->first == SN_DEPTHWISE && !is_in_order(m))
         r.prefetch = src + next_lines(m, p->srcW * a->at->srcPixel, end, rows, &r.prefetchSize);
     sn_direct_nhwc_compute(c, sn_direct_nhwc_of(c), &r);
     return ready;
