@@ -93,11 +93,12 @@ def errors(run: Run, expected: Run, given: Sequence[Sample]) -> Errors:
             largest = max(largest, float(abs(apart).max()))
             signal[i] += float((one.astype(np.float64) ** 2).sum())
             noise[i] += float((apart**2).sum())
-    each = [_decibels(a, b) for a, b in zip(signal, noise)]
-    return Errors(largest, _decibels(sum(signal), sum(noise)), float(np.median(each)))
+    each = [decibels(a, b) for a, b in zip(signal, noise)]
+    return Errors(largest, decibels(sum(signal), sum(noise)), float(np.median(each)))
 
 
-def _decibels(signal: float, noise: float) -> float:
+def decibels(signal: float, noise: float) -> float:
+    """The ratio of signal to noise."""
     return float(10 * np.log10(signal / noise)) if noise and signal else np.inf
 
 

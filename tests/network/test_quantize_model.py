@@ -150,6 +150,41 @@ def gated(activation: str = "Relu") -> tuple[bytes, list[str]]:
     return net.bytes({"x": list(SHAPE)}, {"y": [1, 4, 24, 20]}), names
 
 
+def gated_by_matrices(op: str) -> tuple[bytes, list[str]]:
+    """The same with products of matrices; the shape of the factors is computed from that of the image."""
+    net = Net()
+    x = net.add("Relu", net.conv("x", 8, 3))
+    gate, names = net.add("Flatten", net.add("GlobalAveragePool", x)), []
+    for outputs, inputs in ((4, 8), (8, 4)):
+        bias = net.weight(outputs)
+        if op == "Gemm":
+            gate = net.add("Gemm", gate, net.weight(outputs, inputs), bias, transB=1)
+        else:
+            gate = net.add("Add", net.add("MatMul", gate, net.weight(inputs, outputs)), bias)
+        names.append(gate)
+        gate = net.add("Relu" if outputs == 4 else "HardSigmoid", gate)
+    batch = net.add("Gather", net.add("Shape", x), net.constant(np.array([0, 1])))
+    shape = net.add("Concat", batch, net.constant(np.array([1, 1])), axis=0)
+    net.conv(net.add("Mul", x, net.add("Reshape", gate, shape), y="product"), 4, 8, 1, y="y")
+    return net.bytes({"x": list(SHAPE)}, {"y": [1, 4, 24, 20]}), names
+
+
+@pytest.mark.parametrize("op", ["Gemm", "MatMul"])
+def test_factors_of_channels_by_products_of_matrices(op: str) -> None:
+    """As those by convolutions: no bytes within, the image, its means, the factors and the result are bytes."""
+    onnx = pytest.importorskip("onnx")
+    data, names = gated_by_matrices(op)
+    made = pysimd.quantize_model(data, SAMPLES, keep_float=())
+    nodes = onnx.load_from_string(made.data).graph.node
+    quantised = {node.input[0] for node in nodes if node.op_type == "QuantizeLinear"}
+    assert quantised.isdisjoint(names) and "product" in quantised and len(made.products) == 4
+    operators = Counter(node.operator for node in made.load().prepare(SHAPE).graph.nodes)
+    assert (operators["QuantizedPool"], operators["QuantizedBinary"], operators["QuantizedConv"]) == (1, 1, 1)
+    assert made.report.outputs[0].sqnr > 30
+    kept = pysimd.quantize_model(data, SAMPLES, keep_float=["product"])
+    assert "QuantizedBinary" not in {node.operator for node in kept.load().prepare(SHAPE).graph.nodes}
+
+
 def test_factors_of_channels_are_floats() -> None:
     """Only the weights of their products are integers, and the terms after these are their biases."""
     onnx = pytest.importorskip("onnx")

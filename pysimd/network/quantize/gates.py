@@ -1,8 +1,8 @@
 """Factors of channels that a model computes from the mean of its images (squeeze and excitation).
 
-Their products have images of one pixel: bytes would save no time there, and each of their errors is one of a whole channel.
-But the image, its mean, the factors and what is multiplied with them are bytes, if the image is a function of bytes: no
-image of floats is left.
+Their products, convolutions or those of matrices, have images of one pixel: bytes would save no time there, and each of
+their errors is one of a whole channel. But the image, its mean, the factors and what is multiplied with them are bytes, if
+the image is a function of bytes: no image of floats is left.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ import numpy as np
 
 from pysimd.network.quantize.onnx_file import File, Node
 from pysimd.network.quantize.places import ELEMENTWISE
-from pysimd.network.quantize.products import Product
+from pysimd.network.quantize.products import PRODUCTS, Product
 from pysimd.network.records import record
+
+#: Operators whose other inputs are weights, or tell a shape.
+_OF_FIRST = (*PRODUCTS, "Flatten", "Reshape", "Squeeze", "Unsqueeze")
 
 
 @record(frozen=True, eq=False)
@@ -77,12 +80,12 @@ def _is_function(file: File, name: str, makers: Mapping[str, Node], results: Col
 
 
 def of_gates(file: File, products: Sequence[Product]) -> list[Product]:
-    """The convolutions of one pixel whose results are factors or terms of images."""
+    """The products of one pixel whose results are factors or terms of images."""
     pixels, within, wanted = _pixels(file)
     for node in reversed(within):
         if not wanted.isdisjoint(node.outputs) and _keeps(node):
             wanted.update(pixels.intersection(node.inputs))
-    return [p for p in products if p.node.op == "Conv" and p.x in pixels and p.node.outputs[0] in wanted]
+    return [p for p in products if p.x in pixels and p.node.outputs[0] in wanted]
 
 
 def _pixels(file: File) -> tuple[set[str], list[Node], set[str]]:
@@ -93,7 +96,7 @@ def _pixels(file: File) -> tuple[set[str], list[Node], set[str]]:
     for node in file.nodes:
         if node.domain or len(node.outputs) != 1:
             continue
-        read = node.inputs[:1] if node.op == "Conv" else node.inputs  # weights may be integers already
+        read = node.inputs[:1] if node.op in _OF_FIRST else node.inputs  # weights may be integers already
         given = [name for name in read if name and file.constant(name) is None]
         if _is_mean(file, node) or (_keeps(node) and given and pixels.issuperset(given)):
             pixels.update(node.outputs)
@@ -105,12 +108,12 @@ def _pixels(file: File) -> tuple[set[str], list[Node], set[str]]:
 
 def _is_mean(file: File, node: Node) -> bool:
     """Whether it computes the mean of each channel of images of two dimensions."""
-    if node.op != "ReduceMean" or not node.get("keepdims", 1):
+    if node.op != "ReduceMean":
         return node.op == "GlobalAveragePool"
     axes = file.constant(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] else node.get("axes", ())
     return axes is not None and sorted(np.ravel(axes).tolist()) in ([2, 3], [-2, -1])
 
 
 def _keeps(node: Node) -> bool:
-    """Whether the result has one pixel if the inputs have."""
-    return node.op in ELEMENTWISE or node.op == "Conv"
+    """Whether the result has one pixel if the inputs have, or the channels of one in another shape."""
+    return node.op in (*ELEMENTWISE, *_OF_FIRST)
