@@ -478,6 +478,20 @@ def test_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "<h1>lstm.onnx</h1>" in page and "loop: Loop &#x27;last&#x27;" in page
 
 
+def test_no_sizes_are_integers() -> None:
+    """A part of a shape that is empty, which another segment joins with sizes."""
+    nodes = [
+        node("Relu", "x", gives="r"), node("Shape", "r", gives="s"), node("Slice", "s", "two", "many", "zero", gives="none"),
+        node("NonZero", "r", gives="places"), node("Shape", "places", gives="t"),
+        node("Concat", "t", "none", gives="u", axis=0), node("Reshape", "places", "u"),
+    ]  # fmt: skip
+    weights = {"two": np.array([2]), "many": np.array([99]), "zero": np.array([0])}
+    loaded = pysimd.load(model(nodes, [value("x", FLOAT, ["n", "m"])], [value("y", INT64, None)], **weights))
+    for shape in ((2, 3), (1, 4)):
+        x = floats(*shape)
+        np.testing.assert_array_equal(loaded(x)["y"], np.array(np.nonzero(x > 0)))
+
+
 def rows_of_nonzero() -> Any:
     """A segment behind NonZero, whose inputs have as many columns as x has elements that are not 0."""
     nodes = [helper.make_node("NonZero", ["x"], ["at"]), helper.make_node("Cast", ["at"], ["y"], to=1)]

@@ -52,6 +52,16 @@ def test_mean_of_no_elements(dtype: str, mean: float) -> None:
     )
 
 
+def test_transforms_of_signals_of_two_dimensions() -> None:
+    """Those of real numbers, as exporters write them."""
+    signal, window = np.random.default_rng(1).normal(0, 1, (2, 40)).astype(np.float32), np.hanning(16).astype(np.float32)
+    found = folded("STFT", signal, np.array(8), window)
+    assert found.shape == (2, 4, 9, 2)
+    assert found.tobytes() == folded("STFT", signal[..., None], np.array(8), window).tobytes()
+    frame = np.fft.rfft(signal[1, 8:24] * window.astype(np.float64))
+    np.testing.assert_allclose(found[1, 1, :, 0] + 1j * found[1, 1, :, 1], frame, rtol=0, atol=1e-5)
+
+
 # ---- the cases of the ONNX backend
 
 

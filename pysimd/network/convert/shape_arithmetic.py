@@ -51,4 +51,5 @@ def plain(result: Array) -> Array:
     """Numbers as int64 if no size is left among them; booleans that were computed from sizes."""
     if result.dtype != object or is_open(result):
         return result
-    return result.astype(bool if all(isinstance(each, (bool, np.bool_)) for each in result.flat) else np.int64)
+    are_booleans = result.size and all(isinstance(each, (bool, np.bool_)) for each in result.flat)
+    return result.astype(bool if are_booleans else np.int64)

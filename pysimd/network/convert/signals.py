@@ -51,7 +51,11 @@ def _parts(numbers: Array, dtype: Any) -> Array:
 
 
 def stft(node: Any, x: Array, step: Array, window: Any = None, length: Any = None) -> Any:
-    """STFT: the transforms of frames of a signal, multiplied by a window."""
+    """STFT: the transforms of frames of a signal, multiplied by a window.
+
+    Signals of two dimensions, of real numbers, are not ONNX's, but exporters write them, and ONNX Runtime takes them.
+    """
+    x = x[..., None] if x.ndim == 2 else x
     signal, hop, total = _complex(x), _scalar(step), x.shape[1]
     n = _scalar(length) if length is not None else total if window is None else len(window)
     if x.ndim != 3 or hop < 1 or not 1 <= n <= total or (window is not None and window.shape != (n,)):
