@@ -1,6 +1,7 @@
-"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... prefer MODEL``, ``... calls``: what a
-model costs besides its arithmetic, beside ONNX Runtime where that is installed. All times are those of
-processors, so that a busy machine tells much the same; processes and calls of both libraries take turns.
+"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... prefer MODEL``, ``... calls``,
+``... threads MODEL ...``, ``... steps MODEL ...``: what a model costs besides its arithmetic, beside ONNX Runtime where that
+is installed. All times but those of threads are those of processors, so that a busy machine tells much the same; processes
+and calls of both libraries take turns.
 
 start : from the start of a process to its first answer, and the most memory until then; of an installed package (the
     modules beside a library, see pysimd/package.mk), or of a checkout, where parsing the header counts.
@@ -8,6 +9,7 @@ plan : loading and preparing beside the creation of a session, of models and of 
 memory : the most memory of a process until its first answer, of models that :mod:`bench.peaks` makes, or of files.
 prefer : error, memory and time of what models are to spare, see :mod:`bench.preferences`.
 calls : a call with one small input, a step, and a cache of 21 MB that is given and returned.
+threads, steps : what several threads gain in models, and the steps that lose most, see :mod:`bench.scaling`.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import peaks, preferences
+from bench import peaks, preferences, scaling
 
 _ANSWER = """
 import json, sys, time
@@ -230,9 +232,10 @@ def _session(path: Path, given: Mapping[str, Any]) -> Callable[[], Any]:
 
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("start", "plan", "memory", "prefer", "calls"))
+    parser.add_argument("table", choices=("start", "plan", "memory", "prefer", "calls", "threads", "steps"))
     parser.add_argument("models", nargs="*", metavar="MODEL:SHAPE", help="an ONNX file and the shape of its first input")
-    parser.add_argument("--rounds", type=int, default=21, help="processes of each kind")
+    parser.add_argument("--rounds", type=int, default=21, help="processes of each kind; rounds of threads and steps, at most 3")
+    parser.add_argument("--threads", type=int, default=2, help="beside one, of threads and steps")
     given = parser.parse_args()
     if given.table == "start":
         _start(given.models, given.rounds)
@@ -242,6 +245,11 @@ def _main() -> None:
         peaks.print_table(given.models, min(given.rounds, 3), ["pysimd", *(["onnxruntime"] if _has_onnxruntime() else [])])
     elif given.table == "prefer":
         preferences.print_table(given.models)
+    elif given.table == "threads":
+        peer = "onnxruntime" if _has_onnxruntime() else None
+        scaling.print_table(given.models, min(given.rounds, 3), given.threads, peer)
+    elif given.table == "steps":
+        scaling.print_steps(given.models, min(given.rounds, 3), given.threads)
     else:
         _calls()
 

@@ -25,6 +25,7 @@ KNOWN: Mapping[str, Sequence[Shape]] = {
     "common_old": [(1, 1, 64, 160)],
     "det": [(1, 3, 640, 640)],
     "layout": [(1, 3, 800, 608)],
+    "melspectrogram": [(1, 12800)],
     "nudenet": [(1, 3, 320, 320)],
     "ocr-angle": [(1, 3, 48, 192)],
     "ocr4-detection": [(1, 3, 640, 640)],
