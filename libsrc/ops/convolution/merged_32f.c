@@ -94,10 +94,16 @@ static bool plan(struct sn_merged * m)
 struct job {
     const struct sn_merged * m;
     const struct sn_arrays * all;
+    struct sn_shares shares;
+};
+
+/* Channels of the result, all or those of some panels. Without a projection the stages before compute only these. */
+struct channels {
+    size_t first, number;
 };
 
 /* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as are contiguous there. */
-static void expand(const struct sn_merged * m, const struct sn_arrays * a, size_t line, size_t end)
+static void expand(const struct sn_merged * m, const struct sn_arrays * a, size_t line, size_t end, struct channels of)
 {
     const struct sn_convolution * c = &m->stage[SN_EXPANSION];
     const struct sn_direct_nhwc * direct = sn_direct_nhwc_of(c);
@@ -106,8 +112,8 @@ static void expand(const struct sn_merged * m, const struct sn_arrays * a, size_
     while (line < end) {
         const size_t place = line % m->ring.lines, rows = sn_min(sn_min(end - line, m->ring.lines - place), direct->nhwc.band.rows);
         sn_direct_nhwc_rows(c, direct, (struct sn_nhwc_image){a->src, a->at->srcPixel}, line, work + m->ring.band,
-            (struct sn_nhwc_rows){.rows = rows, .dst = work + place * m->ring.line + left, .dstLine = m->ring.line,
-            .dstPixel = m->ring.pixel});
+            (struct sn_nhwc_rows){.rows = rows, .dst = work + place * m->ring.line + left + of.first,
+            .dstLine = m->ring.line, .dstPixel = m->ring.pixel, .first = of.first, .outputs = of.number});
         line += rows;
     }
 }
@@ -124,7 +130,7 @@ static bool is_in_order(const struct sn_merged * m)
 }
 
 /* Computes rows row .. row + rows - 1 of the depthwise stage, from the ring or, without an expansion, from the image. */
-static void depthwise(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
+static void depthwise(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows, struct channels of,
                       sn_32f * dst, size_t dstRow, size_t dstPixel)
 {
     const struct sn_convolution * c = &m->stage[SN_DEPTHWISE];
@@ -138,18 +144,20 @@ static void depthwise(const struct sn_merged * m, const struct sn_arrays * a, si
         const size_t y = row * p->strideY + i - p->padY; /* wraps for a line above the image */
         line[i] = y >= p->srcH ? NULL : ring ? work + y % m->ring.lines * m->ring.line : src + y * p->srcW * pixel;
     }
-    const struct sn_depthwise_nhwc d = {.line = line, .lineStep = p->strideY,
+    const sn_32f * weight = c->weight;
+    const struct sn_depthwise_nhwc d = {.line = line, .lineStep = p->strideY, .offset = of.first,
         .srcW = ring ? m->ring.line / m->ring.pixel : p->srcW, .srcPixel = pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
-        .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
-        .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c),
-        .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
+        .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = of.number,
+        .weight = weight + of.first * p->kernelY * p->kernelX, .bias = c->bias + of.first,
+        .slope = c->slope ? c->slope + of.first : NULL, .activation = sn_activation_of(c),
+        .param = {c->param[0], c->param[1]}, .dst = dst + of.first, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
         .dstPixel = dstPixel, .inOrder = is_in_order(m), .reused = m->last == SN_PROJECTION};
     m->table->convolution_32f.depthwise_nhwc(&d);
 }
 
 /* Expands, if there is an expansion, the lines that these rows of the depthwise stage need, except the first `ready` lines
  * of the image. Returns the new number of lines that are ready. */
-static size_t prepare(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
+static size_t prepare(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows, struct channels of,
                       size_t ready)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -158,7 +166,7 @@ static size_t prepare(const struct sn_merged * m, const struct sn_arrays * a, si
     const size_t at = row * p->strideY, reach = at + lines_of(m, rows); /* of padded lines */
     const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
     const size_t end = reach > p->padY ? sn_min(reach - p->padY, p->srcH) : 0;
-    expand(m, a, sn_max(begin, ready), end);
+    expand(m, a, sn_max(begin, ready), end, of);
     return sn_max(ready, end);
 }
 
@@ -174,9 +182,10 @@ static size_t next_lines(const struct sn_merged * m, size_t line, size_t row, si
 }
 
 /* Computes rows row .. row + rows - 1 of the projection, from the buffer, which includes the padding of the projection. */
-static size_t project(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
+static size_t project(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows, struct channels of,
                       size_t ready)
 {
+    const struct channels all = {0, m->stage[SN_DEPTHWISE].p.dstC};
     const struct sn_convolution * c = &m->stage[SN_PROJECTION];
     const struct sn_convolution_parameters * p = &c->p;
     const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
@@ -187,14 +196,14 @@ static size_t project(const struct sn_merged * m, const struct sn_arrays * a, si
     if (end - begin < rows || p->srcW < p->dstW) /* some pixels are padding */
         memset(buffer, 0, rows * line * sizeof(float));
     if (begin < end) {
-        ready = prepare(m, a, begin, end - begin, ready);
-        depthwise(m, a, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->ring.bufferPixel, line,
+        ready = prepare(m, a, begin, end - begin, all, ready);
+        depthwise(m, a, begin, end - begin, all, buffer + (begin + p->padY - row) * line + p->padX * m->ring.bufferPixel, line,
                   m->ring.bufferPixel);
     }
-    const size_t dstLine = p->dstW * a->at->dstPixel;
+    const size_t dstLine = p->dstW * a->at->dstPixel, to = row * dstLine + of.first;
     struct sn_nhwc_rows r = {.row = row, .rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->ring.bufferPixel,
-        .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = a->at->dstPixel,
-        .add = add ? add + row * dstLine : NULL};
+        .dst = dst + to, .dstLine = dstLine, .dstPixel = a->at->dstPixel, .add = add ? add + to : NULL,
+        .first = of.first, .outputs = p->group == 1 ? of.number : 0};
     if (m->first == SN_DEPTHWISE && !is_in_order(m))
         r.prefetch = src + next_lines(m, p->srcW * a->at->srcPixel, end, rows, &r.prefetchSize);
     sn_direct_nhwc_compute(c, sn_direct_nhwc_of(c), &r);
@@ -202,13 +211,13 @@ static size_t project(const struct sn_merged * m, const struct sn_arrays * a, si
 }
 
 /* The same without a projection. */
-static size_t finish(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows,
+static size_t finish(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows, struct channels of,
                      size_t ready)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t line = p->dstW * a->at->dstPixel;
-    ready = prepare(m, a, row, rows, ready);
-    depthwise(m, a, row, rows, (sn_32f *)a->dst + row * line, line, a->at->dstPixel);
+    ready = prepare(m, a, row, rows, of, ready);
+    depthwise(m, a, row, rows, of, (sn_32f *)a->dst + row * line, line, a->at->dstPixel);
     return ready;
 }
 
@@ -223,38 +232,80 @@ static void clear_padding(const struct sn_merged * m, sn_32f * line)
     }
 }
 
-/* Units of work are rows of all images. A range begins with an empty ring, so two threads may expand the same lines. */
+/* Units of work are rows of all images, or panels of the result. A range begins with an empty ring, so two threads may expand
+ * the same lines. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_merged * m = job->m;
-    const struct sn_shares all = {.lines = m->stage[m->last].p.dstH, .most = m->rows, .panels = 1,
-        .imageUnits = m->stage[m->last].p.dstH};
     struct sn_share s;
     clear_padding(m, work);
     for (size_t ready = 0; begin < end; begin += s.units) {
-        s = sn_share_at(&all, begin, end);
+        s = sn_share_at(&job->shares, begin, end);
         ready = s.line == 0 ? 0 : ready;
         const struct sn_arrays a = sn_image_of(job->all, s.image, work);
-        ready = (m->last == SN_PROJECTION ? project : finish)(m, &a, s.line, s.lines, ready);
+        const struct channels of = {s.first, s.columns};
+        for (size_t row = s.line, last = s.line + s.lines; row < last; row += m->rows)
+            ready = (m->last == SN_PROJECTION ? project : finish)(m, &a, row, sn_min(m->rows, last - row), of, ready);
     }
+}
+
+/* ---- division among threads */
+
+/* The part of the time that two threads or more spend in the stages before the projection, and of that in the expansion. */
+struct times {
+    double all, before, expansion;
+};
+
+static struct times times_of(const struct sn_merged * m)
+{
+    struct times t = {0, 0, 0};
+    for (int i = m->first; i <= (int)m->last; ++i) {
+        const double time = sn_convolution_32f_time(&m->stage[i]);
+        t.all += time;
+        t.before += m->last == SN_PROJECTION && i < (int)m->last ? time : 0;
+        t.expansion += i == SN_EXPANSION ? time : 0;
+    }
+    return t;
+}
+
+/*
+ * Whether threads that compute some panels of the result for all rows end earlier than those that compute some rows. They
+ * repeat all stages before a projection, the others expand the lines where ranges meet. On two threads 384x3x80 to 384 and
+ * depthwise 3x3 takes 0.52 of the time of one, by rows 0.97.
+ */
+static bool by_panels(const struct sn_merged * m, const struct times * t, size_t panels)
+{
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
+    const size_t threads = sn_threads(), height = m->stage[m->last].p.dstH, rows = m->batch * height;
+    const size_t longest = sn_min(sn_ceil_div(rows, threads), height);
+    const double lines = (double)sn_min(longest * p->strideY + p->kernelY - sn_min(p->strideY, p->kernelY), p->srcH);
+    const double again = lines / (double)sn_max(p->srcH, 1) - (double)longest / (double)height;
+    const double rows_time = sn_time_of_units(rows, threads) * t->all + (again > 0 ? again : 0) * t->expansion / (double)m->batch;
+    const double panels_time = t->before + (t->all - t->before) * sn_time_of_units(m->batch * panels, threads);
+    return panels_time < 0.9 * rows_time;
+}
+
+static struct sn_shares shares_of(const struct sn_merged * m, const struct times * t)
+{
+    const struct sn_convolution_parameters * p = &m->stage[m->last].p;
+    const size_t width = m->table->gemm.tile_32f.columns, panels = sn_ceil_div(p->dstC, width);
+    const bool grouped = m->stage[m->last == SN_PROJECTION ? SN_PROJECTION : SN_EXPANSION].p.group > 1;
+    if (sn_threads() > 1 && panels > 1 && p->dstH && !grouped && by_panels(m, t, panels))
+        return (struct sn_shares){.lines = p->dstH, .most = p->dstH, .columns = p->dstC, .width = width, .panels = panels,
+            .imageUnits = panels, .least = sn_max(m->batch * panels / sn_threads(), 1)}; /* each range repeats stages */
+    /* Long ranges, since each expands some lines again. */
+    const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows), rows = m->batch * p->dstH;
+    return (struct sn_shares){.lines = p->dstH, .most = m->rows, .columns = p->dstC, .panels = 1, .imageUnits = p->dstH,
+        .least = sn_min(least, sn_max(rows / sn_threads(), 1))};
 }
 
 static void forward(const struct sn_merged * m, const struct sn_arrays * a)
 {
-    const struct job job = {m, a};
-    const size_t rows = m->batch * m->stage[m->last].p.dstH;
-    double time = 0;
-    for (int i = m->first; i <= (int)m->last; ++i)
-        time += sn_convolution_32f_time(&m->stage[i]);
-    /*
-     * Long ranges, since each expands some lines again. With few lines, for example 7, two threads gain 1.55 times, the
-     * maximum for these lines; dividing the channels of the expansion instead, with a common ring, gained 1.15: cores
-     * fetched its lines from each other.
-     */
-    const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows);
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = time,
-        .least = sn_min(least, sn_max(rows / sn_threads(), 1)), .work = a->work, .workBytes = m->workSize});
+    const struct times t = times_of(m);
+    const struct job job = {m, a, shares_of(m, &t)};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = m->batch * job.shares.imageUnits, .cost = t.all,
+        .least = job.shares.least, .work = a->work, .workBytes = m->workSize});
 }
 
 /* With another convolution as the last stage. */

@@ -473,7 +473,9 @@ void sn_convolution_run(const struct sn_convolution_run * r)
 {
     const size_t parts = sn_max(r->parts, 1);
     struct sn_distances split;
-    struct job job = {r, sn_shares_of(r->shares), *r->arrays};
+    struct sn_shares shares = r->shares;
+    shares.images = r->joined ? 1 : r->c->batch * parts;
+    struct job job = {r, sn_shares_of(shares), *r->arrays};
     if (parts > 1) { /* the divisions would slow down small layers */
         split = *r->arrays->at;
         split.srcImage /= parts;
@@ -482,6 +484,6 @@ void sn_convolution_run(const struct sn_convolution_run * r)
         job.all.at = &split;
     }
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .cost = r->time,
-        .units = (r->joined ? 1 : r->c->batch * parts) * job.shares.imageUnits, .least = job.shares.least,
+        .units = shares.images * job.shares.imageUnits, .least = job.shares.least,
         .work = r->arrays->work, .workBytes = r->c->workSize});
 }

@@ -16,11 +16,33 @@ struct sn_shares {
     size_t weights, source; /* elements of all weights, and of an image */
     bool start;             /* every range begins with work that ranges cannot share, for example the copy of a band */
     size_t least;           /* least lines in a range, fewer are slow; on return, `least` of struct sn_parallel */
+    size_t images;          /* whose lines are shared together; sn_convolution_run() sets it */
 
     /* Filled in by sn_shares_of(). */
     size_t panels;          /* 1: units are lines; else they are panels of bands */
     size_t imageUnits;            /* units of an image */
 };
+
+/* The time of equal units on `threads` threads, relative to that on one. */
+SN_INLINE double sn_time_of_units(size_t units, size_t threads)
+{
+    return (double)sn_ceil_div(units, threads) / (double)units;
+}
+
+/*
+ * Whether panels end earlier than lines. Two threads take 0.67 of the time for 3 lines, and all of it for lines of which there
+ * are too few for two ranges. For panels each thread reads all lines, in some algorithms after a copy or a transformation:
+ * about as long as 4 or 8 output channels take. 160x3x80 to 320 on two threads takes 0.78 of the time that lines take,
+ * Winograd's 64x20x20 to 64, which has 5 lines of tiles in ranges of at least 3, 0.60 (Zen 5).
+ */
+SN_INLINE bool sn_panels_are_faster(const struct sn_shares * s, size_t panels)
+{
+    const size_t threads = sn_threads(), lines = s->images * s->lines, ranges = lines / sn_max(s->least, 1);
+    const double by_lines = ranges < threads ? 1.0 / (double)sn_max(ranges, 1) : sn_time_of_units(lines, threads);
+    const double again = s->start ? 8 : 4, whole = again / (again + (double)s->columns);
+    const size_t units = s->images * sn_ceil_div(s->lines, s->most) * panels;
+    return whole + (1 - whole) * sn_time_of_units(units, threads) < 0.95 * by_lines;
+}
 
 SN_INLINE struct sn_shares sn_shares_of(struct sn_shares s)
 {
@@ -31,7 +53,7 @@ SN_INLINE struct sn_shares sn_shares_of(struct sn_shares s)
         return s;
     const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
     const bool few = s.lines <= s.most || s.lines / sn_max(s.least, 1) < sn_threads(); /* too few lines for the threads */
-    if (panels >= 4 && s.weights / 2 > s.source && few) {
+    if ((panels >= 4 && s.weights / 2 > s.source && few) || (panels > 1 && s.lines && sn_panels_are_faster(&s, panels))) {
         s.panels = panels;
         s.imageUnits = sn_ceil_div(s.lines, s.most) * panels;
         s.least = s.start ? sn_max(panels / sn_threads(), 1) : 1;
