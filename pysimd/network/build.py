@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,29 @@ class Builder:
     def graph(self, *outputs: str) -> Graph:
         """All nodes so far; `outputs` are the results."""
         return Graph(self._name, self._nodes, self._inputs, outputs, self._types, self._constants)
+
+    def renamed(self, names: Mapping[str, str], *outputs: str) -> Graph:
+        """The same with other names of tensors; those that have none keep theirs, or get one like it."""
+        taken, new = set(names.values()), {"": "", **names}
+        for name in self._types:
+            if name not in new:
+                free = name
+                while free in taken:
+                    free += "'"
+                new[name] = free
+                taken.add(free)
+        of = new.__getitem__
+        return Graph(
+            self._name,
+            [
+                Node(node.operator, tuple(map(of, node.inputs)), tuple(map(of, node.outputs)), node.attributes, node.origin)
+                for node in self._nodes
+            ],
+            map(of, self._inputs),
+            map(of, outputs),
+            {new[name]: each for name, each in self._types.items()},
+            {new[name]: each for name, each in self._constants.items()},
+        )
 
     @property
     def count(self) -> int:

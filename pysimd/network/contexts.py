@@ -15,7 +15,8 @@ from pysimd.errors import raise_last
 from pysimd.infrastructure import preference
 from pysimd.network.binding import Binding, Bound, address_of
 from pysimd.network.calls import SET_PACKED, Made, constants_in
-from pysimd.network.mapped import owner_of, release
+from pysimd.network.mapped import release
+from pysimd.network.origins import digest, memory_of, origin_of
 
 
 class Context:
@@ -79,7 +80,7 @@ class Contexts:
 
     def remember(self, arrays: Iterable[Array]) -> None:
         """Reads the bytes of these arrays, which nobody writes, once only to find equal ones."""
-        for array in map(_owner, arrays):
+        for array in map(memory_of, arrays):
             if id(array) not in self._digests:
                 self._digests[id(array)] = {}
                 weakref.finalize(array, self._digests.pop, id(array))
@@ -122,42 +123,22 @@ class Contexts:
         return context
 
     def _identity(self, value: Any) -> Any:
-        """What is equal for equal arguments only: of an array in a file that is mapped its place, of others their content.
+        """What is equal for equal arguments only: of an array where it comes from, or else a digest of its bytes.
 
-        Nearly all large weights are in files, whose bytes need not be read for this. Weights that are computed, by a pass,
-        are computed again by each preparation: they are equal if all their bytes are, for which a digest stands.
+        Weights that are computed, by a pass, are computed again by each preparation, mostly of the same bytes of the file.
         """
         if isinstance(value, (tuple, list)):
             return tuple(map(self._identity, value))
         if not isinstance(value, np.ndarray):
             return repr(value)  # has all digits, and the sign of zero
+        origin = origin_of(value)
+        if origin is not None:
+            return origin
         view = value.shape, value.strides, value.dtype.str
-        owner = owner_of(value)
-        if owner is not None:
-            return (owner, address_of(value), *view)
-        place, known = (address_of(value), *view), self._digests.get(id(_owner(value)), {})
+        place, known = (address_of(value), *view), self._digests.get(id(memory_of(value)), {})
         if place not in known:
-            known[place] = _digest(value)
+            known[place] = digest(value)
         return (known[place], *view)
-
-
-def _owner(array: Array) -> Array:
-    """The array that owns the memory of a view."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
-
-
-def _digest(value: Array) -> bytes:
-    in_memory = value
-    if not value.flags.c_contiguous:
-        in_memory = value.transpose(sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis])))
-    data = np.ascontiguousarray(in_memory).reshape(-1).view(np.uint8)
-    try:
-        from _blake2 import blake2b  # a tenth of the time of hashlib, which takes 3 ms for OpenSSL; so does random of it
-    except ImportError:
-        from hashlib import blake2b
-    return blake2b(data, digest_size=32).digest()  # type: ignore[arg-type]  # before Python 3.12
 
 
 def created(made: Made, binding: Binding) -> Context:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -31,6 +32,10 @@ def owner_of(array: Array) -> Any:
 
 
 _AROUND = 2 << 20  # bytes of a file that the system may map for a read of one byte: those of a large page
+_SMALL = 1 << 18  # bytes: arrays that are released together with others
+_BESIDE = 1 << 16  # bytes that the system usually maps for a read of one byte
+_MOST_WAITING = 1 << 20  # bytes
+_WAITING: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # bytes that are not released yet, by file
 _APART = 1 << 17  # bytes, from which on arrays have pages of their own
 _PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 
@@ -39,16 +44,29 @@ def release(array: Array) -> None:
     """Tells the system that the contents of an array are not needed now, if it is in a mapped file.
 
     Its pages, and those that were mapped with them, then no longer count as memory of the process, and are read again when
-    they are used. Arrays elsewhere are left as they are.
+    they are used. Arrays elsewhere are left as they are. Small ones wait until there are many, with which the whole file is
+    released: a call of the system, and its pages once more, cost more than they do.
     """
     if array.nbytes < mmap.PAGESIZE:  # it has no page for itself
         return
     file = owner_of(array)  # of another one, changes could be lost
-    if not hasattr(file, "madvise") or not _is_dense(array):
+    if not hasattr(file, "madvise"):
         return
-    begin = array.ctypes.data - np.frombuffer(file, np.uint8).ctypes.data
+    if array.nbytes < _SMALL:
+        waiting = _WAITING.get(file, 0) + max(array.nbytes, _BESIDE)
+        _WAITING[file] = 0 if waiting >= _MOST_WAITING else waiting
+        if waiting >= _MOST_WAITING:
+            file.madvise(mmap.MADV_DONTNEED)
+        return
+    if not (array.flags.c_contiguous or _is_dense(array)):
+        return
+    begin = _address(array) - _address(np.frombuffer(file, np.uint8))
     first, last = begin // _AROUND * _AROUND, -(-(begin + array.nbytes) // _AROUND) * _AROUND
     file.madvise(mmap.MADV_DONTNEED, first, min(last, len(file)) - first)
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def apart_like(array: Array) -> Array:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +13,7 @@ import numpy as np
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import check, errno, printable
-from pysimd.network.binding import Binding, Bound, BoundSizes, Memory
+from pysimd.network.binding import Binding, Bound, BoundSizes, Memory, address_of
 from pysimd.network.calls import OWN, Call
 from pysimd.network.contexts import Context, Contexts
 from pysimd.network.given import Inputs, by_name, fitting_each, refuse_others
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pysimd.network.program import Program
 
 _PAGE = 4096
+_LARGE = 2 << 20  # bytes of a large page
 _MOST_ROOM = 4  # times the bytes that are needed, in a block that is used again
 
 Self = TypeVar("Self", bound="Runner")
@@ -66,6 +69,7 @@ class Runner:
 
     #: Whether it keeps the last large results, and returns their arrays again once nobody else has them.
     keeps_results = False
+    _is_zero = False  # the block, when it was allocated
 
     def __init__(
         self,
@@ -95,7 +99,7 @@ class Runner:
         self._start(program, sizes, places, program.last_contexts(sizes.numbers, progress))
         light = program.graph, program.stored, plan
         self._described: Callable[[], tuple[Graph, Graph, Plan]] = lambda: light
-        self.clear()
+        self._clear_new()
 
     @classmethod
     def of_stored(
@@ -112,7 +116,7 @@ class Runner:
         sizes, places = BoundSizes(), Places((), 0, program.offsets, program.size)
         runner._start(program, sizes, places, program.contexts(sizes.numbers, progress))
         runner._described = described
-        runner.clear()
+        runner._clear_new()
         return runner
 
     @classmethod
@@ -200,7 +204,7 @@ class Runner:
         program, places = self._program, self._places
         size = places.size + program.scratch(self._sizes.numbers)
         if block is None or not size <= block.nbytes <= _MOST_ROOM * size:
-            block, known = _allocated(size), None
+            (block, self._is_zero), known = _allocated(size), None
         self.block = block
         if known is not None:
             return known.with_computed(self._sizes.constants)
@@ -226,6 +230,12 @@ class Runner:
         for name, array in (*self.inputs.items(), *self.outputs.items()):
             if views[name].root in self._places.offsets:  # else it is a constant
                 array[...] = 0
+
+    def _clear_new(self) -> None:
+        """:meth:`clear` of a block that is new: where the system has given zeros, its pages are not touched before they
+        are needed."""
+        if not self._is_zero:
+            self.clear()
 
     @property
     def graph(self) -> Graph:
@@ -387,7 +397,7 @@ class Runner:
         made.__dict__.update(self.__dict__)
         made.__dict__.pop("steps", None)
         made._bind(None)
-        made.clear()
+        made._clear_new()
         return made
 
     @property
@@ -440,9 +450,21 @@ def _listed(arrays: Mapping[str, Array]) -> list[str]:
     return [f"{printable(name)}: {array.dtype} {array.shape}" for name, array in arrays.items()]
 
 
-def _allocated(size: int) -> Array:
-    """Bytes in memory of the library, which has large pages if it is large. Their content is not defined."""
+def _allocated(size: int) -> tuple[Array, bool]:
+    """Bytes for a block, and whether they are known to be 0, as what the system has given for a large one is.
+
+    A large one has large pages, as blocks of the library have.
+    """
+    if size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        try:
+            pages = mmap.mmap(-1, size + _LARGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except (OSError, OverflowError):
+            raise MemoryError(f"no memory for {size} bytes of a network") from None
+        first = -address_of(np.frombuffer(pages, np.uint8)) % _LARGE
+        with suppress(OSError):  # of a system without large pages
+            pages.madvise(mmap.MADV_HUGEPAGE, first, size)
+        return np.frombuffer(pages, np.uint8, size, first), True
     block = lib.SimdAllocate(max(size, 1), _PAGE)
     if block == ffi.NULL:
         raise MemoryError(f"no memory for {size} bytes of a network")
-    return np.frombuffer(ffi.buffer(ffi.gc(block, lib.SimdFree), max(size, 1)), np.uint8)
+    return np.frombuffer(ffi.buffer(ffi.gc(block, lib.SimdFree), max(size, 1)), np.uint8), False

@@ -66,7 +66,8 @@ def test_what_is_written_is_read(path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="this system cannot be told")
-def test_only_the_pages_of_an_array_are_released(path: Path) -> None:
+def test_only_the_pages_of_an_array_are_released(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mapped, "_SMALL", 0)
     told: list[tuple[int, ...]] = []
 
     class Mapped(mmap.mmap):
@@ -82,6 +83,11 @@ def test_only_the_pages_of_an_array_are_released(path: Path) -> None:
         release(whole[begin:end])
     expected = (around, around), (0, 2 * around), (3 * around, around - page)  # to the end of the file; too few bytes
     assert told == [(mmap.MADV_DONTNEED, *each) for each in expected]
+    monkeypatch.setattr(mapped, "_SMALL", 2 * page)
+    told.clear()
+    for _ in range(2 * mapped._MOST_WAITING // mapped._BESIDE):
+        release(whole[:page])
+    assert told == [(mmap.MADV_DONTNEED,)] * 2  # each time as many as wait
 
 
 @pytest.mark.parametrize(

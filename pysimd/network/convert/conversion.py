@@ -29,7 +29,7 @@ from pysimd.network.convert.groups import grouped
 from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.convert.shape_arithmetic import takes_sizes
 from pysimd.network.convert.tables import with_tables
-from pysimd.network.graph import Graph, Node, Type, name_of
+from pysimd.network.graph import Graph, Type, name_of
 from pysimd.network.host import results_of
 from pysimd.network.open_arrays import called, full, is_array, numbered, opened
 from pysimd.network.operators import IDENTITY
@@ -377,6 +377,8 @@ class Conversion:
             self._values[name] = self._settled(value)
 
     def _settled(self, value: Any) -> Any:
+        if type(value) is np.ndarray:
+            return value
         if isinstance(value, Listed):
             return value if value.elements is None else Listed(tuple(map(self._settled, value.elements)))
         if isinstance(value, str):  # a constant, such as an image that keeps its size, is known to later nodes
@@ -446,26 +448,24 @@ class Conversion:
             raise Unsupported("the operator is not known")
 
     def _convert(self, node: SourceNode) -> None:
+        function = self._function(node)
+        if function is None and not node.inputs and _is_array(node):  # as half of the nodes of some files
+            self.give(_single(node.attributes["value"]))
+            return
         given = [self._lookup(name) if name else None for name in node.inputs]
         entry = _entry_of(full_name(node))
-        function = self._function(node)
-        listed = any(isinstance(value, Listed) for value in given)
+        kinds = set(map(type, given))
+        listed, any_computed = Listed in kinds, str in kinds
         if function is not None:
             self.give(*self._host(function, node))
-        elif not given and _is_array(node):  # as half of the nodes of some files
-            self.give(_single(node.attributes["value"]))
         elif node.op == "If" and node.domain in ("", "ai.onnx"):
             self._branch(node)
         elif listed and not (entry is not None and entry.sequences):
             raise Unsupported("an input is a sequence, expected a tensor")
-        elif (
-            not listed
-            and not any(isinstance(value, str) for value in given)
-            and (self._fold_open(node, given) or self._fold(node, given))
-        ):
+        elif not listed and not any_computed and (self._fold_open(node, given) or self._fold(node, given)):
             pass
-        elif entry is not None and (entry.any_type or all(self._is_float(value) for value in given)):
-            self._by_library(entry.convert, node, not any(isinstance(value, (str, Listed)) for value in given))
+        elif entry is not None and (entry.any_type or all(map(self._is_float, given))):
+            self._by_library(entry.convert, node, not any_computed and not listed)
         else:
             self._by_others(node)
 
@@ -579,7 +579,7 @@ class Conversion:
                 raise ValueError(f"no node produces the output {name!r}") from None
         names = {value: name for name, value in reversed(list(self._values.items())) if isinstance(value, str)}
         names.update((made, name) for name, made in outputs.items() if name not in inputs)
-        return renamed(self.builder.graph(*outputs.values()), names)
+        return self.builder.renamed(names, *outputs.values())
 
     def _refuse_sequences(self, results: Iterable[str]) -> None:
         for name in results:
@@ -704,30 +704,6 @@ def _is_small(shape: Shape) -> bool:
 def replaced_at(shape: Sequence[int], axis: int, size: int) -> Shape:
     """A shape with another size of one dimension."""
     return (*shape[:axis], size, *shape[axis + 1 :])
-
-
-def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
-    """The graph with other names of its tensors; those that have none keep theirs, or one like it."""
-    taken, new = set(names.values()), dict(names)
-    for name in graph.types:
-        if name not in new:
-            free = name
-            while free in taken:
-                free += "'"
-            new[name] = free
-            taken.add(free)
-
-    def of(some: Sequence[str]) -> tuple[str, ...]:
-        return tuple(new[name] if name else "" for name in some)
-
-    return Graph(
-        graph.name,
-        [Node(node.operator, of(node.inputs), of(node.outputs), node.attributes, node.origin) for node in graph.nodes],
-        of(graph.inputs),
-        of(graph.outputs),
-        {new[name]: of_it for name, of_it in graph.types.items()},
-        {new[name]: array for name, array in graph.constants.items()},
-    )
 
 
 def graph_of(

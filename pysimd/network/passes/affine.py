@@ -14,6 +14,7 @@ from pysimd.network.graph import Graph, Node
 from pysimd.network.mapped import apart_like, release
 from pysimd.network.open_arrays import full, is_array, later
 from pysimd.network.operators import IDENTITY
+from pysimd.network.origins import with_origin
 from pysimd.network.passes.patterns import (
     LINEAR,
     Parameters,
@@ -28,6 +29,7 @@ from pysimd.network.passes.rewrite import Change, starts_from
 from pysimd.network.records import record
 from pysimd.network.sizes import Size
 
+_MANY = 1 << 14  # elements
 _INFINITE = 2.0**128 - 2.0**103  # rounded to float32, this and more are infinite
 
 
@@ -152,7 +154,7 @@ def _with(graph: Graph, removed: list[Node], node: Node, x: str, arrays: dict[in
     """A node with other weights, by their places."""
     with np.errstate(over="ignore"):
         rounded = {place: array.astype(np.float32, copy=False) for place, array in arrays.items()}
-    if not all(np.isfinite(array).all() for array in rounded.values()):
+    if not all(map(_is_finite, rounded.values())):
         return None
     parameters = Parameters(graph, removed[0].output)
     inputs = [x, *(input_at(node, place) for place in range(1, max(len(node.inputs), 1 + max(arrays))))]
@@ -161,6 +163,13 @@ def _with(graph: Graph, removed: list[Node], node: Node, x: str, arrays: dict[in
             continue
         inputs[place] = parameters.add("xSB"[place] if node.operator.endswith("Norm") else "xWB"[place], array)
     return replacement(removed, node.operator, inputs, node.attributes, parameters)
+
+
+def _is_finite(array: Array) -> bool:
+    """Whether all numbers are finite; of many, by their ends, for which no array is made."""
+    if is_array(array) or array.size < _MANY:
+        return bool(np.isfinite(array).all())
+    return bool(array.min() > -np.inf and array.max() < np.inf)  # not if one is NaN
 
 
 def _scaled(weight: Array, scale: Array) -> Array:
@@ -173,7 +182,7 @@ def _scaled(weight: Array, scale: Array) -> Array:
     with np.errstate(over="ignore"):
         found = np.multiply(weight, scale, out=apart_like(weight), casting="same_kind")
     release(weight)
-    return found
+    return with_origin(found, "scaled", weight, scale)
 
 
 def _bias(graph: Graph, node: Node, count: int) -> Array:

@@ -18,6 +18,7 @@ from pysimd.network.sizes import Size, broadcast_shapes
 
 _SMALL = 64  # elements of constants that are compared
 _LARGE = 16 << 20  # bytes of weights
+_SINGLE, _OF_INTEGERS = frozenset([bool, float, int, str]), {int}
 _MAY_CHANGE_NOTHING = {"Binary", "Concat", "Expand", "Pad", "Reduce", "Reshape", "Slice", "Transpose", "Unary"}
 
 
@@ -126,6 +127,11 @@ class _Shared:
 
 def frozen(value: Any) -> Any:
     """An attribute as something that can be compared and hashed."""
+    kind = type(value)
+    if kind in _SINGLE:
+        return kind.__name__, value
+    if (kind is tuple or kind is list) and set(map(type, value)) == _OF_INTEGERS:  # as nearly all are
+        return "integers", tuple(value)
     if isinstance(value, Mapping):
         return tuple(sorted((key, frozen(each)) for key, each in value.items()))
     if isinstance(value, np.ndarray):

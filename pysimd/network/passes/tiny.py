@@ -15,10 +15,12 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.mapped import release
 from pysimd.network.open_arrays import later
+from pysimd.network.origins import with_origin
 from pysimd.network.passes.rewrite import Draft
 
 _LAYERS = ("Conv", "ConvTranspose", "Linear", "MergedConvolution")
 _RATIO = 1e-30
+_LEAST = int(np.float32(_RATIO).view(np.int32))  # its bits
 _PART = 1 << 16  # elements: 256 KB, which stay in the caches between the operations
 
 
@@ -35,14 +37,25 @@ def _parts(array: Array) -> Iterator[Array]:
     return (np.abs(flat[begin : begin + _PART]) for begin in range(0, flat.size, _PART))
 
 
+def _are_large(array: Array) -> bool:
+    """Whether no number can become 0. The bits of floats are ordered as integers, from 0 on and from -0 on: two walks
+    without other arrays, a third of the time of absolute values."""
+    bits = array.ravel(order="K").view(np.int32)
+    for begin in range(0, bits.size, _PART):
+        part = bits[begin : begin + _PART]
+        if part.view(np.uint32).min() < _LEAST or part.min() < _LEAST - (1 << 31):
+            return False
+    return True
+
+
 def _limit(array: Array) -> float:
     """The size below which numbers become 0; 0 if there are none."""
     if array.dtype != np.float32 or not array.size:
         return 0.0
-    parts = list(_parts(array)) if array.size <= _PART else None
-    if all(part.min() >= _RATIO for part in parts or _parts(array)):  # as of nearly all; not if one is NaN
+    if _are_large(array):  # as of nearly all
         release(array)
         return 0.0
+    parts = list(_parts(array)) if array.size <= _PART else None
     ends = [(float(part.min()), float(part.max())) for part in parts or _parts(array)]
     limit = _RATIO * min(1.0, max(largest for _, largest in ends))
     found = not all(smallest >= limit for smallest, _ in ends) and any(  # where there is 0 or NaN, each number is compared
@@ -55,4 +68,6 @@ def _limit(array: Array) -> float:
 def without_tiny(array: Array) -> Array:
     """The array with 0 in place of tiny numbers; itself if it has none."""
     limit = _limit(array)
-    return np.where(np.abs(array) < limit, np.float32(0), array) if limit > 0 else array
+    if not limit > 0:
+        return array
+    return with_origin(np.where(np.abs(array) < limit, np.float32(0), array), "without tiny", array)
