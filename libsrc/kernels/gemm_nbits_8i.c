@@ -24,13 +24,15 @@ enum { MORE = 2 };
 #define PARTS(bits) (32 / (bits) / TILE_GROUP)
 #define STEP(bits) ((size_t)(PARTS(bits) + MORE) * V32F_N)
 
-/* ---- sources */
+/* ---- sources: behind the vectors there is the scale of each block */
 
-static size_t size_8i(size_t bits, size_t depth)
+static size_t vectors_size(size_t bits, size_t depth)
 {
     const size_t words = sn_ceil_div(depth, 32 / bits);
     return sn_ceil_div(sn_ceil_div(words, V32F_N) * STEP(bits), 16) * 16;
 }
+
+static size_t size_8i(size_t bits, size_t depth) { return vectors_size(bits, depth) + sn_ceil_div(sn_ceil_div(depth, 16), 16) * 16; }
 
 /* The largest size of n numbers; NaN is above all others, since bits are compared. */
 static float largest_of(const sn_32f * src, size_t n)
@@ -60,9 +62,11 @@ SN_INLINE uint8_t * vectors_at(void * row, size_t k, int bits)
 SN_INLINE void set_scales(const struct sn_nbits_row * r, int bits)
 {
     const size_t numbers = 32 / (size_t)bits;
+    sn_32f * scales = (sn_32f *)r->dst + vectors_size((size_t)bits, r->depth);
     for (size_t first = 0; first < r->depth; first += r->block) {
         const size_t n = sn_min(r->block, r->depth - first);
         const float scale = sn_nbits_scale(largest_of(r->src + first, n));
+        *scales++ = scale;
         for (size_t word = first / numbers; word < sn_ceil_div(first + n, numbers); ++word)
             ((sn_32f *)r->dst)[word / V32F_N * STEP((size_t)bits) + (size_t)PARTS(bits) * V32F_N + word % V32F_N] = scale;
     }
@@ -213,6 +217,36 @@ SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, 
     }
 }
 
+/*
+ * The same for one source, all words of as many blocks as a vector has lanes, from `block` on, of at most a vector of words
+ * each: the scales of all are multiplied at once.
+ */
+SN_INLINE void add_blocks(v32f * sum, const struct rows * w, const sn_32f * src, const sn_32f * sizes, const struct look * look,
+                          size_t block, int rows, struct form f)
+{
+    const size_t vectors = (size_t)1 << look->shift;
+    const int parts = PARTS(f.bits);
+    const v32i next = v_set_32i(V32F_N >> look->shift);
+    const bool starts = !(TILE_BIASED && f.bits == 8);
+    v32i index = look->block;
+    v32f scale[ROWS];
+    SN_UNROLL for (int r = 0; r < rows; ++r)
+        scale[r] = v_mul_32f(v_load_32f(sizes + block), v_load_32f(w->scale + (size_t)r * w->blocks + block));
+    const sn_32f * x = src + block * vectors / V32F_N * STEP((size_t)f.bits);
+    const uint8_t * at = w->weight + 4 * block * vectors;
+    for (size_t j = 0; j < vectors; ++j, x += STEP((size_t)f.bits), at += V8U_N, index = v_add_32i(index, next)) {
+        const v32i start = starts ? v_load_32i(x + (parts + 1) * V32F_N) : v_set_32i(0);
+        SN_UNROLL for (int r = 0; r < rows; ++r)
+        {
+            const v32i words = v_load_32i(at + (size_t)r * w->bytes);
+            SN_PREFETCH(at + (size_t)(r + ROWS) * w->bytes);
+            v32i part = start;
+            SN_UNROLL for (int v = 0; v < parts; ++v) part = tile_dot(part, group(words, f.bits, v), v_load_32i(x + v * V32F_N));
+            sum[r] = v_fma_32f(v_cvt_32i_32f(part), v_lookup_32f(scale[r], index), sum[r]);
+        }
+    }
+}
+
 SN_INLINE void tile(const struct sn_nbits_product * p, const struct look * look, size_t source, size_t row, int sources,
                     int rows, struct form f)
 {
@@ -223,6 +257,11 @@ SN_INLINE void tile(const struct sn_nbits_product * p, const struct look * look,
     v32f sum[SOURCES * ROWS];
     SN_UNROLL for (int k = 0; k < SOURCES * ROWS; ++k) sum[k] = v_zero_32f();
     size_t i = 0;
+    if (sources == 1 && !f.zeros && look->scales * ((size_t)1 << look->shift) == V32F_N) {
+        const sn_32f * sizes = src + vectors_size((size_t)f.bits, p->depth);
+        for (size_t block = 0, step = V32F_N << look->shift; i + step <= words; block += V32F_N, i += step)
+            add_blocks(sum, &w, src, sizes, look, block, rows, f);
+    }
     for (; i + V32F_N <= words; i += V32F_N)
         add_words(sum, &w, src, p->lds, look, i, V32F_N, rows, sources, f);
     if (i < words)
