@@ -114,7 +114,14 @@ if TYPE_CHECKING:
     from pysimd.pooling import pooling_average, pooling_max
     from pysimd.quantize_linear import dequantize_linear, dynamic_quantize, quantize_linear
     from pysimd.quantize_model import quantize_model
-    from pysimd.quantized import QuantizedAdd, quantized_concatenate, quantized_prelu, quantized_scale, quantized_shuffle
+    from pysimd.quantized import (
+        QuantizedAdd,
+        QuantizedSum,
+        quantized_concatenate,
+        quantized_prelu,
+        quantized_scale,
+        quantized_shuffle,
+    )
     from pysimd.quantized_binary import quantized_binary
     from pysimd.quantized_convolution import QuantizedConvolution
     from pysimd.quantized_gemm import QuantizedGemm, quantized_gemm
@@ -207,7 +214,7 @@ _LATER = {
     "pooling": "pooling_average pooling_max",
     "quantize_linear": "dequantize_linear dynamic_quantize quantize_linear",
     "quantize_model": "quantize_model",
-    "quantized": "QuantizedAdd quantized_concatenate quantized_prelu quantized_scale quantized_shuffle",
+    "quantized": "QuantizedAdd QuantizedSum quantized_concatenate quantized_prelu quantized_scale quantized_shuffle",
     "quantized_binary": "quantized_binary",
     "quantized_convolution": "QuantizedConvolution",
     "quantized_gemm": "QuantizedGemm quantized_gemm",
@@ -266,6 +273,7 @@ __all__ = [
     "QuantizedGemm",
     "QuantizedInnerProduct",
     "QuantizedMergedConvolution",
+    "QuantizedSum",
     "Resize",
     "Resizer",
     "Scale8i",

@@ -72,12 +72,17 @@ def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any
         separate(dst, add, "add")
     arguments = ffi.new("SimdnetForwardParameters *")
     arguments.size = ffi.sizeof("SimdnetForwardParameters")
-    arguments.src, arguments.srcPixel = src.data, src.pixel
-    arguments.dst, arguments.dstPixel = dst.data, dst.pixel
+    arguments.src, arguments.srcPixel = src.data, _pixel(src)
+    arguments.dst, arguments.dstPixel = dst.data, _pixel(dst)
     if add is not None:
-        arguments.add, arguments.addPixel, arguments.order = add.data, add.pixel, order
+        arguments.add, arguments.addPixel, arguments.order = add.data, _pixel(add), order
     arguments.buf = scratch if scratch is not None else NULL
     call(lib.SimdnetForward, handle, arguments)
+
+
+def _pixel(image: Image) -> int:
+    """The distance for C: 0 for a dense array, of any layout."""
+    return 0 if image.array.flags.c_contiguous else image.pixel
 
 
 def pixelwise(

@@ -32,7 +32,7 @@ from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Array, Coefficients, FloatArray, Floats, Params, Shape, Tensor
 from pysimd.calls import call, create
-from pysimd.quantized import Linear, byte_linears, set_with_table
+from pysimd.quantized import AddingBytes, Linear, QuantizedSum, byte_linears, set_with_more
 
 _gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
@@ -245,7 +245,7 @@ class InnerProduct16b(_InnerProduct):
         return {"src_dtype": self._src.name, "dst_dtype": self._dst.name, **super()._others()}
 
 
-class QuantizedInnerProduct(_InnerProduct):
+class QuantizedInnerProduct(AddingBytes, _InnerProduct):
     """Inner products of rows of quantised bytes with constant weights: QLinearMatMul of ONNX, with a bias.
 
     src_shape, dst_c, transpose : as of :class:`InnerProduct32f`, which has the same attributes.
@@ -288,6 +288,7 @@ class QuantizedInnerProduct(_InnerProduct):
         dst: Linear,
         bias: Array | None = None,
         table: Array | None = None,
+        addition: QuantizedSum | None = None,
     ) -> None:
         """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
 
@@ -296,6 +297,7 @@ class QuantizedInnerProduct(_InnerProduct):
         src, dst : the scale and the zero of inputs and of results.
         bias : int32 (dst_c,), in units of the scale of `src` times `weight_scale`; None for zeros.
         table : uint8 (256,): results are ``table[y]``, for bytes y of `dst`, as of :func:`pysimd.table8`; None for y.
+        addition : the scales and zeros of sums, for calls with `add`; None if there are none.
 
         The context copies the numbers. References to the arrays are kept only for pickle and copy. Raises TypeError for
         another dtype, ValueError for another shape, scale or zero.
@@ -308,11 +310,11 @@ class QuantizedInnerProduct(_InnerProduct):
             terms = tensor(bias, "bias", (self._dst_c,), INT32, INT32.ctype)
         source = ffi.new("float *", scale), ffi.new("uint8_t *", zero)
         result = ffi.new("float *", to_scale), ffi.new("uint8_t *", to_zero)
-        if table is None:
+        if table is None and addition is None:
             calls.set_params(self._functions.set_params, handle, *source, weights, scales, terms, *result)
         else:
-            set_with_table(handle, (scale, zero), (to_scale, to_zero), weights, scales, terms, table)
-        self._given = weight, weight_scale, src, dst, bias, table
+            set_with_more(handle, (scale, zero), (to_scale, to_zero), (weights, scales, terms), table, addition)
+        self._given = weight, weight_scale, src, dst, bias, table, addition
 
 
 def inner_product_8i(x: Array, weight: Array, *, out: Array | None = None) -> Array:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pysimd._arrays import (
     FLOAT32,
+    INT8,
     UINT8,
     apart,
     as_float,
@@ -23,14 +24,17 @@ from pysimd._arrays import (
     coefficients,
     coefficients_or_null,
     element_of,
+    element_of_dtype,
     is_number,
     output,
     plain,
     pointer,
     tensor,
 )
+from pysimd._convolution import ConvolutionContext
 from pysimd._geometry import NHWC, axis_of, images_of, integer, layout_of, planes_of, shape_of, with_channels
 from pysimd._library import ffi, lib
+from pysimd._pixels import AFTER, BEFORE
 from pysimd.annotations import Array, ByteArray, Bytes, Coefficients, Layout, Shape, Tensor
 from pysimd.calls import call, create, set_params
 from pysimd.context import ShapedContext
@@ -55,19 +59,91 @@ def byte_linears(values: Sequence[Any], names: Sequence[str]) -> list[Linear]:
     return linears
 
 
-def set_with_table(handle: Any, src: Linear, dst: Linear, weights: Any, scales: Any, bias: Any, table: Bytes) -> None:
-    """Sets the parameters of a context of bytes, C arrays, and the table of its results."""
-    given = {
-        "weight": weights,
-        "weightScale": scales,
-        "bias": bias,
-        "table": tensor(table, "table", (256,), UINT8, UINT8.ctype),
-    }
+class QuantizedSum(NamedTuple):
+    """What a layer of bytes adds: the scales and zeros of a sum, as of :func:`quantized_binary`.
+
+    own : of the bytes that are added to: results of the layer, or, in the order "after", what its table gives.
+    add : of the array that :meth:`forward` is given as `add`.
+    dst : of the sum.
+    add_first : whether `add` is the first operand, which decides in which order the parts of a sum are rounded.
+    dtype : "uint8", or "int8": of both operands and of the sum. Signed bytes are given and returned as views as uint8.
+
+    >>> x = np.full((1, 1, 2), 12, np.uint8)
+    >>> with pysimd.QuantizedConvolution(x.shape, 2, kernel=1) as context:
+    ...     weight, pair = np.ones(context.weight_shape, np.int8), (1.0, 10)
+    ...     context.set_params(weight, 1.0, src=pair, dst=pair, addition=pysimd.QuantizedSum(pair, pair, (0.5, 3)))
+    ...     context(x, add=x + 3)  # 4 + 5 in steps of 0.5
+    array([[[21, 21]]], dtype=uint8)
+    """
+
+    own: Linear
+    add: Linear
+    dst: Linear
+    add_first: bool = False
+    dtype: str = "uint8"
+
+
+def set_with_more(
+    handle: Any,
+    src: Linear,
+    dst: Linear,
+    arrays: tuple[Any, Any, Any],
+    table: Bytes | None,
+    addition: QuantizedSum | None,
+) -> None:
+    """Sets the parameters of a context of bytes, the table of its results, and what it adds.
+
+    arrays : weights, their scales, and the bias, as C arrays.
+    """
+    given = dict(zip(("weight", "weightScale", "bias"), arrays))
+    if table is not None:
+        given["table"] = tensor(table, "table", (256,), UINT8, UINT8.ctype)
     arguments = ffi.new("SimdnetQuantizedParams *", given)
     arguments.size = ffi.sizeof("SimdnetQuantizedParams")
     arguments.srcScale, arguments.srcZero = src
     arguments.dstScale, arguments.dstZero = dst
+    if addition is not None:
+        if not isinstance(addition, QuantizedSum):
+            raise TypeError(f"addition is {shown(addition)}, expected a QuantizedSum")
+        arguments.adds, arguments.addFirst = 1, bool(addition.add_first)
+        arguments.addType = element_of_dtype(addition.dtype, "addition.dtype", (UINT8, INT8)).tensor
+        arguments.ownScale, arguments.ownZero = linear_of(addition.own, "addition.own")
+        arguments.addScale, arguments.addZero = linear_of(addition.add, "addition.add")
+        arguments.sumScale, arguments.sumZero = linear_of(addition.dst, "addition.dst")
     set_params(lib.SimdnetQuantizedSetParams, handle, arguments)
+
+
+class AddingBytes(ConvolutionContext):
+    """A layer of bytes that can add others to its results."""
+
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        add: Tensor | None = None,
+        after: bool = False,
+        out: Array | None = None,
+        buf: Array | None = None,
+    ) -> Array:
+        """Computes the output for `x`.
+
+        x : uint8 of ``src_shape``.
+        add : uint8 of ``dst_shape``, added as the `addition` of :meth:`set_params` says.
+        after : whether it is added to what the table gives; otherwise the table gives results for sums.
+        out : uint8 of ``dst_shape``. Where channels are last, x, add and out may be channel slices of larger arrays.
+        buf : uint8 with at least ``external_buffer_size`` elements, for this call only; without it the library uses
+            memory of the calling thread. The result does not depend on it.
+
+        Raises TypeError for another dtype, ValueError for another shape, and for `add` without an `addition`,
+        :class:`StateError` before :meth:`set_params`.
+        """
+        if add is None:
+            return super().forward(x, out=out, buf=buf)
+        if not self._has_gaps(x, add, out):
+            tensor(x, "x", self._src_shape, UINT8, UINT8.ctype), tensor(add, "add", self._dst_shape, UINT8, UINT8.ctype)
+        return self._forward_pixels(x, add, out, buf, AFTER if after else BEFORE)
+
+    __call__ = forward
 
 
 def _linears(values: Any, number: int) -> list[Linear]:

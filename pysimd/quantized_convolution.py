@@ -11,13 +11,13 @@ from pysimd._convolution import Functions
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import Options, SingleConvolution, with_options
 from pysimd.annotations import Array, Coefficients, Params, Shape
-from pysimd.quantized import Linear, byte_linears, set_with_table
+from pysimd.quantized import AddingBytes, Linear, QuantizedSum, byte_linears, set_with_more
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class QuantizedConvolution(SingleConvolution):
+class QuantizedConvolution(AddingBytes, SingleConvolution):
     """A convolution of quantised bytes, for one shape of input: QLinearConv of ONNX, with an activation.
 
     src_shape, dst_c, kernel, stride, padding, dilation, group, activation, layout : as of :class:`Convolution32f`, which has
@@ -59,6 +59,7 @@ class QuantizedConvolution(SingleConvolution):
         params: Params | None = None,
         middle: Linear | None = None,
         table: Array | None = None,
+        addition: QuantizedSum | None = None,
     ) -> None:
         """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
 
@@ -70,11 +71,12 @@ class QuantizedConvolution(SingleConvolution):
         middle : those of the bytes to which an activation other than "identity" is applied; None for those of `dst`.
         table : uint8 of shape (256,), with activation "identity": results are ``table[y]``, for bytes y of `dst`, as of
             :func:`pysimd.table8`. None for y.
+        addition : with activation "identity": the scales and zeros of sums, for calls with `add`; None if there are none.
 
         The context copies the numbers. References to the arrays are kept only for pickle and copy, which read the numbers
         that the arrays contain then. Raises TypeError for another dtype, ValueError for another shape, scale or zero.
         """
-        handle, given = self._open(), (weight, weight_scale, src, dst, bias, params, middle, table)
+        handle, given = self._open(), (weight, weight_scale, src, dst, bias, params, middle, table, addition)
         linears = byte_linears((src, dst if middle is None else middle, dst), ("src", "middle", "dst"))
         weights = tensor(weight, "weight", self._weight_shape, INT8, INT8.ctype)
         scales = coefficients(weight_scale, "weight_scale", self._dst_c)
@@ -88,8 +90,8 @@ class QuantizedConvolution(SingleConvolution):
             if array.shape != (self._dst_c,):
                 raise ValueError(f"bias has shape {array.shape}, expected ({self._dst_c},)")
             terms = pointer(array, "bias", INT32)
-        if table is None:
+        if table is None and addition is None:
             calls.set_params(self._functions.set_params, handle, io_scale, io_zero, weights, scales, terms, numbers)
         else:
-            set_with_table(handle, linears[0], linears[2], weights, scales, terms, table)
+            set_with_more(handle, linears[0], linears[2], (weights, scales, terms), table, addition)
         self._given = given

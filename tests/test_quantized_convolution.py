@@ -136,6 +136,87 @@ def test_table(isa: str, rng: np.random.Generator, layout: Any) -> None:
             np.testing.assert_array_equal(copied(images), table[plain], str(case))
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_sums(isa: str, rng: np.random.Generator, layout: Any, dtype: str) -> None:
+    """The bytes without an addition, added by quantized_binary: for all algorithms, before and after a table."""
+    low = 128 if dtype == "int8" else 0
+    pairs = (0.4, 9 - low), (0.3, 255 - low), (0.55, 70 - low)
+    for number, case in enumerate(CASES):
+        src_c, dst_c, group, height, width, kernel, stride, dilation, padding = case
+        x, table = rng.integers(0, 256, (2, src_c, height, width), np.uint8), rng.integers(0, 256, 256, np.uint8)
+        images = np.stack([reference.from_chw(image, layout) for image in x])
+        options = {"stride": stride, "dilation": dilation, "padding": padding, "group": group}
+        weight = in_layout(rng.integers(-128, 128, (dst_c, src_c // group, *kernel), np.int8), layout)
+        given = weight, 0.01, (0.5, 9), (0.75, 90)
+        first, after = number % 2 == 1, number % 4 > 1
+        with pysimd.QuantizedConvolution(images.shape, dst_c, kernel=kernel, layout=layout, **options) as context:
+            context.set_params(*given)
+            plain = context(images)
+            add = rng.integers(0, 256, plain.shape, np.uint8)
+            addition = pysimd.QuantizedSum(*pairs, add_first=first, dtype=dtype)
+            context.set_params(*given, table=table, addition=addition)
+            np.testing.assert_array_equal(context(images), table[plain])
+            operands = [((table[plain] if after else plain).view(dtype), pairs[0]), (add.view(dtype), pairs[1])]
+            (a, of_a), (b, of_b) = operands[::-1] if first else operands
+            both = pysimd.quantized_binary("add", a, b, src=(of_a, of_b), dst=pairs[2]).view(np.uint8)
+            expected = both if after else table[both]
+            np.testing.assert_array_equal(context(images, add=add, after=after), expected, str(case))
+            copied = pickle.loads(pickle.dumps(context))
+            np.testing.assert_array_equal(copied(images, add=add, after=after), expected, str(case))
+
+
+def test_sums_of_channel_slices() -> None:
+    """In larger arrays, of which nothing else is written; dense arrays alone in other layouts."""
+    rng = np.random.default_rng(3)
+    whole, result = rng.integers(0, 256, (2, 4, 5, 40), np.uint8), np.full((2, 4, 5, 33), 7, np.uint8)
+    addition = pysimd.QuantizedSum((0.5, 3), (0.25, 7), (0.75, 90))
+    with pysimd.QuantizedConvolution((2, 4, 5, 19), 17, kernel=1) as context:
+        context.set_params(rng.integers(-128, 128, (1, 1, 19, 17), np.int8), 0.01, (0.5, 9), (0.75, 90), addition=addition)
+        x, add = whole[..., :19], whole[..., 19:36]
+        expected = context(x.copy(), add=add.copy())
+        context(x, add=add, out=result[..., 2:19])
+        np.testing.assert_array_equal(result[..., 2:19], expected)
+        assert (result[..., :2] == 7).all() and (result[..., 19:] == 7).all()
+        with pytest.raises(ValueError, match="out overlaps add"):
+            context(x, add=add, out=add)
+    with pysimd.QuantizedConvolution((19, 4, 5), 17, kernel=1, layout="nchw") as context:
+        context.set_params(rng.integers(-128, 128, (17, 19, 1, 1), np.int8), 0.01, (0.5, 9), (0.75, 90), addition=addition)
+        image, more = np.zeros((19, 4, 5), np.uint8), np.zeros((17, 4, 6), np.uint8)
+        with pytest.raises(ValueError, match="contiguous"):
+            context(image, add=more[..., :5])
+
+
+def test_refused_sums() -> None:
+    weight, pair = np.ones((1, 1, 3, 2), np.int8), (1.0, 0)
+    x, add = np.zeros((2, 2, 3), np.uint8), np.zeros((2, 2, 2), np.uint8)
+    context = pysimd.QuantizedConvolution((2, 2, 3), 2, kernel=1)
+    for values, words in (
+        (((0.0, 0), pair, pair), "ownScale is 0"),
+        ((pair, (1.0, 256), pair), "addZero is 256"),
+        ((pair, pair, (1.0, -1)), "sumZero is -1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            context.set_params(weight, 1.0, pair, pair, addition=pysimd.QuantizedSum(*values))
+    with pytest.raises(TypeError, match="addition is"):
+        context.set_params(weight, 1.0, pair, pair, addition=(pair, pair, pair))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"addition\.dtype has dtype float32"):
+        context.set_params(weight, 1.0, pair, pair, addition=pysimd.QuantizedSum(pair, pair, pair, dtype="float32"))
+    with pytest.raises(pysimd.StateError):
+        context(x)
+    context.set_params(weight, 1.0, pair, pair)
+    with pytest.raises(ValueError, match="adds nothing"):
+        context(x, add=add)
+    context.set_params(weight, 1.0, pair, pair, addition=pysimd.QuantizedSum(pair, pair, pair))
+    with pytest.raises(ValueError, match="add has shape"):
+        context(x, add=add[..., :1])
+    with pytest.raises(TypeError, match="add has dtype"):
+        context(x, add=add.view(np.int8))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="Identity"):
+        of = pysimd.QuantizedConvolution((2, 2, 3), 2, kernel=1, activation="relu")
+        of.set_params(weight, 1.0, pair, pair, addition=pysimd.QuantizedSum(pair, pair, pair))
+
+
 def test_refused_tables() -> None:
     weight, pair, table = np.ones((1, 1, 3, 2), np.int8), (1.0, 0), np.zeros(256, np.uint8)
     context = pysimd.QuantizedConvolution((2, 2, 3), 2, kernel=1)

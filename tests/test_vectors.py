@@ -21,7 +21,7 @@ FUNCTIONS = sorted({case.function for cases in CASES.values() for case in cases}
 
 #: Names of the group that the header has: those of its types, and those of its operations.
 _OF_GROUP = re.compile(r"[Qq]uanti|8i|8u|16b|BFloat16|Float16|NBits|Table8")
-_OF_OTHERS = {"SimdnetQuantizedSetParams"}  # of contexts that have names of their own
+_WHOLE = {"SimdnetQuantizedSetParams"}  # of contexts that have names of their own
 _STEPS = re.compile(r"(Init|SetParams|(?<!Layer)Forward|InternalBufferSize|ExternalBufferSize|Info)$")
 
 
@@ -76,9 +76,7 @@ def test_formulas_give_the_vectors(function: str) -> None:
 def test_every_function_has_vectors() -> None:
     text = Path(HEADER_PATH).read_text()
     names = set(re.findall(r"^[\w *]+\b(Simd\w+)\(", text, re.MULTILINE))
-    group = {
-        _STEPS.sub("", name) for name in names if _OF_GROUP.search(name) and name != "SimdnetQuantizedSetParams"
-    }  # of others
+    group = {name if name in _WHOLE else _STEPS.sub("", name) for name in names if _OF_GROUP.search(name)}
     assert group == set(FUNCTIONS) == set(CALLS) == set(FORMULAS)
 
 
@@ -89,11 +87,18 @@ def test_edges_are_there() -> None:
         assert sum(words in each for each in about) >= count, words
 
 
+def test_order_of_operands_decides() -> None:
+    """Of sums in layers: so that a call with exchanged operands is noticed."""
+    cases = [each for each in functions_of("SimdnetQuantizedSetParams") if "operands decides" in each.about]
+    assert len({case.given["order"] for case in cases}) == 2
+    assert (cases[0].expected[0] != cases[1].expected[0]).sum() > 9
+
+
 def test_files(tmp_path: Path) -> None:
     """What is written is read again, and stays small."""
     for name, cases in CASES.items():
         write(tmp_path / name, cases)
         assert (tmp_path / name).read_text() == (FOLDER / f"{name}.json").read_text()
-    assert sum((FOLDER / f"{name}.json").stat().st_size for name in FILES) < 150_000
+    assert sum((FOLDER / f"{name}.json").stat().st_size for name in FILES) < 160_000
     for text in ("float32[2,3] 0.5 -0 nan inf 1e-45 -3.4028235e+38", "uint8[] 7", "int8[0] ", "bfloat16[4] 1.5*4"):
         assert text_of(array_of(text)) == text

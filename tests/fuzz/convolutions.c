@@ -91,7 +91,7 @@ void fuzz_forward(void * context, size_t batch, const SimdConvolutionParameters 
     f.src = fuzz_in(fuzz_type_of(first->srcT), fuzz_span(src, f.srcPixel ? f.srcPixel : first->srcC, first->srcC));
     if (can_add && fuzz_chance()) {
         f.addPixel = pixel(last_one, last_one->dstC);
-        f.add = fuzz_in(F32, fuzz_span(dst, f.addPixel ? f.addPixel : last_one->dstC, last_one->dstC));
+        f.add = fuzz_in(fuzz_type_of(last_one->dstT), fuzz_span(dst, f.addPixel ? f.addPixel : last_one->dstC, last_one->dstC));
         f.order = (SimdnetAddOrder)fuzz_enum(2);
     }
     f.dst = fuzz_out(fuzz_type_of(last_one->dstT), fuzz_span(dst, f.dstPixel ? f.dstPixel : last_one->dstC, last_one->dstC));
@@ -289,15 +289,19 @@ void fuzz_quantized_convolution(void)
     const int32_t * bias = fuzz_chance() ? fuzz_in(I32, p.dstC) : NULL;
     if (fuzz_possible() && fuzz_byte() < 250)
         CALL(SimdSynetQuantizedConvolutionSetParams, context, scale, zero, weight, weightScale, bias, params);
-    const SimdnetQuantizedParams q = {.size = sizeof(q), .srcScale = given[0], .dstScale = given[2], .srcZero = zeros[0],
+    SimdnetQuantizedParams q = {.size = sizeof(q), .srcScale = given[0], .dstScale = given[2], .srcZero = zeros[0],
         .weight = weight, .weightScale = weightScale, .bias = bias, .table = fuzz_chance() ? fuzz_in(U8, 256) : NULL};
+    q.adds = fuzz_chance() ? SimdTrue : SimdFalse, q.addFirst = fuzz_chance() ? SimdTrue : SimdFalse;
+    q.addType = fuzz_chance() ? SimdTensorData8u : SimdTensorData8i;
+    q.ownScale = given[0], q.addScale = 0.5f, q.sumScale = fuzz_byte() >= 252 ? -1 : 0.75f;
+    q.ownZero = zeros[0] / 2, q.addZero = zeros[1] / 2, q.sumZero = zeros[2] / 2 + (fuzz_byte() >= 252 ? 200 : 0);
     if (fuzz_possible() && fuzz_byte() % 4 == 1)
         CALL(SimdnetQuantizedSetParams, context, &q);
     if (share)
         context = shared(context, SimdSynetQuantizedConvolutionInit(batch + 1, &p), &batch, batch + 1);
     const size_t buffer = SimdSynetQuantizedConvolutionExternalBufferSize(context);
     if (fuzz_chance()) {
-        fuzz_forward(context, batch, &p, &p, false, buffer);
+        fuzz_forward(context, batch, &p, &p, true, buffer);
     } else {
         const uint8_t * src = fuzz_in(U8, CELLS(batch, p.srcC, p.srcH, p.srcW));
         uint8_t * dst = fuzz_out(U8, CELLS(batch, p.dstC, p.dstH, p.dstW));

@@ -1,4 +1,4 @@
-"""Tables and sums of bytes in the layers before them: equal bits, a step less, and only where nothing else reads these."""
+"""Tables and sums of bytes in the layers before them: the same bits, a step less, only where nothing else reads these."""
 
 from __future__ import annotations
 

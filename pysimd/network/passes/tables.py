@@ -1,4 +1,4 @@
-"""What follows layers of bytes, in these layers: tables of their results, and additions, if nothing else reads results."""
+"""What follows layers of bytes, in these layers: tables and additions, if nothing else reads the results."""
 
 from __future__ import annotations
 

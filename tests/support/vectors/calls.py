@@ -165,6 +165,30 @@ def _quantized_product(x: Array, weight: Array, scale: Array, bias: Array, src: 
         return context(x)
 
 
+def _quantized_followed(
+    x: Array,
+    weight: Array,
+    scale: Array,
+    linears: Any,
+    rows: bool,
+    options: Any,
+    table: Any,
+    sums: Any,
+    add: Any,
+    order: Any,
+) -> Array:
+    """A convolution, or an inner product of rows; see the formula."""
+    product = pysimd.QuantizedInnerProduct
+    context: Any = product(x.shape, len(weight)) if rows else _single(pysimd.QuantizedConvolution, x, weight, options)[0]
+    if add is None:
+        context.set_params(weight, scale, linears[0], linears[1], table=table)
+        return np.asarray(context(x))
+    own, other, result = sums
+    addition = pysimd.QuantizedSum(own, other, result, order[1] == "add first", add.dtype.name)
+    context.set_params(weight, scale, linears[0], linears[1], table=table, addition=addition)
+    return np.asarray(context(x, add=add.view(np.uint8), after=order[0] == "after").view(add.dtype))
+
+
 def _product_16b(x: Array, weight: Array, bias: Array, activation: Any, dst_dtype: str) -> Array:
     types: dict[str, Any] = {"src_dtype": _type_of(x), "dst_dtype": dst_dtype, "activation": activation}
     with pysimd.InnerProduct16b(x.shape, len(weight), **types) as context:
@@ -252,6 +276,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "SimdSynetPoolingMax8u": _pooling_max,
     "SimdSynetQuantizedConvolution": _quantized,
     "SimdSynetQuantizedInnerProduct": _quantized_product,
+    "SimdnetQuantizedSetParams": _quantized_followed,
     "SimdSynetQuantizedMergedConvolution": _quantized_merged,
     "SimdSynetInnerProduct8i": pysimd.inner_product_8i,
     "SimdSynetConvolution8i": _convolution_8i,

@@ -130,6 +130,40 @@ def product_cases(rng: np.random.Generator) -> list[Case]:
     return cases
 
 
+def followed_cases(rng: np.random.Generator) -> list[Case]:
+    """Tables of results, and sums of these with other bytes: ties, which the order of operands decides, and both ends."""
+    name, cases = "SimdnetQuantizedSetParams", []
+    table = (np.arange(256) * 77 % 251).astype(np.uint8)
+    orders = [(where, first) for where in ("before", "after") for first in ("result first", "add first")]
+    for i, order in enumerate(orders):
+        layout, (inputs, outputs, group) = ("nhwc", "nchw")[i % 2], ((3, 5, 1), (5, 5, 5))[i // 2]
+        shift, dtype = (0, np.uint8) if i % 3 else (128, np.int8)
+        x, w = _image(rng, layout, inputs, 2, 3), _weight(rng, layout, outputs, inputs // group, (1, 1))
+        scale = np.resize(np.array([0.0625, 0.01, 0.03125], F), outputs)
+        given: dict[str, Any] = {"x": x, "weight": w, "scale": scale, "linears": ENDS[i], "rows": False}
+        given["options"] = options_of(layout, group=group)
+        add = _image(rng, layout, outputs, 2, 3).view(dtype)
+        pairs = [((0.5, 0), (0.25, 255), (1.0, 128)), ((0.3, 7), (0.7, 255), (0.9, 0))][i % 2]
+        sums = [(step, zero - shift) for step, zero in pairs]
+        about = f"a sum of {np.dtype(dtype).name} {order[0]} the table, {order[1]}, zeros at the ends"
+        cases.append(case(name, about, **given, table=table, sums=sums, add=add, order=order))
+    given = {"x": np.arange(64, dtype=np.uint8).reshape(1, 4, 16, 1), "weight": np.ones((1, 1, 1, 1), np.int8)}
+    given |= {"scale": np.ones(1, F), "linears": ((1.0, 0), (1.0, 0)), "rows": False, "options": options_of()}
+    near: dict[str, Any] = {"sums": [(0.6, 30), (0.2, 223), (1.2, 169)], "add": np.ones((1, 4, 16, 1), np.uint8)}
+    for order in orders[:2]:
+        about = f"near ties, which the order of operands decides, {order[1]}"
+        cases.append(case(name, about, **given, table=None, **near, order=order))
+    x, w, scale = drawn(rng, np.uint8, 3, 5), drawn(rng, np.int8, 7, 5), np.full(7, 0.0625, F)
+    given = {"x": x, "weight": w, "scale": scale, "linears": ENDS[3], "rows": True, "options": options_of()}
+    add, sums = drawn(rng, np.uint8, 3, 7), [(0.5, 0), (0.25, 255), (1.0, 128)]
+    for order in orders[::3]:
+        about = f"rows, a sum {order[0]} the table, {order[1]}"
+        cases.append(case(name, about, **given, table=table, sums=sums, add=add, order=order))
+    cases.append(case(name, "rows and a table", **given, table=table, sums=None, add=None, order=orders[3]))
+    cases.append(case(name, "rows and a sum", **given, table=None, sums=sums, add=add, order=orders[3]))
+    return cases
+
+
 def statistics_cases(rng: np.random.Generator) -> list[Case]:
     """Convolutions of bytes by statistics."""
     cases = []
@@ -328,6 +362,7 @@ def recurrent_cases(rng: np.random.Generator) -> list[Case]:
 def products_cases() -> list[Case]:
     rng = np.random.default_rng(39)
     parts = (
-        convolution_cases, merged_cases, product_cases, statistics_cases, gemm_cases, few_bits_cases, recurrent_cases
+        convolution_cases, merged_cases, product_cases, statistics_cases, gemm_cases, few_bits_cases, recurrent_cases,
+        followed_cases,
     )  # fmt: skip
     return by_function([each for part in parts for each in part(rng)])

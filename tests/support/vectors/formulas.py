@@ -53,6 +53,7 @@ _FORMULAS: dict[str, Callable[..., Any]] = {
     "SimdSynetPoolingMax8u": pointwise.pooling_max,
     "SimdSynetQuantizedConvolution": products.quantized_convolution,
     "SimdSynetQuantizedInnerProduct": products.quantized_inner_product,
+    "SimdnetQuantizedSetParams": products.quantized_followed,
     "SimdSynetQuantizedMergedConvolution": products.quantized_merged,
     "SimdSynetInnerProduct8i": products.inner_product_8i,
     "SimdSynetConvolution8i": products.convolution_8i,

@@ -112,6 +112,39 @@ def quantized_inner_product(x: Array, weight: Array, scale: Array, bias: Array, 
     return limited(f(f(wrapped(sums + bias)) * f(f(F(src[0]) * scale) / F(dst[0]))), dst[1])
 
 
+def quantized_followed(
+    x: Array,
+    weight: Array,
+    scale: Array,
+    linears: Sequence[Linear],
+    rows: bool,
+    options: dict[str, Any],
+    table: Array | None,
+    sums: Sequence[Linear] | None,
+    add: Array | None,
+    order: Sequence[str],
+) -> Array:
+    """A convolution or an inner product of rows, and what SimdnetQuantizedSetParams() lets follow it.
+
+    sums : of the bytes that are added to, of `add`, and of the sum.
+    order : "before" or "after" the table, and "result first" or "add first" as operands.
+    """
+    zeros, (src, dst) = np.zeros(len(scale), np.int32), linears
+    if rows:
+        y = quantized_inner_product(x, weight, scale, zeros, src, dst)
+    else:
+        y = quantized_convolution(x, weight, scale, zeros, (src, dst, dst), options)
+    if table is not None and (add is None or order[0] == "after"):
+        y = table[y]
+    if add is not None and sums is not None:
+        own, other, result = sums
+        pair = (y.view(add.dtype), own), (add, other)
+        (a, of_a), (b, of_b) = pair[::-1] if order[1] == "add first" else pair
+        y = linear_sum(a, b, (of_a, of_b), result, add.dtype)
+        y = table[y.view(np.uint8)].view(add.dtype) if table is not None and order[0] == "before" else y
+    return y
+
+
 def inner_product_8i(x: Array, weight: Array) -> Array:
     return wrapped(x.astype(np.int64) @ weight.astype(np.int64).T)
 
