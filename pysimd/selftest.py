@@ -458,7 +458,7 @@ def _of_bytes(rng: np.random.Generator) -> Iterator[Case]:
         addition = pysimd.QuantizedSum((1.0, 0), (1.0, 0), (1.0, 0))
         context.set_params(weight, 1.0, src=(1.0, 100), dst=(4096.0, 128), addition=addition)
         both = np.minimum(expected.astype(np.int32) + table[expected], 255).astype(np.uint8)
-        yield "QuantizedConvolution", context(x, add=table[expected]), both, 0
+        yield "QuantizedConvolution", context(x, add=np.ascontiguousarray(table[expected])), both, 0
     stages = [pysimd.ConvolutionStage(1, 24), pysimd.ConvolutionStage(3, padding=1)]
     with pysimd.QuantizedMergedConvolution(x.shape, stages) as merged:
         numbers = [rng.integers(-128, 128, shape, np.int8) for shape in merged.weight_shapes]
