@@ -222,7 +222,8 @@ static void layers(SimdTensorFormatType format)
         l.gap = format == SimdTensorFormatNhwc && i % 4 == 1 ? i : 0;
         layer(l);
     }
-    layer(some(format, 16, 60, 70, 1, 1)); /* several threads */
+    layer(some(format, 16, 60, 70, 1, 1));
+    layer(some(format, 32, 80, 48, 3, 1)); /* several threads, each with some lines */
 }
 
 static void products(void)
