@@ -84,3 +84,20 @@ def test_refused_parameters() -> None:
         context.set_params(weight, 1.0, good, good, np.zeros(4, F))
     with pytest.raises(pysimd.StateError):
         context(np.zeros((2, 3), np.uint8))
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_sums(isa: str, after: bool) -> None:
+    """The bytes without an addition, added by quantized_binary, before and after a table."""
+    rng = np.random.default_rng(3)
+    pairs, table = ((0.4, 9), (0.3, 255), (0.55, 70)), rng.integers(0, 256, 256, np.uint8)
+    for rows, inputs, outputs in ((1, 35, 3), (5, 64, 130), (33, 7, 17)):
+        x, weight = rng.integers(0, 256, (rows, inputs), np.uint8), rng.integers(-128, 128, (outputs, inputs), np.int8)
+        with pysimd.QuantizedInnerProduct(x.shape, outputs) as context:
+            context.set_params(weight, 0.01, (0.5, 9), (0.75, 90))
+            plain = context(x)
+            add = rng.integers(0, 256, plain.shape, np.uint8)
+            context.set_params(weight, 0.01, (0.5, 9), (0.75, 90), None, table, pysimd.QuantizedSum(*pairs))
+            own = table[plain] if after else plain
+            both = pysimd.quantized_binary("add", own, add, src=pairs[:2], dst=pairs[2])
+            np.testing.assert_array_equal(context(x, add=add, after=after), both if after else table[both])
