@@ -354,24 +354,31 @@ def test_pooling_of_bytes(tmp_path: Path) -> None:
     assert "SimdnetQuantizedPooling" in (tmp_path / "net.c").read_text()
 
 
-@pytest.mark.parametrize("tables", [False, True])
-def test_sums_of_bytes(tmp_path: Path, tables: bool) -> None:
+@pytest.mark.parametrize("function", ["", "QLinearSigmoid", "Max"])
+def test_sums_of_bytes(tmp_path: Path, function: str) -> None:
     """Of any height: a residual block, whose last convolution adds its input, in a program without a step for it."""
     rng = np.random.default_rng(3)
-    scales = {"s": np.array(0.05, np.float32), "sw": np.array(0.002, np.float32), "z": np.array(101, np.uint8)}
+    scales: dict[str, Array] = {
+        "s": np.array(0.05, np.float32),
+        "sw": np.array(0.002, np.float32),
+        "z": np.array(101, np.uint8),
+    }
     weights: dict[str, Array] = {f"w{i}": rng.integers(-128, 128, (9, 9, 3, 3)).astype(np.int8) for i in (0, 1)}
     linear, pads = ["s", "z"], {"pads": [1, 1, 1, 1]}
     nodes = [node("QuantizeLinear", ["x", *linear], ["q"])]
     for i, (x, y) in enumerate((("q", "a"), ("a", "b"))):
         nodes.append(node("QLinearConv", [x, *linear, f"w{i}", "sw", "zw", *linear], [y], **pads))
     nodes.append(node("QLinearAdd", ["q", *linear, "b", *linear, *linear], ["c"], domain="com.microsoft"))
-    if tables:
-        nodes.append(node("QLinearSigmoid", ["c", *linear, *linear], ["d"], domain="com.microsoft"))
-    nodes.append(node("DequantizeLinear", ["d" if tables else "c", *linear], ["y"]))
+    if function == "QLinearSigmoid":
+        nodes.append(node(function, ["c", *linear, *linear], ["d"], domain="com.microsoft"))
+    elif function:
+        nodes.append(node(function, ["z", "c"], ["d"]))
+    nodes.append(node("DequantizeLinear", ["d" if function else "c", *linear], ["y"]))
     model = _model(nodes, {**weights, **scales, "zw": np.array(0, np.int8)}, {"x": (2, 9, "H", 7)})
     assert compare(model, {"x": (2, 9, "H", 7)}, [(16,), (9,), (33,)], tmp_path) == ""
     text = (tmp_path / "net.c").read_text()
-    assert "SimdnetQuantizedSetParams" in text and "SimdnetQuantizedBinary" not in text and "SimdnetTable8" not in text
+    assert "SimdnetQuantizedSetParams" in text
+    assert not any(f"Simdnet{other}" in text for other in ("QuantizedBinary", "Table8", "Elementwise"))
 
 
 # ---- arrays that depend on sizes

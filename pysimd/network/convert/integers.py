@@ -71,8 +71,19 @@ def _comparison(c: Conversion, node: SourceNode) -> None:
 
 @converts_others(*_SEVERAL)
 def _several(c: Conversion, node: SourceNode) -> None:
+    if node.op != "Sum" and len(node.inputs) == 2 and c.dtype(0) in ("int8", "uint8"):
+        for place in (1, 0):
+            limit = c.known(place) if c.is_known(place) and not c.is_known(1 - place) else None
+            if isinstance(limit, np.ndarray) and limit.shape == ():
+                return c.give(_limited_bytes(c, 1 - place, limit, np.maximum if node.op == "Max" else np.minimum))
     names = operands(c, _INTEGERS)
-    c.give(reduce(lambda a, b: c.elementwise(_SEVERAL[node.op], a, b), names))
+    return c.give(reduce(lambda a, b: c.elementwise(_SEVERAL[node.op], a, b), names))
+
+
+def _limited_bytes(c: Conversion, place: int, limit: Array, function: Any) -> str:
+    """By a table, which the layer that gives the bytes may look up."""
+    every = function(np.arange(256, dtype=np.uint8).view(c.dtype(place)), limit)
+    return c.add("Table8", c.tensor(place), c.constant(every.view(np.uint8)), dtype=c.dtype(place))
 
 
 @converts("Mod", any_type=True)
