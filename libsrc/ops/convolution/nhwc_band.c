@@ -81,6 +81,10 @@ void sn_nhwc_copy(const struct sn_convolution * c, struct sn_nhwc_image image, s
     const sn_32f * src = image.src + first * image.pixel;
     if (step == 1 && image.pixel == channels && toPixel == channels) {
         memcpy(to, src, pixels * channels * sizeof(float));
+    } else if (channels == 1 && toPixel == 1) { /* a line */
+        const struct sn_lines_32f line = {.src = src, .stride = step * image.pixel, .dst = to, .lines = 1,
+            .inside = pixels, .size = pixels};
+        c->table->convolution_32f.lines(&line);
     } else {
         const struct sn_lines_32f lines = {.src = src, .srcStep = step * image.pixel, .stride = 1, .dst = to,
             .dstStep = toPixel, .lines = pixels, .inside = channels, .size = channels};
