@@ -34,6 +34,10 @@ struct sn_panel_16b {
 };
 typedef void (*sn_panel_16b_fn)(const struct sn_panel_16b * p);
 
+/* Computes the same as sn_depthwise_nhwc_fn of bfloat16 numbers by products of pairs, if the level has such a kernel for this job and
+ * all weights are bfloat16 numbers; else returns false. Subnormal numbers may be treated as zeros. */
+typedef bool (*sn_depthwise_pairs_fn)(const struct sn_depthwise_nhwc * d);
+
 /* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_16b_slots {
     sn_convolution_16b_fn plain;
@@ -42,6 +46,7 @@ struct sn_convolution_16b_slots {
     sn_planes_fn planes;
     sn_panel_16b_fn panel;
     sn_depthwise_nhwc_fn depthwise_nhwc;
+    sn_depthwise_pairs_fn depthwise_pairs;
 };
 
 #endif

@@ -132,7 +132,8 @@ void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_n
         e.dstRow *= apart;
         for (size_t x = 0; x < columns; ++x) {
             const struct sn_depthwise_nhwc f = columns > 1 ? columns_from(e, x) : e;
-            kernel(&f);
+            if (!d.small || !c->table->convolution_16b.depthwise_pairs(&f))
+                kernel(&f);
         }
     }
 }

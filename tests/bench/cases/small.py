@@ -61,7 +61,7 @@ def convolution_16b(layout: str, shape: str, o: int, kernel: int, stride: int = 
 
 
 def of_layer_16b(layer: Layer, layout: str) -> Case:
-    """bfloat16 in and out; depthwise convolutions are computed in floats."""
+    """bfloat16 in and out, and weights that are such numbers; most depthwise convolutions are computed in floats."""
     images = Block((layer,)).images
 
     def prepare() -> Prepared:
@@ -69,6 +69,7 @@ def of_layer_16b(layer: Layer, layout: str) -> Case:
         conv.srcT = conv.dstT = lib.SimdTensorData16b
         src, dst = bfloats(*images(layer.src)), bfloats(*images(layer.dst))
         weight = floats(*layer.weight)
+        weight.view(np.uint32)[...] &= 0xFFFF0000  # as those of networks of such numbers
         context = ffi.gc(lib.SimdSynetConvolution16bInit(layer.batch, conv, 0), lib.SimdRelease)
         lib.SimdSynetConvolution16bSetParams(context, at(weight), ffi.NULL, ffi.NULL)
         u = "uint8_t *"
