@@ -23,6 +23,7 @@ from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, OF_DATA, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.constants import computed
 from pysimd.network.convert.files import import_all, import_of
+from pysimd.network.convert.float_products import with_float_products
 from pysimd.network.convert.fold import FOLDS, evaluate
 from pysimd.network.convert.fold_node import DTYPES
 from pysimd.network.convert.groups import grouped
@@ -724,7 +725,7 @@ def graph_of(
 
     Raises UnsupportedModel, with all nodes that cannot be converted and why.
     """
-    source = grouped(source, shapes, fallback or {})
+    source = with_float_products(grouped(source, shapes, fallback or {}), shapes, fallback or {})
     c = Conversion(source, fallback or {})
     for name, (array, dtype) in (sizes or {}).items():
         c.known_sizes(name, array, dtype)

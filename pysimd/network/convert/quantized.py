@@ -24,6 +24,14 @@ BYTES = ("uint8", "int8")
 
 
 @record(frozen=True)
+class Floats:
+    """What sums become: f(f(float(sum) * scale) + bias), with one scale or one for each column."""
+
+    scale: Array
+    bias: Array | None
+
+
+@record(frozen=True)
 class Bytes:
     """A tensor of bytes, and its zero points in int32, one for all or as many as broadcast."""
 
@@ -195,8 +203,11 @@ def product(c: Conversion, a: Bytes, b: Bytes) -> str:
     return c.reshape(sums, (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
 
 
-def packed_product(c: Conversion, a: Bytes, b: Bytes) -> str | None:
-    """With a matrix that is known, which a context packs once; None for another one, and for zeros of rows."""
+def packed_product(c: Conversion, a: Bytes, b: Bytes, floats: Floats | None = None) -> str | None:
+    """With a matrix that is known, which a context packs once; None for another one, and for zeros of rows.
+
+    floats : what sums become; without them they stay integers.
+    """
     if isinstance(b.value, str) or isinstance(b.zero, str) or b.value.ndim != 2 or prod(c.shape_of(a.zero)) != 1:
         return None
     value, zero = _without_zeros(b.value, b.zero)
@@ -205,7 +216,10 @@ def packed_product(c: Conversion, a: Bytes, b: Bytes) -> str | None:
         names[2] = c.constant(zero.astype(value.dtype).reshape(-1))
     if not _is_zero(a.zero):
         names[3] = _byte_of(c, a)
-    return c.add("PackedProduct", *names, dtype="int32")
+    if floats is None:
+        return c.add("PackedProduct", *names, dtype="int32")
+    bias = "" if floats.bias is None else c.constant(floats.bias)
+    return c.add("PackedProduct", *names, "", c.constant(floats.scale.reshape(-1)), bias, dtype="float32")
 
 
 def _without_zeros(value: Array, zero: Array) -> tuple[Array, Array]:

@@ -18,6 +18,7 @@ from pysimd.network.convert.conversion import Conversion, Value, converts
 from pysimd.network.convert.images import Window, like_input, sides_of, weights_of, window_of
 from pysimd.network.convert.quantized import (
     Bytes,
+    Floats,
     Result,
     as_signed,
     as_unsigned,
@@ -59,7 +60,11 @@ class _Convolution:
 @converts("ConvInteger", any_type=True)
 def _convolution_of_integers(c: Conversion, node: SourceNode) -> None:
     given = _given(c, bytes_at(c, 0, 2, "x"), bytes_at(c, 1, 3, "w"), 1)
-    c.give(like_input(c, _channels_second(c, _sums(c, given))))
+    floats = None
+    if len(node.inputs) > 4:  # of a group
+        scale, bias = c.value(4), c.value(5) if c.has(5) else None  # type: Any, Any
+        floats = Floats(scale, bias)
+    c.give(like_input(c, _channels_second(c, _sums(c, given, floats))))
 
 
 @converts("QLinearConv", "com.microsoft.QLinearConv", any_type=True)
@@ -147,8 +152,11 @@ def _channels_second(c: Conversion, x: str) -> str:
 # ---- sums, with the channels last
 
 
-def _sums(c: Conversion, given: _Convolution) -> str:
-    """The sums of (x - its zero) * (weight - its zero) below each window, in int32."""
+def _sums(c: Conversion, given: _Convolution, floats: Floats | None = None) -> str:
+    """The sums of (x - its zero) * (weight - its zero) below each window, in int32.
+
+    floats : what they become; then there is one group, and the weights are known.
+    """
     outputs, part = c.shape_of(given.weight.value)[:2]
     given = replace(given, x=as_unsigned(c, given.x), weight=as_signed(c, given.weight))
     image = _padded(c, c.transpose(c.named(given.x.value), (0, 2, 3, 1)), given)
@@ -158,16 +166,16 @@ def _sums(c: Conversion, given: _Convolution) -> str:
     for i in range(given.group):
         weight = _of_group(c, given.weight, i * count, count)
         pixels = c.slice(image, 3, i * part, part)
-        found.append(_product(c, Bytes(_below_windows(c, pixels, given), given.x.zero), weight))
+        found.append(_product(c, Bytes(_below_windows(c, pixels, given), given.x.zero), weight, floats))
     return found[0] if len(found) == 1 else c.add("Concat", *found, axis=3)
 
 
-def _product(c: Conversion, pixels: Bytes, weight: Bytes) -> str:
+def _product(c: Conversion, pixels: Bytes, weight: Bytes, floats: Floats | None) -> str:
     """Of pixels with rows of weights, which a context packs once if they are known."""
     if isinstance(weight.value, str):
         return byte_product(c, pixels, weight)
     columns = Bytes(np.ascontiguousarray(weight.value.T), weight.zero)
-    return packed_product(c, pixels, columns) or byte_product(c, pixels, weight)
+    return packed_product(c, pixels, columns, floats) or byte_product(c, pixels, weight)
 
 
 def _padded(c: Conversion, image: str, given: _Convolution) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from pysimd.network.convert.quantized import (
 from pysimd.network.source import SourceNode
 from pysimd.network.unsupported import Unsupported
 
+_WEIGHTS_OF_ONE_ROW = 1 << 19  # from which on their bytes are read faster than floats
+
 
 @converts("DynamicQuantizeLinear", any_type=True)
 def _dynamic_quantize(c: Conversion, node: SourceNode) -> None:
@@ -50,7 +53,19 @@ def _matmul_integer(c: Conversion, node: SourceNode) -> None:
 @converts("com.microsoft.MatMulIntegerToFloat", any_type=True)
 def _matmul_to_float(c: Conversion, node: SourceNode) -> None:
     a, b = bytes_at(c, 0, 4, "a"), bytes_at(c, 1, 5, "b")
-    c.give(product_as_floats(c, a, b, (_row_scale(c, 2, a), scale_at(c, 3, "b")), 6))
+    if c.flag("may_be_floats") and prod(c.shape(0)[:-1]) == 1 and prod(c.shape(1)) < _WEIGHTS_OF_ONE_ROW:
+        return c.give(_product_of_floats(c, a, b))
+    return c.give(product_as_floats(c, a, b, (_row_scale(c, 2, a), scale_at(c, 3, "b")), 6))
+
+
+def _product_of_floats(c: Conversion, a: Bytes, b: Bytes) -> Value:
+    """The same with both dequantised first; what belongs to the right matrix is known."""
+    of_a: Any = a.zero
+    x = c.add("Dequantize", c.tensor(0), c.constant(c.known(2)), c.constant(of_a.astype(c.dtype(0))), axis=None)
+    of_b: Any = b.zero
+    weight = np.asarray((c.known(1).astype(np.int32) - of_b) * c.known(3), np.float32)
+    y: Value = layers.product(c, x, weight)
+    return c.binary("add", y, c.known(6)) if c.has(6) else y
 
 
 @converts("com.microsoft.DynamicQuantizeMatMul", any_type=True)
