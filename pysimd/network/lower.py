@@ -526,7 +526,7 @@ def _byte_product(a: Attributes, x: Operands, y: Operands) -> list[Call]:
 
 def _bytes_matmul(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     left, right, left_zero, right_zero = given(x, 4)
-    return bytes_matmul(left, right, left_zero, right_zero, y[0])
+    return bytes_matmul(left, right, left_zero, right_zero, y[0], a)
 
 
 def _host(a: Attributes, x: Operands, y: Operands) -> Steps:

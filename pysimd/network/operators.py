@@ -59,7 +59,8 @@ in capitals are constants::
                                   hidden, direction, batch_first; of these three also [activations], [clip]: as of pysimd
     Cast(x)                       dtype
     BytesMatMul(a, b, [za], [zb]) exact sums in int32 of matrices of bytes less their zeros: a zero of all, or of each row of
-                                  a (..., M, 1), and of each column of b (N,)
+                                  a (..., M, 1), and of each column of b (N,); with scales, those of a, b and the result,
+                                  zero and dtype: bytes, as QLinearMatMul
     Concat(x, ...)                axis
     Slice(x)                      starts, steps, sizes: for each axis
     Pad(x)                        pads: (before, after) for each axis; mode, value
@@ -345,7 +346,9 @@ def _bytes_matmul(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Ty
     _need({a.dtype, b.dtype} <= {"uint8", "int8"}, f"the types are {a.dtype} and {b.dtype}, expected bytes")
     _need(len(a.shape) >= 2 and len(b.shape) >= 2, f"the shapes are {a.shape} and {b.shape}, expected matrices")
     _need(a.shape[-1] == b.shape[-2], f"matrices of shapes {a.shape} and {b.shape} cannot be multiplied")
-    return [Type((*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), "int32")]
+    return [
+        Type((*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), attributes.get("dtype", "int32"))
+    ]
 
 
 def _packed_product(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:

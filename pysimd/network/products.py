@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from pysimd.gemm import joined
 from pysimd.network.calls import Call
@@ -91,14 +93,21 @@ def byte_products(a: View, b: View, out: View) -> list[Call]:
     return calls
 
 
-def bytes_matmul(a: View, b: View, a_zero: Any, b_zero: Any, out: View) -> list[Call]:
-    """``(a - a_zero) @ (b - b_zero)``; one call, unless leading dimensions are broadcast."""
+def bytes_matmul(a: View, b: View, a_zero: Any, b_zero: Any, out: View, of: Mapping[str, Any]) -> list[Call]:
+    """``(a - a_zero) @ (b - b_zero)``; one call, unless leading dimensions are broadcast.
+
+    of : the attributes of the node.
+    """
     if out.size == 0:
         return []
     lead, (m, n), k = out.shape[:-2], out.shape[-2:], a.shape[-1]
     members: dict[str, Any] = {"M": m, "N": n, "K": k, "typeA": tensor_type(a.dtype), "typeB": tensor_type(b.dtype)}
     members |= {"typeC": tensor_type(out.dtype), "zeroA": a_zero, "zeroB": b_zero}
     members |= {"perRow": a_zero is not None and a_zero.ndim >= 2, "perColumn": b_zero is not None and b_zero.ndim == 1}
+    if "scales" in of:
+        one, other, last = of["scales"]
+        members |= {"scaleA": np.array([one], np.float32), "scaleB": np.array([other], np.float32)}
+        members |= {"scaleC": last, "zeroC": of["zero"]}
     if (a.shape[:-2] == lead or a.ndim == 2) and (b.shape[:-2] == lead or b.ndim == 2):
         steps = {"strideA": m * k if a.ndim > 2 else 0, "strideB": k * n if b.ndim > 2 else 0}
         made = members | steps | {"batch": prod(lead), "A": a, "B": b, "C": out}

@@ -369,7 +369,10 @@ def _quantized_binary(x: _Inputs, a: _Attributes) -> Array:
 
 
 def _bytes_matmul(x: _Inputs, a: _Attributes) -> Array:
-    return quantised.matmul_integer(x[0], x[1], *(0 if zero is None else zero for zero in (*x[2:], None, None)[:2]))
+    sums = quantised.matmul_integer(x[0], x[1], *(0 if zero is None else zero for zero in (*x[2:], None, None)[:2]))
+    if "scales" not in a:
+        return sums
+    return quantised.requantize(sums, quantised.factor(*map(np.float32, a["scales"])), a["zero"], a["dtype"])
 
 
 def _nbits_product(x: _Inputs, a: _Attributes) -> Array:

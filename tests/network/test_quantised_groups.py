@@ -230,6 +230,28 @@ def test_biases_that_stay_in_float() -> None:
         assert abs(found - formulas.quantize(exact, of["sy"], of["zy"], "uint8")).max() <= 1
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("shapes", [((3, 7), (7, 5)), ((2, 3, 4, 7), (2, 3, 7, 5)), ((2, 1, 4, 7), (3, 7, 5))], ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_of_two_computed_matrices(shapes: Any, dtype: str, turned: bool) -> None:
+    """QLinearMatMul, also of a matrix that a Transpose makes, and limits behind it."""
+    rng, of = np.random.default_rng(19), of_bytes(dtype)
+    a, b = (random_bytes(rng, dtype, *shape) for shape in shapes)
+    sums = formulas.matmul_integer(a, b, of["zx"], of["zz"])
+    expected = formulas.requantize(sums, formulas.factor(of["sx"], of["sz"], of["sy"]), of["zy"], dtype)
+    nodes, weights = [begin(), node("MatMul", "f g", "h"), node("Relu", "h", "r"), end("r")], of
+    if turned:
+        order = (*range(b.ndim - 2), b.ndim - 1, b.ndim - 2)
+        b = np.ascontiguousarray(b.transpose(order))
+        more = [begin("z", "g'", "sz zz"), node("Transpose", "g'", "t", perm=order), node("QuantizeLinear", "t sz zz", "q")]
+        nodes = [*more, begin("q", "g", "sz zz"), *nodes]
+    else:
+        nodes = [begin("z", "g", "sz zz"), *nodes]
+    given = {"x": a, "z": b}
+    assert_bits(run(nodes, given, weights), expected.clip(min=of["zy"]))
+    assert not FLOATS & operators_of(nodes, given, weights)
+
+
 # ---- moves between the operator and its QuantizeLinear
 
 MOVES: dict[str, tuple[list[SourceNode], Any]] = {

@@ -135,6 +135,16 @@ def _cases() -> list[Case]:
             *(Integers(99, shape, "int8") for shape in ((2, 1, 3, 8), (4, 8, 5))),
             *(Integers(99, shape, "int8") for shape in ((), (5,))),
         ),
+        *(
+            case(
+                "BytesMatMul",
+                *(Integers(99, shape, "uint8") for shape in ((2, 3, 8), (2, 8, 5), (), ())),
+                dtype=dtype,
+                scales=(0.01, 0.3, 0.5),
+                zero=zero,
+            )
+            for dtype, zero in (("uint8", 30), ("int8", -3))
+        ),
         case("NBitsProduct", (2, 3, 20), *of_few_bits, weights(3), bits=4),
         case("Lstm", (5, 3, 4), *lstm, lengths, state, state, weights(1, 6), **RECURRENT),
         *(case("Gru", (5, 3, 4), *gru, lengths, state, linear_before_reset=before, **RECURRENT) for before in (False, True)),

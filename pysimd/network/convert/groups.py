@@ -179,6 +179,8 @@ class _Groups(Parts):
         a = node.attributes
         axis = {"Conv": 0, "MatMul": -1, "Gemm": 0 if a.get("transB", 0) else 1}[node.op]
         begin, weight = self.activation(node.inputs[0]), self.weight(node.inputs[1], axis)
+        if node.op == "MatMul" and weight is None and len(node.inputs) == 2:
+            return self._of_computed(node, begin, self.activation(node.inputs[1]), end)
         if (
             begin is None
             or weight is None
@@ -198,6 +200,15 @@ class _Groups(Parts):
             inputs = (*begin.inputs[:3], *of_weight, sums, *y)
         domain = "com.microsoft" if node.op == "Gemm" else ""
         return SourceNode(PRODUCTS[node.op], tuple(inputs), end.outputs, a, node.name, domain)
+
+    def _of_computed(
+        self, node: SourceNode, begin: SourceNode | None, other: SourceNode | None, end: SourceNode
+    ) -> SourceNode | None:
+        """A product of two matrices that are computed."""
+        if begin is None or other is None:
+            return None
+        inputs = (*begin.inputs[:3], *other.inputs[:3], *end.inputs[1:3])
+        return SourceNode("QLinearMatMul", inputs, end.outputs, node.attributes, node.name)
 
     def _bias(self, name: str, begin: SourceNode, of_weight: Array) -> str | None:
         """The integers of a bias in units of the sums; None for another one."""

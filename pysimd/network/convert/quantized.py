@@ -251,6 +251,21 @@ def _computed_product(c: Conversion, a: Bytes, b: Bytes, lead: Any) -> str | Non
     return c.add("BytesMatMul", *names)
 
 
+def requantized_product(c: Conversion, a: Bytes, b: Bytes, scales: tuple[Value, Value], y: Result) -> str | None:
+    """Of two computed matrices with one known scale and zero each: saturated(nearest(f(float(sum) * factor)) + zero)."""
+    shapes = c.shape_of(a.value), c.shape_of(b.value)
+    known: list[Any] = [a.zero, b.zero, *scales, y.scale, y.zero]
+    if not isinstance(a.value, str) or not isinstance(b.value, str) or min(map(len, shapes)) < 2:
+        return None
+    if any(isinstance(each, str) or np.size(each) != 1 for each in known) or shapes[0][-1] != shapes[1][-2]:
+        return None
+    of_a, of_b, of_y, zero = (np.reshape(each, ()).item() for each in known[2:])
+    if not np.isfinite(np.float32(of_a) * np.float32(of_b) / np.float32(of_y)):
+        return None
+    names = ["" if _is_zero(x.zero) else _byte_of(c, Bytes(x.value, np.reshape(x.zero, ()))) for x in (a, b)]
+    return c.add("BytesMatMul", a.value, b.value, *names, dtype=y.dtype, scales=(of_a, of_b, of_y), zero=zero)
+
+
 def _byte_of(c: Conversion, x: Bytes) -> str:
     """The one zero as a byte."""
     dtype, zero = c.dtype_of(x.value), x.zero

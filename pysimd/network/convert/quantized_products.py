@@ -21,6 +21,7 @@ from pysimd.network.convert.quantized import (
     layer,
     product,
     requantized,
+    requantized_product,
     result_at,
     scale_at,
     scaled,
@@ -130,6 +131,9 @@ def _requantized_product(
     found = layer(c, "QuantizedLinear", a, b, scales, bias, y) if fits and known else None
     if found is not None:
         return found
+    made = None if bias is not None else requantized_product(c, a, b, scales, y)
+    if made is not None:
+        return made
     sums: Value = product(c, a, b)
     sums = sums if bias is None else integers(c, "add", sums, bias)
     return requantized(c, str(sums), y.factor(c, exact(c, "multiply", *scales)), y.zero, y.dtype)
