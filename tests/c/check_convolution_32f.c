@@ -413,6 +413,20 @@ static void wide_groups(SimdTensorFormatType format)
         run_case(layer(format, 2, n, n, 64, 3, 1, 1, 2), CHECK_RANDOM);
 }
 
+/* Few lines and several panels of outputs, which threads divide, see check --threads. */
+static void panels(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < CHECK_ACTIVATIONS; ++n) {
+        struct check_layer j[] = {layer(format, 20, 3, 80, 160, 1, 1, 0, 1), layer(format, 40, 5, 9, 70, 3, 1, 1, 1),
+            layer(format, 70, 20, 20, 64, 3, 1, 1, 1)};
+        for (size_t i = 0; i < sizeof(j) / sizeof(j[0]); ++i) {
+            j[i].batch = 1 + n % 2;
+            j[i].p->activation = check_activation_at(n);
+            run_case(j[i], CHECK_RANDOM);
+        }
+    }
+}
+
 static void cuts(SimdTensorFormatType format)
 {
     parameters p;
@@ -666,6 +680,7 @@ CHECK_FAMILY(convolution_32f)
         fills(formats[i]);
         batches(formats[i]);
         additions(formats[i]);
+        panels(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1500); ++n)

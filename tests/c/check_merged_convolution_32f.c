@@ -400,6 +400,22 @@ static void cuts(void)
     run_case(block(0, 5, 6, 12, 1, 3, 1, 7), CHECK_RANDOM);
 }
 
+/* Few rows and several panels, which threads divide, see check --threads. */
+static void panels(void)
+{
+    for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
+        struct check_layer j[] = {block(9, 3, 20, 150, 1, 3, 1, 9), without(block(9, 3, 20, 150, 1, 5, 1, 9), false),
+            without(block(9, 5, 11, 70, 3, 3, 2, 9), false), without(block(2, 3, 20, 70, 1, 5, 1, 150), true),
+            without(block(40, 1, 20, 40, 1, 3, 1, 40), true)};
+        for (size_t i = 0; i < sizeof(j) / sizeof(j[0]); ++i) {
+            j[i].batch = 1 + i % 2;
+            for (size_t k = 0; k < j[i].stages; ++k)
+                j[i].p[k].activation = check_activation_at((act + k) % CHECK_ACTIVATIONS);
+            run_case(j[i], CHECK_RANDOM);
+        }
+    }
+}
+
 static void fills(void)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
@@ -545,6 +561,7 @@ static void bench(void)
 static void all_cases(size_t random)
 {
     tails();
+    panels();
     fills();
     batches();
     if (!check_quick())

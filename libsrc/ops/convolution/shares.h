@@ -30,18 +30,29 @@ SN_INLINE double sn_time_of_units(size_t units, size_t threads)
 }
 
 /*
- * Whether panels end earlier than lines. Two threads take 0.67 of the time for 3 lines, and all of it for lines of which there
- * are too few for two ranges. For panels each thread reads all lines, in some algorithms after a copy or a transformation:
- * about as long as 4 or 8 output channels take. 160x3x80 to 320 on two threads takes 0.78 of the time that lines take,
- * Winograd's 64x20x20 to 64, which has 5 lines of tiles in ranges of at least 3, 0.60 (Zen 5).
+ * Whether panels of bands end earlier than lines. Two threads take 0.67 of the time for 3 lines, and all of it for lines of
+ * which there are too few for two ranges. For panels each thread reads all lines, in some algorithms after a copy or a
+ * transformation: about as long as 4 or 8 output channels take. 160x3x80 to 320 on two threads takes 0.78 of the time that
+ * lines take, Winograd's 64x20x20 to 64, which has 5 lines of tiles in ranges of at least 3, 0.60 (Zen 5).
  */
-SN_INLINE bool sn_panels_are_faster(const struct sn_shares * s, size_t panels)
+SN_INLINE bool sn_panels_are_faster(const struct sn_shares * s, size_t panels, size_t most)
 {
     const size_t threads = sn_threads(), lines = s->images * s->lines, ranges = lines / sn_max(s->least, 1);
     const double by_lines = ranges < threads ? 1.0 / (double)sn_max(ranges, 1) : sn_time_of_units(lines, threads);
     const double again = s->start ? 8 : 4, whole = again / (again + (double)s->columns);
-    const size_t units = s->images * sn_ceil_div(s->lines, s->most) * panels;
+    const size_t units = s->images * sn_ceil_div(s->lines, most) * panels;
     return whole + (1 - whole) * sn_time_of_units(units, threads) < 0.95 * by_lines;
+}
+
+/* Bands of single lines for panels, if they are long enough and divide better: 5 panels on two threads take 0.6 of the time,
+ * 15 panels of lines 0.53. */
+SN_INLINE size_t sn_panel_lines(const struct sn_shares * s, size_t panels)
+{
+    const size_t threads = sn_threads(), all = s->images * panels;
+    if (s->start || s->least > 1)
+        return s->most;
+    const double bands = sn_time_of_units(all * sn_ceil_div(s->lines, s->most), threads);
+    return sn_time_of_units(all * s->lines, threads) < 0.95 * bands ? 1 : s->most;
 }
 
 SN_INLINE struct sn_shares sn_shares_of(struct sn_shares s)
@@ -49,16 +60,17 @@ SN_INLINE struct sn_shares sn_shares_of(struct sn_shares s)
     s.most = sn_max(s.most, 1);
     s.panels = 1;
     s.imageUnits = s.lines;
-    if (sn_threads() == 1)
-        return s;
     const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
+    if (sn_threads() == 1 || panels == 1 || !s.lines || !s.images)
+        return s;
+    struct sn_shares by_panels = s;
+    by_panels.most = sn_panel_lines(&s, panels);
+    by_panels.panels = panels;
+    by_panels.imageUnits = sn_ceil_div(s.lines, by_panels.most) * panels;
+    by_panels.least = s.start ? sn_max(panels / sn_threads(), 1) : 1;
     const bool few = s.lines <= s.most || s.lines / sn_max(s.least, 1) < sn_threads(); /* too few lines for the threads */
-    if ((panels >= 4 && s.weights / 2 > s.source && few) || (panels > 1 && s.lines && sn_panels_are_faster(&s, panels))) {
-        s.panels = panels;
-        s.imageUnits = sn_ceil_div(s.lines, s.most) * panels;
-        s.least = s.start ? sn_max(panels / sn_threads(), 1) : 1;
-    }
-    return s;
+    const bool large = panels >= 4 && s.weights / 2 > s.source; /* weights, which a thread would all read */
+    return (few && large) || sn_panels_are_faster(&s, panels, by_panels.most) ? by_panels : s;
 }
 
 /* The first of the units begin .. end - 1 that can be computed together. */
