@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import pysimd
-from bench import implementations, pages
+from bench import implementations, pages, scaling
 from bench.__main__ import main
 from bench.onnx_files import OURS, PEERS, Input, Loaded, first, pnnx, shapes, simdnet, table, values_of, workers
 from bench.whole.table import Time
+from bench.whole.workers import Round
 from network.test_models import _classifier as classifier
 from pysimd.network.convert import UnsupportedModel, UnsupportedNode
 
@@ -293,3 +294,24 @@ def test_a_refusal_is_one_line_of_nodes() -> None:
     assert told == (
         "2 nodes of 'net' are not supported: If: the condition is computed at run time, from 'sr' ('n'); Loop: why ('m')"
     )
+
+
+def test_what_threads_gain(
+    path: Path, refused: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(shapes.KNOWN, "net", [SHAPE["x"]])
+    monkeypatch.setattr(scaling, "_ROUND", Round(0, 0, 0, 1))
+    monkeypatch.setattr(scaling, "_PASSES_SECONDS", 0.01)
+    scaling.print_table([str(path), str(refused)], 1, 2, None)
+    head, _, row, other = capsys.readouterr().out.splitlines()
+    assert "| 2 threads | speedup |" in head and head.count("|") == row.count("|") == other.count("|")
+    assert row.startswith("| net | ") and other.startswith("| refused | ") and "NoSuchOperator" in other
+    monkeypatch.setattr(scaling, "_LISTED", -1)  # all steps
+    scaling.print_steps([str(path)], 1, 2)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("net: ") and " on 2 threads, " in lines[0] and len(lines) > 1
+
+
+def test_speedups_and_the_last_column() -> None:
+    assert scaling._cells([0.004, 0.002]) == ["4.000", "2.000", "2.00", "", "", "", ""]
+    assert scaling._cells([0.004, 0.002, 0.006, 0.003]) == ["4.000", "2.000", "2.00", "6.000", "3.000", "2.00", "1.50"]

@@ -234,7 +234,9 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=("start", "plan", "memory", "prefer", "calls", "threads", "steps"))
     parser.add_argument("models", nargs="*", metavar="MODEL:SHAPE", help="an ONNX file and the shape of its first input")
-    parser.add_argument("--rounds", type=int, default=21, help="processes of each kind; of threads, steps at most 3")
+    parser.add_argument(
+        "--rounds", type=int, default=21, help="processes of each kind; rounds of threads and steps, at most 3"
+    )
     parser.add_argument("--threads", type=int, default=2, help="beside one, of threads and steps")
     given = parser.parse_args()
     if given.table == "start":
