@@ -2,8 +2,9 @@
  * Division of convolutions among threads: by lines of the images, or by output channels.
  *
  * A thread that computes some lines reads all weights, a thread that computes some panels of output channels reads all
- * lines. So the latter is for small images with many channels. Successive lines in one range form bands of at most the
- * height in the plan; on one thread, whose range is everything, these are the bands of the plan.
+ * lines. So the latter is for small images with many channels, and for a number of lines that threads would share unevenly.
+ * Successive lines in one range form bands of at most the height in the plan; on one thread, whose range is everything, these
+ * are the bands of the plan.
  */
 #ifndef SN_OPS_CONVOLUTION_SHARES_H
 #define SN_OPS_CONVOLUTION_SHARES_H
@@ -32,8 +33,8 @@ SN_INLINE double sn_time_of_units(size_t units, size_t threads)
 /*
  * Whether panels of bands end earlier than lines. Two threads take 0.67 of the time for 3 lines, and all of it for lines of
  * which there are too few for two ranges. For panels each thread reads all lines, in some algorithms after a copy or a
- * transformation: about as long as 4 or 8 output channels take. 160x3x80 to 320 on two threads takes 0.78 of the time that
- * lines take, Winograd's 64x20x20 to 64, which has 5 lines of tiles in ranges of at least 3, 0.60 (Zen 5).
+ * transformation: about as long as 4 or 8 output channels take. 160x3x80 to 320 on two threads takes 0.79 of the time that
+ * lines take, Winograd's 64x20x20 to 64, which has 5 lines of tiles in ranges of at least 3, 0.57 (Zen 5).
  */
 SN_INLINE bool sn_panels_are_faster(const struct sn_shares * s, size_t panels, size_t most)
 {
@@ -44,8 +45,8 @@ SN_INLINE bool sn_panels_are_faster(const struct sn_shares * s, size_t panels, s
     return whole + (1 - whole) * sn_time_of_units(units, threads) < 0.95 * by_lines;
 }
 
-/* Bands of single lines for panels, if they are long enough and divide better: 5 panels on two threads take 0.6 of the time,
- * 15 panels of lines 0.53. */
+/* Bands of single lines for panels, if they are long enough and divide better: 5 panels on two threads take 0.61 of the time,
+ * 15 panels of lines 0.54. */
 SN_INLINE size_t sn_panel_lines(const struct sn_shares * s, size_t panels)
 {
     const size_t threads = sn_threads(), all = s->images * panels;
