@@ -13,6 +13,8 @@ from pysimd.network.graph import Graph, Node, Type, name_of
 from pysimd.network.open_arrays import is_array
 from pysimd.network.operators import IDENTITY, types_of
 
+SMALL = 64  # elements of constants that are compared
+
 
 class Builder:
     """A graph under construction; :meth:`graph` returns it.
@@ -29,6 +31,8 @@ class Builder:
         self._inputs: list[str] = []
         self._types: dict[str, Type] = {}
         self._constants: dict[str, Array] = {}
+        self._small: dict[Any, str] = {}  # constants by their contents
+        self._numbered = 0  # constants without names
         self.origin: tuple[str, ...] = ()
 
     def graph(self, *outputs: str) -> Graph:
@@ -100,9 +104,16 @@ class Builder:
         return name
 
     def constant(self, value: Any, name: str | None = None) -> str:
-        """A constant tensor."""
+        """A constant tensor; of several small ones that are equal, and have no names, the first."""
         array = value if is_array(value) else np.asarray(value)
-        name = name or f"#{len(self._constants)}"
+        if name is None:
+            name = f"#{self._numbered}"
+            self._numbered += 1
+            if type(array) is np.ndarray and array.size <= SMALL and not array.dtype.hasobject:
+                key = array.dtype.str, array.shape, array.tobytes()
+                first = self._small.setdefault(key, name)
+                if first != name:
+                    return first
         self._constants[name] = array
         self._types[name] = Type(array.shape, name_of(array.dtype))
         return name

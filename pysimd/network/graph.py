@@ -7,14 +7,14 @@ are constants.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from pysimd.annotations import Array, Shape
-from pysimd.network.records import EMPTY, record, replace
+from pysimd.network.records import EMPTY, cached, record, replace
 
 
 @cache
@@ -63,7 +63,7 @@ class Node:
         (name,) = self.outputs
         return name
 
-    @cached_property
+    @cached
     def given(self) -> tuple[str, ...]:
         """The inputs that are not missing, each once."""
         return tuple(dict.fromkeys(filter(None, self.inputs)))

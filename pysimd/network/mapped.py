@@ -37,7 +37,9 @@ _BESIDE = 1 << 16  # bytes that the system usually maps for a read of one byte
 _MOST_WAITING = 1 << 20  # bytes
 _WAITING: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # bytes that are not released yet, by file
 _APART = 1 << 17  # bytes, from which on arrays have pages of their own
-_PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+_PRIVATE: dict[str, Any] = {}
+if hasattr(mmap, "MAP_PRIVATE"):  # and all pages at once, as all are written: one by one they take longer than products
+    _PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)}
 
 
 def release(array: Array) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Array, Shape
+from pysimd.network.build import SMALL
 from pysimd.network.graph import Graph, Node
 from pysimd.network.open_arrays import is_array
 from pysimd.network.passes.patterns import Parameters, clip, is_plain, linear_step, made, parameter, replacement
 from pysimd.network.passes.rewrite import Change, Draft, starts_from
 from pysimd.network.sizes import Size, broadcast_shapes
 
-_SMALL = 64  # elements of constants that are compared
 _LARGE = 16 << 20  # bytes of weights
 _SINGLE, _OF_INTEGERS = frozenset([bool, float, int, str]), {int}
 _MAY_CHANGE_NOTHING = {"Binary", "Concat", "Expand", "Pad", "Reduce", "Reshape", "Slice", "Transpose", "Unary"}
@@ -111,7 +111,7 @@ class _Shared:
         constants, made = self._draft.constants, self._draft.made_constants
         for name in made[self._looked_at :]:
             array = constants.get(name)
-            if array is None or is_array(array) or array.size > _SMALL:
+            if array is None or is_array(array) or array.size > SMALL:
                 continue
             key = array.dtype.str, array.shape, array.tobytes()
             first, same = self._constants.get(key, (name, array))
