@@ -388,8 +388,9 @@ class Model(KeepsRunners):
 
             graph = planner.graph_of(self.source, given, self._fallback)
             try:
-                program = planner.Program(planner.simplified(graph), layout, self._contexts, self.outputs)
-                del graph  # the program has its weights, until they are packed
+                simple = planner.simplified(graph)
+                program = planner.Program(simple, layout, self._contexts, self.outputs, is_open=False)
+                del graph, simple  # the program has its weights, until they are packed
                 return Runner.packing(program, progress)
             except ValueError as error:
                 raise (self._no_plan(shapes) or error) from error

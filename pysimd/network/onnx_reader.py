@@ -63,6 +63,9 @@ _MOVES = {
     "Unsqueeze",
 }  # fmt: skip
 
+#: Operators whose attributes can say the type of the result.
+_CHOOSE_TYPES = {"Cast", "Constant", "QuantizeLinear"}
+
 _INT, _TENSOR, _GRAPH = 2, 4, 5  # types of attributes
 _ATTRIBUTES: Mapping[int, Callable[[Attribute], Any]] = {
     1: lambda a: a.f,
@@ -221,6 +224,8 @@ class _Reader:
             if tensor is not None and tensor.elem_type in _OTHERS:
                 found[value.name] = tensor.elem_type
         for node in nodes:
+            if not found and node.op_type not in _CHOOSE_TYPES:  # as nearly all
+                continue
             number = found.get(node.input[0], 0) if node.op_type in _MOVES and node.input else 0
             if node.op_type == "Constant":
                 number = next((a.t.data_type for a in node.attribute if a.name == "value" and a.t), 0)

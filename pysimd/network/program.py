@@ -29,6 +29,7 @@ class Program:
     layout : how inputs and outputs of four dimensions are stored: "nchw", the order of the graph, or "nhwc".
     contexts : of other programs of the same weights, to share them.
     outputs : the names of the outputs, in the order of the graph, where a model gives an input back under the same name.
+    is_open : whether sizes may be open.
 
     graph : the graph without the weights that contexts pack.
     stored : the graph of stored tensors.
@@ -39,7 +40,14 @@ class Program:
     constants : the arrays that calls read, by name.
     """
 
-    def __init__(self, graph: Graph, layout: str, contexts: Contexts, outputs: Iterable[str] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        layout: str,
+        contexts: Contexts,
+        outputs: Iterable[str] | None = None,
+        is_open: bool = True,
+    ) -> None:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         refuse_computed_weights(graph)
@@ -52,7 +60,9 @@ class Program:
         views = Views(stored, arrangement.places)
         self.steps = [lowered(node, views) for node in self.nodes]
         #: The numbers of the steps whose contexts depend on sizes.
-        self.open_contexts = [i for i, step in enumerate(self.steps) if step.made and has_open_numbers(step.made)]
+        self.open_contexts = [
+            i for i, step in enumerate(self.steps) if is_open and step.made and has_open_numbers(step.made)
+        ]
         are_open = set(self.open_contexts)
         self._keys = [self._key(step.made, i in are_open) for i, step in enumerate(self.steps)]
         scratch = {id(n) if isinstance(n, Size) else n: n for n in (0, *(step.scratch for step in self.steps))}

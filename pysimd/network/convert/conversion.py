@@ -369,13 +369,14 @@ class Conversion:
 
     def give(self, *values: Item | None) -> None:
         """The outputs of the node; None for one that cannot be computed."""
+        own = self._values.maps[0]
         for i, name in enumerate(self.node.outputs):
             value = values[i] if i < len(values) else None
             if not name:
                 continue
             if value is None:
                 raise Unsupported(f"its output {i} is not supported")
-            self._values[name] = self._settled(value)
+            own[name] = self._settled(value)
 
     def _settled(self, value: Any) -> Any:
         if type(value) is np.ndarray:
@@ -485,8 +486,10 @@ class Conversion:
         """Nodes of the graph; where all inputs are known, they are computed once, and only their results are left."""
         first = self.builder.count
         convert(self, node)
-        made = {name: self._values[name] for name in node.outputs if name and isinstance(self._values[name], str)}
-        if not known or not made:
+        values = self._values.maps[0]  # what give() has written
+        given = [(name, values[name]) for name in node.outputs if name]
+        made = {name: value for name, value in given if isinstance(value, str)} if known else None
+        if not made:
             return
         results = computed(self.builder.without_inputs(first, [str(name) for name in made.values()]))
         if results is not None:
