@@ -90,7 +90,7 @@ def test_steps_use_the_memory_of_earlier_ones(kind: str, monkeypatch: pytest.Mon
     sizes: list[int] = []
     allocated = runner._allocated
 
-    def counted(size: int) -> Array:
+    def counted(size: int) -> tuple[Array, bool]:
         sizes.append(size)
         return allocated(size)
 
