@@ -290,22 +290,35 @@ static float norm_of(const struct sn_quantized_gemm * g, size_t j)
     return sn_quantized_norm(g, 0, j);
 }
 
+/* The bias of columns as integers and as floats, of which one is 0. */
+static void set_bias(const struct sn_quantized_gemm * g, size_t first, size_t columns, struct columns * c)
+{
+    memset(c->more, 0, columns * sizeof(c->more[0]));
+    memset(c->bias, 0, columns * sizeof(c->bias[0]));
+    if (g->bias && g->type == SN_DATA_32F)
+        memcpy(c->bias, (const sn_32f *)g->bias + first, columns * sizeof(c->bias[0]));
+    else if (g->bias)
+        memcpy(c->more, (const sn_32i *)g->bias + first, columns * sizeof(c->more[0]));
+}
+
 /* Sets the values of columns, of which the tile reads whole vectors; `sum` has those of B. */
 static void set_columns(const struct job * job, size_t first, size_t columns, const int32_t * sum, struct columns * c)
 {
     const struct sn_quantized_gemm * g = &job->g;
     const uint32_t factor = (job->m.tile->biased ? 128 : 0) - (job->quick ? (uint32_t)sn_quantized_zero_of_row(g, 0) : 0);
     const size_t rest = sn_align(columns, job->m.tile->granule) - columns;
-    for (size_t j = 0; j < columns; ++j) {
-        c->more[j] = sn_quantized_bias(g, first + j);
-        c->start[j] = (int32_t)(factor * (uint32_t)sum[j] + (job->quick ? (uint32_t)c->more[j] : 0));
-        c->bias[j] = sn_quantized_bias_32f(g, first + j);
-    }
+    set_bias(g, first, columns, c);
+    for (size_t j = 0; j < columns; ++j)
+        c->start[j] = (int32_t)(factor * (uint32_t)sum[j]);
+    for (size_t j = 0; job->quick && j < columns; ++j)
+        c->start[j] = (int32_t)((uint32_t)c->start[j] + (uint32_t)c->more[j]);
     for (size_t j = job->quick ? columns : 0; j < columns; ++j)
         c->zero[j] = zero_b(g, first + j);
     const float norm = norm_of(g, first);
     for (size_t j = 0; j < columns; ++j)
-        c->norm[j] = g->perColumn ? norm_of(g, first + j) : norm;
+        c->norm[j] = norm;
+    for (size_t j = 1; g->perColumn && j < columns; ++j)
+        c->norm[j] = norm_of(g, first + j);
     memset(c->start + columns, 0, rest * sizeof(c->start[0]));
     memset(c->norm + columns, 0, rest * sizeof(c->norm[0]));
     memset(c->bias + columns, 0, rest * sizeof(c->bias[0]));
