@@ -32,7 +32,10 @@ static size_t vectors_size(size_t bits, size_t depth)
     return sn_ceil_div(sn_ceil_div(words, V32F_N) * STEP(bits), 16) * 16;
 }
 
-static size_t size_8i(size_t bits, size_t depth) { return vectors_size(bits, depth) + sn_ceil_div(sn_ceil_div(depth, 16), 16) * 16; }
+static size_t size_8i(size_t bits, size_t depth)
+{
+    return vectors_size(bits, depth) + sn_ceil_div(sn_ceil_div(depth, 16), 16) * 16;
+}
 
 /* The largest size of n numbers; NaN is above all others, since bits are compared. */
 static float largest_of(const sn_32f * src, size_t n)
@@ -85,7 +88,8 @@ SN_INLINE v32i quantised(const sn_32f * src, size_t n, float scale)
 SN_INLINE v8u bytes_of(const v32i q[4])
 {
     const v32i more = v_set_32i(128);
-    const v8u bytes = v_pack_32i_8u(v_add_32i(q[0], more), v_add_32i(q[1], more), v_add_32i(q[2], more), v_add_32i(q[3], more));
+    const v8u bytes = v_pack_32i_8u(v_add_32i(q[0], more), v_add_32i(q[1], more), v_add_32i(q[2], more),
+                                    v_add_32i(q[3], more));
     return v_cast_32i_8u(v_xor_32i(v_cast_8u_32i(bytes), v_set_32i((int32_t)0x80808080)));
 }
 
@@ -221,8 +225,8 @@ SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, 
  * The same for one source, all words of as many blocks as a vector has lanes, from `block` on, of at most a vector of words
  * each: the scales of all are multiplied at once.
  */
-SN_INLINE void add_blocks(v32f * sum, const struct rows * w, const sn_32f * src, const sn_32f * sizes, const struct look * look,
-                          size_t block, int rows, struct form f)
+SN_INLINE void add_blocks(v32f * sum, const struct rows * w, const sn_32f * src, const sn_32f * sizes,
+                          const struct look * look, size_t block, int rows, struct form f)
 {
     const size_t vectors = (size_t)1 << look->shift;
     const int parts = PARTS(f.bits);
@@ -241,7 +245,8 @@ SN_INLINE void add_blocks(v32f * sum, const struct rows * w, const sn_32f * src,
             const v32i words = v_load_32i(at + (size_t)r * w->bytes);
             SN_PREFETCH(at + (size_t)(r + ROWS) * w->bytes);
             v32i part = start;
-            SN_UNROLL for (int v = 0; v < parts; ++v) part = tile_dot(part, group(words, f.bits, v), v_load_32i(x + v * V32F_N));
+            SN_UNROLL for (int v = 0; v < parts; ++v)
+                part = tile_dot(part, group(words, f.bits, v), v_load_32i(x + v * V32F_N));
             sum[r] = v_fma_32f(v_cvt_32i_32f(part), v_lookup_32f(scale[r], index), sum[r]);
         }
     }
