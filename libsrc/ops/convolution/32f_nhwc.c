@@ -48,16 +48,19 @@ static double inside_of(const struct sn_convolution * c)
  * long. */
 enum { APART_INPUTS = 32 };
 
+/* The most of all products that are not those of padding; with 0.67 to 0.7, layers take 0.8 to 0.88 of the time (Zen 4). */
+static const double APART_INSIDE = 0.7;
+
 /*
- * Whether half of the products, or more, would be those of padding: with a dilation that is a large part of the image. Then
- * taps are computed one after the other, each for the outputs that it has, and no padding is copied. 160x13x13 by 10x7 with
- * dilation 6 takes 0.52 of the time.
+ * Whether many of the products would be those of padding: with a dilation that is a large part of the image. Then taps are
+ * computed one after the other, each for the outputs that it has, and no padding is copied. 160x13x13 by 10x7 with dilation 6
+ * takes 0.52 of the time, 128x38x38 to 112 by 3x3 with stride 2 and dilation 11, with 0.65 of the products, 0.61.
  */
 static bool taps_are_apart(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const bool apart = p->kernelX > 1 && p->dilationX > 1 && sn_inputs(c) >= APART_INPUTS;
-    return apart && c->srcSize && c->dstSize && 2 * inside_of(c) <= 1;
+    return apart && c->srcSize && c->dstSize && inside_of(c) <= APART_INSIDE;
 }
 
 /* ---- cost */
