@@ -292,7 +292,7 @@ static struct sn_shares shares_of(const struct sn_merged * m, const struct times
     const struct sn_convolution_parameters * p = &m->stage[m->last].p;
     const size_t width = m->table->gemm.tile_32f.columns, panels = sn_ceil_div(p->dstC, width);
     const bool grouped = m->stage[m->last == SN_PROJECTION ? SN_PROJECTION : SN_EXPANSION].p.group > 1;
-    if (sn_threads() > 1 && panels > 1 && p->dstH && !grouped && by_panels(m, t, panels))
+    if (sn_threads() > 1 && panels > 1 && m->batch && p->dstH && !grouped && by_panels(m, t, panels))
         return (struct sn_shares){.lines = p->dstH, .most = p->dstH, .columns = p->dstC, .width = width, .panels = panels,
             .imageUnits = panels, .least = sn_max(m->batch * panels / sn_threads(), 1)}; /* each range repeats stages */
     /* Long ranges, since each expands some lines again. */
