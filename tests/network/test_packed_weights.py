@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import pysimd
+from pysimd.network import origins
 from pysimd.network.contexts import Contexts
 from support import ROOT, Array
 
@@ -295,3 +296,21 @@ def test_no_preparation_keeps_pages_of_the_file(transposed: int, tmp_path: Path)
     done = subprocess.run([sys.executable, "-c", program, tmp_path / "net.onnx"], capture_output=True, text=True, check=True)
     first, _, second, own, third = map(int, done.stdout.split())
     assert max(first, second, third) < 100 and own < 512 * 512
+
+
+def test_weights_that_are_multiplied_are_known_by_what_they_are_made_of() -> None:
+    weight, factors = np.frombuffer(bytes(range(240)) * 100, np.float32), np.arange(4.0)
+
+    def made(weight: Any, factors: Any, function: str = "scaled") -> Any:
+        kept.append(origins.with_origin(np.zeros((4, 1500), np.float32), function, weight, factors))
+        return origins.origin_of(kept[-1].T[2:])
+
+    kept: list[Any] = []
+    first = made(weight, factors)
+    assert first == made(weight, factors.copy()) and first is not None
+    others = made(weight[1:], factors), made(weight, factors + 1), made(weight, factors, "other")
+    assert first not in others and origins.origin_of(np.zeros(3)) is None
+    assert first != origins.origin_of(kept[0].T[1:-1])  # the place in the array counts
+    count = len(origins._COMPUTED)
+    kept.clear()
+    assert len(origins._COMPUTED) == count - 5
