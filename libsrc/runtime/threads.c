@@ -23,7 +23,7 @@
  *   0.75; 1.0 if it waits there, 0.9 if workers then spin for 50 us only.
  * - A thread gets 1.5 us of work at least: what a step of 3 us reads is in the caches of the threads that wrote it, and a job
  *   starts within a microsecond. Models of 10, 21 and 680 us take 0.59, 0.81 and 0.95 of what they take with 3 us (Zen 5);
- *   1.1, one of 0.3 ms, where the processors share no cache.
+ *   up to 1.5, models of 0.3 ms, where the processors share no cache.
  * Tried without gain: a caller that yields its processor after a wake, so that the worker can leave (no faster on an idle
  * machine, up to 7 times slower beside two busy processes); fewer wakes after wakes that no worker followed (no faster).
  */
