@@ -33,7 +33,7 @@ static __attribute__((unused)) int exponent_of(float x)
     return (int)(bits >> 23 & 0xFF) - 127;
 }
 
-static __attribute__((unused)) float split(float x, float g, float * rest)
+static __attribute__((unused)) float split(float x, float g, sn_32f * rest)
 {
     const float multiple = rintf(x / g) * g;
     *rest = x - multiple;
