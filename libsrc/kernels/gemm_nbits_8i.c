@@ -24,7 +24,7 @@ enum { MORE = 2 };
 #define PARTS(bits) (32 / (bits) / TILE_GROUP)
 #define STEP(bits) ((size_t)(PARTS(bits) + MORE) * V32F_N)
 
-/* ---- sources: behind the vectors there is the scale of each block */
+/* ---- sources: behind the vectors there is the scale of each block, then what its sum begins with */
 
 static size_t vectors_size(size_t bits, size_t depth)
 {
@@ -32,10 +32,10 @@ static size_t vectors_size(size_t bits, size_t depth)
     return sn_ceil_div(sn_ceil_div(words, V32F_N) * STEP(bits), 16) * 16;
 }
 
-static size_t size_8i(size_t bits, size_t depth)
-{
-    return vectors_size(bits, depth) + sn_ceil_div(sn_ceil_div(depth, 16), 16) * 16;
-}
+/* Of scales, or of what sums begin with. */
+static size_t blocks_size(size_t depth) { return sn_ceil_div(sn_ceil_div(depth, 16), 16) * 16; }
+
+static size_t size_8i(size_t bits, size_t depth) { return vectors_size(bits, depth) + 2 * blocks_size(depth); }
 
 /* The largest size of n numbers; NaN is above all others, since bits are compared. */
 static float largest_of(const sn_32f * src, size_t n)
@@ -146,11 +146,22 @@ SN_INLINE void quantise_words(const struct sn_nbits_row * r, size_t k, int bits)
         put_pairs(vectors, q, bits);
 }
 
+/* The sums of what the words of each block begin with. */
+SN_INLINE void set_starts(const struct sn_nbits_row * r, int bits)
+{
+    const size_t words = sn_ceil_div(r->depth, 32 / (size_t)bits), each = r->block * (size_t)bits / 32;
+    sn_32i * starts = (sn_32i *)r->dst + vectors_size((size_t)bits, r->depth) + blocks_size(r->depth);
+    const sn_32i * from = (const sn_32i *)r->dst + (size_t)(PARTS(bits) + 1) * V32F_N;
+    for (size_t word = 0; word < words; ++word)
+        starts[word / each] += from[word / V32F_N * STEP((size_t)bits) + word % V32F_N];
+}
+
 SN_INLINE void quantise_row(const struct sn_nbits_row * r, int bits)
 {
     set_scales(r, bits);
     for (size_t k = 0; k < r->depth; k += 32 / (size_t)bits * V32F_N)
         quantise_words(r, k, bits);
+    set_starts(r, bits);
 }
 
 static void quantise_8i(const struct sn_nbits_row * r)
@@ -287,9 +298,152 @@ SN_INLINE void all_rows(const struct sn_nbits_product * p, const struct look * l
         tile(p, look, source, row, sources, 1, f);
 }
 
-SN_INLINE void all(const struct sn_nbits_product * p, struct form f)
+/* ---- many sources: columns of the matrix as a panel, so that each sum of a block is in one lane, and becomes a float once */
+
+/* Sums of integers and of floats of HIGH sources fit the registers. */
+enum { HIGH = V32F_N == 16 ? 6 : 3, WIDE = 2, PANEL = WIDE * V32F_N };
+
+/* A vector of words of PANEL rows of the matrix: [part][word][row], and the scales and zeros of the blocks in it. */
+struct panel {
+    SN_ALIGNED int32_t group[2][V32F_N][PANEL];
+    SN_ALIGNED float scale[V32F_N][PANEL], zero[V32F_N][PANEL];
+    size_t first, blocks; /* of each row */
+    size_t words, parts;  /* of a block, and of a word */
+};
+
+/* n words from word i on. */
+SN_INLINE void set_panel(struct panel * t, const struct sn_nbits_product * p, size_t row, size_t i, size_t n, struct form f)
 {
+    const size_t bytes = sn_nbits_bytes(&p->w), blocks = p->w.blocks;
+    t->words = p->w.block * (size_t)f.bits / 32;
+    t->parts = (size_t)PARTS(f.bits);
+    t->first = i / t->words;
+    t->blocks = sn_ceil_div(n, t->words);
+    for (size_t j = 0; j < WIDE; ++j) {
+        v32f words[V32F_N];
+        const uint8_t * from = p->w.weight + (row + j * V32F_N) * bytes + 4 * i;
+        SN_UNROLL for (size_t r = 0; r < V32F_N; ++r) words[r] = v_load_tail_32f(from + r * bytes, n);
+        v_transpose_32f(words);
+        SN_UNROLL for (size_t w = 0; w < V32F_N; ++w)
+            SN_UNROLL for (int v = 0; v < PARTS(f.bits); ++v)
+                v_store_32i(&t->group[v][w][j * V32F_N], group(v_cast_32f_32i(words[w]), f.bits, v));
+    }
+    for (size_t r = 0; r < PANEL; ++r)
+        for (size_t b = 0; b < t->blocks; ++b) {
+            const size_t at = (row + r) * blocks + t->first + b;
+            t->scale[b][r] = p->w.scale[at];
+            t->zero[b][r] = f.zeros ? p->w.zero[at] / (float)(1 << (f.bits - 1)) : 0;
+        }
+}
+
+/* Adds the exact sums of block b to those of its words; x are those of the first source, and begin with the block's first. */
+SN_INLINE void add_block(v32i part[HIGH][WIDE], const struct panel * t, size_t b, const sn_32f * x, size_t lds, int rows)
+{
+    for (size_t v = 0; v < t->parts; ++v) {
+        const int32_t * from = &t->group[v][b * t->words][0];
+        const sn_32f * at[(HIGH + 2) / 3]; /* one pointer for three sources: fewer registers */
+        SN_UNROLL for (int r = 0; r < rows; r += 3) at[r / 3] = x + v * V32F_N + (size_t)r * lds;
+        for (size_t w = 0; w < t->words; ++w, from += PANEL) {
+            v32i y[WIDE];
+            SN_UNROLL for (int j = 0; j < WIDE; ++j) y[j] = v_load_32i(from + j * V32F_N);
+            SN_UNROLL for (int r = 0; r < rows; ++r)
+            {
+                const v32i source = v_broadcast_32i(at[r / 3] + (size_t)(r % 3) * lds);
+                SN_UNROLL for (int j = 0; j < WIDE; ++j) part[r][j] = tile_dot(part[r][j], y[j], source);
+            }
+            SN_UNROLL for (int r = 0; r < rows; r += 3) ++at[r / 3];
+        }
+    }
+}
+
+/* Adds the products with the panel of `rows` sources from src on to their results. */
+SN_INLINE void add_panel(const struct panel * t, const struct sn_nbits_product * p, size_t source, sn_32f * dst, int rows,
+                         struct form f)
+{
+    const sn_32f * src = p->src + source * p->lds, * scales = src + vectors_size(p->w.bits, p->depth) + t->first;
+    const sn_32i * starts = (const sn_32i *)scales + blocks_size(p->depth);
+    const sn_32f * x = src + t->first * t->words / V32F_N * STEP(p->w.bits);
+    v32f sum[HIGH][WIDE];
+    dst += source * p->ldd;
+    SN_UNROLL for (int r = 0; r < rows; ++r)
+        SN_UNROLL for (int j = 0; j < WIDE; ++j) sum[r][j] = v_load_32f(dst + (size_t)r * p->ldd + j * V32F_N);
+    for (size_t b = 0; b < t->blocks; ++b, x += t->words) {
+        v32i part[HIGH][WIDE];
+        SN_UNROLL for (int r = 0; r < rows; ++r)
+            SN_UNROLL for (int j = 0; j < WIDE; ++j)
+                part[r][j] = f.zeros ? v_set_32i(0) : v_broadcast_32i(starts + (size_t)r * p->lds + b);
+        add_block(part, t, b, x, p->lds, rows);
+        SN_UNROLL for (int r = 0; r < rows; ++r)
+        {
+            const v32f size = v_set_32f(scales[(size_t)r * p->lds + b]);
+            SN_UNROLL for (int j = 0; j < WIDE; ++j)
+            {
+                v32f exact = v_cvt_32i_32f(part[r][j]);
+                if (f.zeros)
+                    exact = v_fma_32f(v_load_32f(&t->zero[b][j * V32F_N]),
+                                      v_set_32f((float)starts[(size_t)r * p->lds + b]), exact);
+                sum[r][j] = v_fma_32f(exact, v_mul_32f(size, v_load_32f(&t->scale[b][j * V32F_N])), sum[r][j]);
+            }
+        }
+    }
+    SN_UNROLL for (int r = 0; r < rows; ++r)
+        SN_UNROLL for (int j = 0; j < WIDE; ++j) v_store_32f(dst + (size_t)r * p->ldd + j * V32F_N, sum[r][j]);
+}
+
+#define ADD_PANEL(rows, zeros)                                                                                              \
+    static __attribute__((noinline, unused)) void add_panel_##rows##_##zeros(                                               \
+        const struct panel * t, const struct sn_nbits_product * p, size_t source, sn_32f * dst)                             \
+    {                                                                                                                       \
+        add_panel(t, p, source, dst, rows, (struct form){0, zeros});                                                        \
+    }
+
+ADD_PANEL(HIGH, 0)
+ADD_PANEL(HIGH, 1)
+ADD_PANEL(2, 0)
+ADD_PANEL(2, 1)
+ADD_PANEL(1, 0)
+ADD_PANEL(1, 1)
+
+/* All sources by PANEL rows of the matrix. */
+SN_INLINE void multiply_panel(const struct sn_nbits_product * p, size_t row, struct form f)
+{
+    struct panel t;
+    const size_t words = sn_ceil_div(p->depth, 32 / (size_t)f.bits);
+    sn_32f * dst = p->dst + row;
+    for (size_t i = 0; i < p->M; ++i)
+        for (size_t j = 0; j < PANEL; j += V32F_N)
+            v_store_32f(dst + i * p->ldd + j, p->bias ? v_load_32f(p->bias + row + j) : v_zero_32f());
+    for (size_t i = 0; i < words; i += V32F_N) {
+        set_panel(&t, p, row, i, sn_min(V32F_N, words - i), f);
+        size_t source = 0;
+        for (; source + HIGH <= p->M; source += HIGH)
+            (f.zeros ? add_panel_HIGH_1 : add_panel_HIGH_0)(&t, p, source, dst);
+        for (; source + 2 <= p->M; source += 2)
+            (f.zeros ? add_panel_2_1 : add_panel_2_0)(&t, p, source, dst);
+        for (; source < p->M; ++source)
+            (f.zeros ? add_panel_1_1 : add_panel_1_0)(&t, p, source, dst);
+    }
+}
+
+/* Whether panels serve: they need words of whole blocks. */
+SN_INLINE bool has_panels(const struct sn_nbits_product * p)
+{
+    return TILE_GROUP == 4 && !TILE_BIASED && p->M >= HIGH && p->w.block * p->w.bits / 32 <= V32F_N;
+}
+
+SN_INLINE void all(const struct sn_nbits_product * of, struct form f)
+{
+    struct sn_nbits_product rest = *of;
+    const struct sn_nbits_product * p = &rest;
     const struct look look = look_of((size_t)f.bits, p->w.block * (size_t)f.bits / 32, f.zeros);
+    for (; has_panels(p) && rest.N >= PANEL; rest.N -= PANEL) {
+        multiply_panel(p, 0, f);
+        rest.w.weight += PANEL * sn_nbits_bytes(&p->w);
+        rest.w.scale += PANEL * p->w.blocks;
+        rest.w.zero = f.zeros ? rest.w.zero + PANEL * p->w.blocks : NULL;
+        rest.bias = p->bias ? p->bias + PANEL : NULL;
+        rest.dst += PANEL;
+    }
     size_t source = 0;
     for (; source + SOURCES <= p->M; source += SOURCES)
         all_rows(p, &look, source, SOURCES, ROWS_OF_SOURCES, f);
