@@ -2633,8 +2633,7 @@ typedef struct SimdnetGemmNBitsParameters {
  * number that is not finite gives NaN. A struct without `quantised` is accepted.
  *
  * One row, as of a decoder that writes word by word, is bound by reading `weight`: numbers become floats in registers. For many
- * rows they become floats once a call, in the caches. dst must not overlap the other arrays. The last bits of a row depend on M,
- * unless src is quantised.
+ * rows they become floats once a call, in the caches. dst must not overlap the other arrays. The last bits of a row depend on M.
  */
 void SimdnetGemmNBits(const SimdnetGemmNBitsParameters * parameters);
 

@@ -4,7 +4,8 @@
  * for each of its parts, and part v of a source's word has every `parts`-th number from v on. So numbers are not moved.
  *
  * The exact sum of a word, less the zero times the sum of the source's numbers, becomes a float that is multiplied by both
- * scales. Rows of the matrix and of sources share what is loaded of each other.
+ * scales. Rows of the matrix and of sources share what is loaded of each other. For many sources rows of the matrix become
+ * panels, in which a sum of a block is in one lane and becomes a float once.
  */
 #include <math.h>
 

@@ -148,6 +148,9 @@ CHECK_FAMILY(gemm_nbits)
     run((struct nbits){9, 129, 1024, 4, 1024, true, true, SimdFalse}, CHECK_RANDOM);
     run((struct nbits){1030, 20, 64, 4, 16, true, false, SimdFalse}, CHECK_RANDOM); /* more than are multiplied by a panel */
     run((struct nbits){70, 200, 1030, 8, 2048, false, true, SimdFalse}, CHECK_RANDOM);
+    for (size_t i = 0; i < 12; ++i) /* rows and columns that fill panels, and some beside them */
+        run((struct nbits){6 + 7 * i, 32 + 11 * i, 100 + 37 * i, i % 2 ? 4 : 8, (size_t)16 << i % 4, i % 3 > 0, i % 5 < 2, SimdFalse},
+            CHECK_RANDOM);
     refusals();
     earlier_struct();
     if (check_timed())
