@@ -4,7 +4,7 @@
  * all outputs that see them. The third line is widened to floats, in the same order of channels, because a tap of weight 0 next
  * to it would make a NaN of an infinity that the output does not see.
  *
- * A vector of 16 results takes 6 multiplications, 2 shuffles and 2 operations to round it; in the kernel of floats it takes 9
+ * A vector of 16 results takes 6 multiplications, 2 shuffles and 2 operations to round it or to order it; in the kernel of floats it takes 9
  * multiplications, 4.5 shuffles and shifts, and 4 to round it. Each sum is one chain in the order of kx, at any position of its
  * output. Kernels of 5x5, whose weights do not fit in registers, would be limited by loads: 240x28x28 took 1.1 times as long.
  */
@@ -56,12 +56,21 @@ SN_INLINE struct halves add_column(struct halves s, const struct tap_column * x,
     return s;
 }
 
-/* Rounds and stores the results of a pixel. */
-SN_INLINE void store_pixel(sn_16b * dst, const struct halves * s, const struct limits * l)
+/* Bytes of a result. */
+SN_INLINE size_t element_of(const struct sn_depthwise_nhwc * d) { return d->narrow ? sizeof(sn_16b) : sizeof(sn_32f); }
+
+/* Stores the results of a pixel, rounded or as floats: the same sums, so that results are those in float, rounded. */
+SN_INLINE void store_pixel(uint8_t * dst, const struct halves * s, const struct limits * l, bool rounded)
 {
-    const __m512i order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
-    const __m512i bits = (__m512i)_mm512_cvtne2ps_pbh(limit(s->v[1], *l), limit(s->v[0], *l));
-    _mm512_storeu_si512(dst, _mm512_permutexvar_epi64(order, bits));
+    const v32f a = limit(s->v[0], *l), b = limit(s->v[1], *l);
+    if (rounded) {
+        const __m512i order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
+        _mm512_storeu_si512(dst, _mm512_permutexvar_epi64(order, (__m512i)_mm512_cvtne2ps_pbh(b, a)));
+    } else {
+        const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+        v_store_32f((sn_32f *)dst, _mm512_permutex2var_ps(a, first, b));
+        v_store_32f((sn_32f *)dst + V32F_N, _mm512_permutex2var_ps(a, _mm512_add_epi32(first, _mm512_set1_epi32(8)), b));
+    }
 }
 
 /* Weights that stay in registers: if they were loaded for each column, loads would be the limit. */
@@ -81,11 +90,12 @@ SN_INLINE struct tap_column kept(const struct tap_column * w)
  * s[m]; those of s[last] are complete after the first column of a step.
  */
 SN_INLINE void row_of_pairs(const struct sn_depthwise_nhwc * d, const struct channels * c, const void * const * line,
-                            sn_16b * dst, int stride)
+                            uint8_t * dst, int stride)
 {
     enum { SUMS = TAPS };
     const int last = (TAPS - 1) / stride, count = last + 1;
-    const size_t width = d->srcW, columns = d->dstW + (size_t)last, right = d->dstPixel;
+    const bool rounded = d->narrow;
+    const size_t width = d->srcW, columns = d->dstW + (size_t)last, right = d->dstPixel * element_of(d);
     const struct tap_column w[TAPS] = {kept(&c->weight[0]), kept(&c->weight[1]), kept(&c->weight[2])};
     const struct halves bias = c->bias;
     const struct limits limits = c->limits;
@@ -112,7 +122,7 @@ SN_INLINE void row_of_pairs(const struct sn_depthwise_nhwc * d, const struct cha
                 if (m * stride + i < TAPS)
                     s[m] = add_column(s[m], &x, &w[m * stride + i]);
             if (i == 0 && t >= (size_t)last)
-                store_pixel(dst + (t - (size_t)last) * right, &s[last], &limits);
+                store_pixel(dst + (t - (size_t)last) * right, &s[last], &limits, rounded);
         }
         SN_UNROLL for (int m = count - 1; m > 0; --m) s[m] = s[m - 1];
         s[0] = bias;
@@ -120,10 +130,10 @@ SN_INLINE void row_of_pairs(const struct sn_depthwise_nhwc * d, const struct cha
 }
 
 typedef void (*row_of_pairs_fn)(const struct sn_depthwise_nhwc * d, const struct channels * c, const void * const * line,
-                                sn_16b * dst);
+                                uint8_t * dst);
 #define ROW_OF_PAIRS(name, stride)                                                                                          \
     static __attribute__((noinline)) void name(const struct sn_depthwise_nhwc * d, const struct channels * c,               \
-                                               const void * const * line, sn_16b * dst)                                     \
+                                               const void * const * line, uint8_t * dst)                                    \
     {                                                                                                                       \
         row_of_pairs(d, c, line, dst, stride);                                                                              \
     }
@@ -176,14 +186,14 @@ static bool has_small_weights(const struct sn_depthwise_nhwc * d)
 static bool depthwise_pairs(const struct sn_depthwise_nhwc * d)
 {
     const bool shape = d->kernelY == TAPS && d->kernelX == TAPS && d->dilationX == 1 && d->strideX <= 2;
-    if (!shape || !d->narrow || second_pass(d->activation) || d->channels < NUMBERS || !has_small_weights(d))
+    if (!shape || second_pass(d->activation) || d->channels < NUMBERS || !has_small_weights(d))
         return false;
     const row_of_pairs_fn row = d->strideX == 1 ? row_of_pairs_1 : row_of_pairs_2;
     for (size_t first = 0; first < d->channels; first += NUMBERS) {
         struct channels c;
         set_channels(d, sn_min(first, d->channels - NUMBERS), &c);
         for (size_t y = 0; y < d->rows; ++y)
-            row(d, &c, d->line + y * d->lineStep, (sn_16b *)d->dst + y * d->dstRow + c.first);
+            row(d, &c, d->line + y * d->lineStep, (uint8_t *)d->dst + (y * d->dstRow + c.first) * element_of(d));
     }
     return true;
 }
