@@ -51,6 +51,20 @@ def test_sums(isa: str, rng: np.random.Generator, types: tuple[str, str], transp
             np.testing.assert_array_equal(y, sums(a, b, *(0 if zero is None else zero for zero in zeros)))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("n", [1, 2, 33, 70])
+def test_zeros_that_are_mostly_none(isa: str, rng: np.random.Generator, dtype: str, n: int) -> None:
+    """Zeros of columns that need no sums of rows, all of them or all but one."""
+    a, b = drawn(rng, "uint8", 3, 21), drawn(rng, dtype, 21, n)
+    none = 128 if dtype == "uint8" else 0
+    zero = np.full(n, none, dtype)
+    np.testing.assert_array_equal(pysimd.quantized_gemm(a, b, b_zero=zero), sums(a, b, 0, zero.astype(np.int64)))
+    for j in range(n):
+        zero[:] = none
+        zero[j] = 7
+        np.testing.assert_array_equal(pysimd.quantized_gemm(a, b, b_zero=zero), sums(a, b, 0, zero.astype(np.int64)))
+
+
 @pytest.mark.parametrize("types", TYPES)
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 def test_bytes(isa: str, rng: np.random.Generator, types: tuple[str, str], dtype: str) -> None:
@@ -181,6 +195,20 @@ ONE = np.ones(1, np.float32)
 def test_bad_arguments(error: type[Exception], sentence: str, arguments: dict[str, Any]) -> None:
     given = {"a": A, "b": B} | arguments
     assert_refused(pysimd.quantized_gemm, error, sentence, np.zeros((2, 3), np.int32), **given)
+
+
+@pytest.mark.parametrize(("bad", "text"), [(-1, "-1"), (np.nan, "-?nan"), (np.inf, "inf"), (-1e-45, "-1.*")])
+def test_bad_scales(isa: str, bad: float, text: str) -> None:
+    """At any place of a vector, and behind the last whole one."""
+    n = 37
+    good = np.array([0, -0.0, np.finfo(np.float32).max, 1e-45], np.float32)[np.arange(n) % 4]
+    a, b = np.zeros((1, 2), np.uint8), np.zeros((2, n), np.int8)
+    pysimd.quantized_gemm(a, b, b_scale=good, dtype=np.float32)
+    for j in range(n):
+        scale = good.copy()
+        scale[j] = bad
+        with pytest.raises(ValueError, match=rf"scaleB\[{j}\] is {text}, expected a finite number that is not below 0"):
+            pysimd.quantized_gemm(a, b, b_scale=scale, dtype=np.float32)
 
 
 def test_bad_results() -> None:

@@ -80,6 +80,22 @@ struct sn_quantized_rows {
 };
 
 /*
+ * What the tile (contract/dot.h) and finish() need of columns `first` on: arrays of whole vectors, whose numbers behind the
+ * columns are not used. Sums begin with factor * sumB, which wraps, and the bias of integers if `joined`; else that is `bias`,
+ * and zeros of B are needed, as of bytes with a sign. The factor has at most 16 bits with a sign. The norm is
+ * sn_quantized_norm(), with values of each row only the scale of B.
+ */
+struct sn_quantized_columns {
+    const struct sn_quantized_gemm * g;
+    size_t first, columns;
+    const int32_t * sumB; /* whole vectors */
+    int32_t factor;
+    bool joined;
+    int32_t * start, * zero, * bias; /* zero and bias are written if not joined */
+    float * norm, * biasFloat;
+};
+
+/*
  * Sums of products in rows `row` on of A, and columns `first` on, to results of the product: less zeros times sums, and with
  * the bias. Arrays of columns are whole vectors, and begin with the first one.
  */
@@ -104,6 +120,8 @@ struct sn_quantized_gemm_slots {
      * 128 is subtracted if they have no sign. `from` may be the second half of the memory of the result. */
     void (*split)(const uint8_t * from, size_t rows, size_t count, bool with_sign, uint8_t * to);
     void (*rows)(const struct sn_quantized_rows * r);
+    void (*columns)(const struct sn_quantized_columns * c);
+    bool (*are_scales)(const sn_32f * scale, size_t count); /* whether all are finite and not below 0 */
     void (*finish)(const struct sn_quantized_finish * f);
 };
 

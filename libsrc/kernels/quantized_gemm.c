@@ -2,6 +2,8 @@
  * Packs rows of B for the tile of products of bytes: numbers of a column that are multiplied together become neighbours. Rows
  * of A, and results of sums that the tile cannot convert.
  */
+#include <float.h>
+
 #include "contract/quantized_gemm.h"
 #include "kernels/install.h"
 
@@ -154,7 +156,7 @@ static void rows(const struct sn_quantized_rows * r)
     }
 }
 
-/* ---- results */
+/* ---- columns and results */
 
 /* x * y that wraps, y in the range of 16 bits with a sign. */
 SN_INLINE v32i times(v32i x, v32i y)
@@ -163,6 +165,59 @@ SN_INLINE v32i times(v32i x, v32i y)
     const v16i halves = v_cast_32i_16i(v_add_32i(x, v_shl_32i(v_and_32i(x, v_set_32i(0x8000)), 1))); /* the low has a sign */
     return v_add_32i(v_madd_16i_32i(halves, v_cast_32i_16i(low)),
                      v_shl_32i(v_madd_16i_32i(halves, v_cast_32i_16i(high)), 16));
+}
+
+/* The first n numbers of a vector, 0 behind them. */
+SN_INLINE v32f some_32f(const sn_32f * p, size_t n) { return n == V32F_N ? v_load_32f(p) : v_load_tail_32f(p, n); }
+SN_INLINE v32i some_32i(const sn_32i * p, size_t n) { return n == V32F_N ? v_load_32i(p) : v_load_tail_32i(p, n); }
+
+/* The zeros of columns from j on, of bytes with a sign. */
+SN_INLINE v32i zeros_of(const struct sn_quantized_gemm * g, size_t j, size_t n)
+{
+    if (!g->zeroB || !g->perColumn)
+        return v_set_32i(sn_quantized_zero(g->zeroB, false, g->signedB, 0) - (g->signedB ? 0 : 128));
+    const v32i zero = n == V32F_N ? v_load_8u_32i(g->zeroB + j) : v_load_tail_8u_32i(g->zeroB + j, n);
+    return g->signedB ? v_sra_32i(v_shl_32i(zero, 24), 24) : v_sub_32i(zero, v_set_32i(128));
+}
+
+SN_INLINE v32f norms_of(const struct sn_quantized_gemm * g, size_t j, size_t n)
+{
+    const bool each = g->scaleB && g->perColumn;
+    v32f norm = each ? some_32f(g->scaleB + j, n) : v_set_32f(g->scaleB ? g->scaleB[0] : 1);
+    if (g->perRow)
+        return norm;
+    norm = v_mul_32f(v_set_32f(g->scaleA ? g->scaleA[0] : 1), norm);
+    return sn_quantized_element(g->type) == 1 ? v_div_32f(norm, v_set_32f(g->scaleC)) : norm;
+}
+
+static void columns(const struct sn_quantized_columns * c)
+{
+    const struct sn_quantized_gemm * g = c->g;
+    const bool floats = g->bias && g->type == SN_DATA_32F, integers = g->bias && !floats;
+    const v32i factor = v_set_32i(c->factor);
+    for (size_t j = 0; j < c->columns; j += V32F_N) {
+        const size_t n = sn_min(V32F_N, c->columns - j), at = c->first + j;
+        const v32i start = times(some_32i(c->sumB + j, n), factor);
+        const v32i bias = integers ? some_32i((const sn_32i *)g->bias + at, n) : v_set_32i(0);
+        v_store_32i(c->start + j, c->joined ? v_add_32i(start, bias) : start);
+        v_store_32f(c->norm + j, norms_of(g, at, n));
+        v_store_32f(c->biasFloat + j, floats ? some_32f((const sn_32f *)g->bias + at, n) : v_zero_32f());
+        if (c->joined)
+            continue;
+        v_store_32i(c->bias + j, bias);
+        v_store_32i(c->zero + j, zeros_of(g, at, n));
+    }
+}
+
+static bool are_scales(const sn_32f * scale, size_t count)
+{
+    const v32f zero = v_zero_32f(), one = v_set_32f(1), most = v_set_32f(FLT_MAX);
+    v32f good = one;
+    for (size_t i = 0; i < count; i += V32F_N) {
+        const v32f x = some_32f(scale + i, sn_min(V32F_N, count - i));
+        good = v_select_32f(v_le_32f(x, most), v_select_32f(v_le_32f(zero, x), good, zero), zero);
+    }
+    return !v_any(v_lt_32f(good, one));
 }
 
 /* The values of a row. */
@@ -252,5 +307,7 @@ SN_INSTALL(quantized_gemm, quantized_gemm)
     slots->narrow = narrow;
     slots->split = split;
     slots->rows = rows;
+    slots->columns = columns;
+    slots->are_scales = are_scales;
     slots->finish = finish;
 }

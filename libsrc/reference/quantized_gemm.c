@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 
 #include "contract/quantized_gemm.h"
@@ -35,4 +36,16 @@ static void plain(const struct sn_quantized_gemm * g)
         }
 }
 
-SN_INSTALL(quantized_gemm, quantized_gemm) { slots->plain = plain; }
+static bool are_scales(const sn_32f * scale, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (!(scale[i] >= 0 && scale[i] <= FLT_MAX))
+            return false;
+    return true;
+}
+
+SN_INSTALL(quantized_gemm, quantized_gemm)
+{
+    slots->plain = plain;
+    slots->are_scales = are_scales;
+}

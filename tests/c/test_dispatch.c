@@ -196,7 +196,7 @@ static void no_slot_empty(void)
         PART(normalize.coefficients), PART(gemm_nbits.product), PART(gemm_nbits.order), PART(gemm_nbits.product_8i),
         PART(gemm_nbits.quantise_8i), PART(gemm_nbits.size_8i), PART(quantized_gemm.pack),
         PART(quantized_gemm.widen), PART(quantized_gemm.narrow), PART(quantized_gemm.split), PART(quantized_gemm.rows),
-        PART(quantized_gemm.finish),
+        PART(quantized_gemm.finish), PART(quantized_gemm.columns),
     };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)

@@ -61,12 +61,6 @@ struct columns {
 
 static const int32_t none[COLUMNS];
 
-/* The zero of the numbers of column j that the tile multiplies. */
-static int32_t zero_b(const struct sn_quantized_gemm * g, size_t j)
-{
-    return sn_quantized_zero(g->zeroB, g->perColumn, g->signedB, j) - (g->signedB ? 0 : 128);
-}
-
 /* The number that a biased tile, which subtracts 128, multiplies as 0. */
 static uint8_t none_of(const struct sn_dot_tile * tile) { return tile->biased ? 128 : 0; }
 
@@ -282,46 +276,16 @@ void sn_quantized_matrix_free(const struct sn_quantized_matrix * q)
 
 /* ---- results */
 
-/* What sums of column j are multiplied by, without the scales of rows. */
-static float norm_of(const struct sn_quantized_gemm * g, size_t j)
-{
-    if (g->perRow)
-        return g->scaleB ? g->scaleB[g->perColumn ? j : 0] : 1;
-    return sn_quantized_norm(g, 0, j);
-}
-
-/* The bias of columns as integers and as floats, of which one is 0. */
-static void set_bias(const struct sn_quantized_gemm * g, size_t first, size_t columns, struct columns * c)
-{
-    memset(c->more, 0, columns * sizeof(c->more[0]));
-    memset(c->bias, 0, columns * sizeof(c->bias[0]));
-    if (g->bias && g->type == SN_DATA_32F)
-        memcpy(c->bias, (const sn_32f *)g->bias + first, columns * sizeof(c->bias[0]));
-    else if (g->bias)
-        memcpy(c->more, (const sn_32i *)g->bias + first, columns * sizeof(c->more[0]));
-}
-
-/* Sets the values of columns, of which the tile reads whole vectors; `sum` has those of B. */
+/* Sets the values of columns; `sum` has those of B. */
 static void set_columns(const struct job * job, size_t first, size_t columns, const int32_t * sum, struct columns * c)
 {
     const struct sn_quantized_gemm * g = &job->g;
-    const uint32_t factor = (job->m.tile->biased ? 128 : 0) - (job->quick ? (uint32_t)sn_quantized_zero_of_row(g, 0) : 0);
-    const size_t rest = sn_align(columns, job->m.tile->granule) - columns;
-    set_bias(g, first, columns, c);
-    for (size_t j = 0; j < columns; ++j)
-        c->start[j] = (int32_t)(factor * (uint32_t)sum[j]);
-    for (size_t j = 0; job->quick && j < columns; ++j)
-        c->start[j] = (int32_t)((uint32_t)c->start[j] + (uint32_t)c->more[j]);
-    for (size_t j = job->quick ? columns : 0; j < columns; ++j)
-        c->zero[j] = zero_b(g, first + j);
-    const float norm = norm_of(g, first);
-    for (size_t j = 0; j < columns; ++j)
-        c->norm[j] = norm;
-    for (size_t j = 1; g->perColumn && j < columns; ++j)
-        c->norm[j] = norm_of(g, first + j);
-    memset(c->start + columns, 0, rest * sizeof(c->start[0]));
-    memset(c->norm + columns, 0, rest * sizeof(c->norm[0]));
-    memset(c->bias + columns, 0, rest * sizeof(c->bias[0]));
+    const int32_t factor = (job->m.tile->biased ? 128 : 0) - (job->quick ? sn_quantized_zero_of_row(g, 0) : 0);
+    job->m.table->quantized_gemm.columns(&(struct sn_quantized_columns){.g = g, .first = first, .columns = columns,
+        .sumB = sum, .factor = factor, .joined = job->quick, .start = c->start, .zero = c->zero, .bias = c->more,
+        .norm = c->norm, .biasFloat = c->bias});
+    if (sn_quantized_element(g->type) != 1)
+        return;
     memset(c->low, 0, sizeof(c->low));
     memset(c->high, 255, sizeof(c->high));
 }
@@ -417,14 +381,16 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
         multiply_panel(job, i, work);
 }
 
-/* Whether the tile can convert sums. */
-static bool is_quick(const struct sn_quantized_gemm * g)
+/* Whether all zeros of B are 0 for the tile, which multiplies numbers without a sign as these less 128. */
+static bool has_no_zeros(const struct sn_quantized_gemm * g)
 {
-    bool zeros = false;
-    for (size_t j = 0; j < (g->perColumn ? g->N : 1); ++j)
-        zeros = zeros || zero_b(g, j) != 0;
-    return !zeros && !g->perRow;
+    if (!g->zeroB)
+        return g->signedB;
+    return g->zeroB[0] == (g->signedB ? 0 : 128) && (!g->perColumn || memcmp(g->zeroB, g->zeroB + 1, g->N - 1) == 0);
 }
+
+/* Whether the tile can convert sums. */
+static bool is_quick(const struct sn_quantized_gemm * g) { return !g->perRow && has_no_zeros(g); }
 
 /* Bytes of memory: for a panel, for a row of ones, for a copy of A, and in all, with sums of rows. */
 struct space {
