@@ -18,6 +18,8 @@
 /* The largest instance: arrays have this size, and an instance uses a part of it. */
 enum { TILE_ROWS = 14, TILE_VECTORS = 4 };
 
+enum { TOGETHER = 4 }; /* steps of one row */
+
 typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, int32_t * sums);
 /* How tiles convert sums to bytes. */
 enum tile_results { TILE_BOUNDED, TILE_PLAIN, TILE_REQUANTISED };
@@ -30,23 +32,35 @@ SN_INLINE v32i tile_weights(const uint8_t * b, int j, bool narrow)
     return narrow ? v_cast_16i_32i(v_load_8i_16i(b + (size_t)j * (V8U_N / 2))) : v_load_32i(b + (size_t)j * V8U_N);
 }
 
-/* One segment. One base pointer for three rows of A: see kernels/gemm/32f.h. */
+/* One group of each row, at p, by that of a panel at b. One base pointer for three rows of A: see kernels/gemm/32f.h. */
+SN_INLINE const uint8_t * tile_step(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t ** p, size_t step, const uint8_t * b,
+                                    int rows, int vectors, bool narrow)
+{
+    v32i x[TILE_VECTORS];
+    SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_weights(b, j, narrow);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+    {
+        const v32i y = tile_load(p[i / 3] + (size_t)(i % 3) * step);
+        SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = tile_dot(sum[i][j], y, x[j]);
+    }
+    SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] += 4;
+    return b + vectors * V8U_N / (narrow ? 2 : 1);
+}
+
+/*
+ * One segment. One row by weights that are bytes in memory has so few operations in a step that some are taken together: 0.90
+ * of the time with avx512 by 4096 x 1024, 0.96 with avx2 (Zen 4). Products of bytes, which wait for memory, gain nothing, and
+ * prefetches in the panel only make them slower: 1.0 to 1.2 times the time, 1 to 4 KB ahead.
+ */
 SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
                                         const uint8_t * b, int rows, int vectors, bool narrow)
 {
     const uint8_t * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
-    for (; length; --length) {
-        v32i x[TILE_VECTORS];
-        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_weights(b, j, narrow);
-        SN_UNROLL for (int i = 0; i < rows; ++i)
-        {
-            const v32i y = tile_load(p[i / 3] + (size_t)(i % 3) * step);
-            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = tile_dot(sum[i][j], y, x[j]);
-        }
-        SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] += 4;
-        b += vectors * V8U_N / (narrow ? 2 : 1);
-    }
+    for (; rows == 1 && narrow && length >= TOGETHER; length -= TOGETHER)
+        SN_UNROLL for (int s = 0; s < TOGETHER; ++s) b = tile_step(sum, p, step, b, rows, vectors, narrow);
+    for (; length; --length)
+        b = tile_step(sum, p, step, b, rows, vectors, narrow);
     return b;
 }
 
