@@ -105,6 +105,19 @@ def test_products_that_stay_floats() -> None:
         assert "PackedProduct" not in operators_of(nodes, {"x": x}, weights)
 
 
+@pytest.mark.parametrize(("size", "exact"), [(256, True), (255, False)])
+def test_one_row(size: int, exact: bool) -> None:
+    """From 65536 weights on, it is exact sums."""
+    rng, of = np.random.default_rng(34), of_bytes("uint8")
+    x, weights = random_bytes(rng, "uint8", 1, size), {**of, **of_matrices(rng, 256, size, True)}
+    nodes = [begin(), node("DequantizeLinear", "w sw zw", "v", axis=1), node("MatMul", "f v", "y")]
+    expected = formulas.to_float(formulas.matmul_integer(x, weights["w"], of["zx"]), of["sx"], weights["sw"])
+    np.testing.assert_allclose(run(nodes, {"x": x}, weights), expected, rtol=0, atol=4e-6 * abs(expected).max())
+    assert ("PackedProduct" in operators_of(nodes, {"x": x}, weights)) == exact
+    if exact:
+        assert_bits(run(nodes, {"x": x}, weights), expected)
+
+
 # ---- biases of convolutions
 
 

@@ -29,7 +29,7 @@ from pysimd.network.convert.quantized import (
 from pysimd.network.source import SourceNode
 from pysimd.network.unsupported import Unsupported
 
-_WEIGHTS_OF_ONE_ROW = 1 << 19  # from which on their bytes are read faster than floats
+_WEIGHTS_OF_ONE_ROW = 1 << 16  # from which on their bytes are read faster than floats, on every instruction set
 
 
 @converts("DynamicQuantizeLinear", any_type=True)
