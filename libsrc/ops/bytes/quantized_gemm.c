@@ -386,7 +386,8 @@ static bool has_no_zeros(const struct sn_quantized_gemm * g)
 {
     if (!g->zeroB)
         return g->signedB;
-    return g->zeroB[0] == (g->signedB ? 0 : 128) && (!g->perColumn || memcmp(g->zeroB, g->zeroB + 1, g->N - 1) == 0);
+    const bool first = g->zeroB[0] == (g->signedB ? 0 : 128);
+    return first && (!g->perColumn || memcmp(g->zeroB, g->zeroB + 1, sn_max(g->N, 1) - 1) == 0);
 }
 
 /* Whether the tile can convert sums. */
