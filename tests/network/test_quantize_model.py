@@ -242,6 +242,80 @@ def test_gates_with_much_noise_stay_in_float() -> None:
     assert "node_product" not in pysimd.quantize_model(data, SAMPLES, float_budget=0.0).kept
 
 
+def residual(clip: bool = False) -> bytes:
+    """Blocks whose operands are a result, the sum before it, a pooled image, or a function of a result."""
+    net = Net()
+    x = net.add("Relu", net.conv("x", 8, 3, strides=[2, 2]))
+    x = net.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    for i in range(3):
+        y = net.add("Relu", net.conv(x, 8, 8))
+        y = net.add("Add", *((net.conv(y, 8, 8), x) if i != 1 else (x, net.add("Sigmoid", net.conv(y, 8, 8)))), y=f"sum{i}")
+        limits = [net.constant(np.array(limit, F)) for limit in (0, 2)] if clip else []
+        x = net.add("Clip" if clip else "Relu", y, *limits)
+    net.add("Gemm", net.add("Flatten", net.add("GlobalAveragePool", x)), net.weight(8, 10), y="y")
+    return net.bytes({"x": list(SHAPE)}, {"y": [1, 10]})
+
+
+def operators_of(made: Any) -> Counter[str]:
+    return Counter(node.operator for node in made.load().prepare(SHAPE).graph.nodes)
+
+
+@pytest.mark.parametrize("clip", [False, True])
+def test_sums_are_bytes(clip: bool) -> None:
+    """Of a block, for the next one and for means: no image of floats is left, and the convolutions add."""
+    made = pysimd.quantize_model(residual(clip), SAMPLES, keep_float=())
+    operators = operators_of(made)
+    assert not {"Binary", "QuantizedBinary", "Unary", "Clip", "Conv", "Pool"} & set(operators)
+    assert (operators["Quantize"], operators["Dequantize"], operators["QuantizedConv"]) == (1, 1, 7)
+    file = pytest.importorskip("onnx").load_from_string(made.data)
+    makers = {name: node for node in file.graph.node for name in node.output}
+    for node in file.graph.node:
+        if node.op_type == "Add":
+            assert [makers[name].op_type for name in node.input] == ["DequantizeLinear"] * 2
+    assert made.report.outputs[0].sqnr > 30
+
+
+def test_other_programs_run_sums_of_bytes() -> None:
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    made = pysimd.quantize_model(residual(), SAMPLES)
+    session, model = ort.InferenceSession(made.data, providers=["CPUExecutionProvider"]), made.load()
+    for x in images(3, 10, *SHAPE):
+        np.testing.assert_allclose(model(x)["y"], session.run(None, {"x": x})[0], atol=0.02)
+
+
+def test_sums_that_stay_in_float() -> None:
+    """One that is named, and those that need its bytes; those for floats, of floats, and functions of one tensor."""
+    made = pysimd.quantize_model(residual(), SAMPLES, keep_float=["node_sum1"])
+    assert operators_of(made)["Binary"] == 2 and "sum1_quantized" not in weights_of(made.data)
+    for reader in ("Softmax", "", "Conv"):
+        net = Net()
+        a, b = net.conv("x", 8, 3), net.conv("x", 8, 3)
+        b = {"Softmax": b, "": net.add("Sigmoid", a), "Conv": net.add("Softmax", b, axis=1)}[reader]
+        total = net.add("Add", a, b, y="sum")
+        net.conv(net.add(reader, total, axis=1) if reader == "Softmax" else total, 4, 8, 1, y="y")
+        made = pysimd.quantize_model(net.bytes({"x": list(SHAPE)}, {"y": [1, 4, 24, 20]}), SAMPLES, keep_float=())
+        assert operators_of(made)["QuantizedBinary"] == 0
+
+
+def test_sums_with_much_noise_stay_in_float() -> None:
+    """One is much larger in a channel that another reader than a layer does not use."""
+    net = Net()
+    weight = net.rng.normal(0, 1, (8, 3, 1, 1)).astype(F)
+    weight[0] *= 1000
+    large = net.add("Conv", "x", net.constant(np.concatenate([weight[:1], 0 * weight[1:]])))
+    total = net.add(
+        "Add", large, net.add("Conv", "x", net.constant(weight * np.r_[0, [1] * 7].reshape(8, 1, 1, 1).astype(F)))
+    )
+    net.nodes[-1].name = "total"
+    used = net.add("Mul", total, net.constant(np.array([0, *[1] * 7], F).reshape(1, 8, 1, 1)))
+    net.add("Add", used, net.add("Conv", total, net.constant(np.full((8, 8, 1, 1), 1e-6, F))), y="y")
+    data = net.bytes({"x": list(SHAPE)}, {"y": [1, 8, 24, 20]})
+    made = pysimd.quantize_model(data, SAMPLES, float_budget=0.9)
+    assert "total" in made.kept and "total" not in made.products and made.report.outputs[0].sqnr > 30
+    assert "total" not in pysimd.quantize_model(data, SAMPLES, keep_float=()).kept
+    assert pysimd.quantize_model(data, SAMPLES, keep_float=()).report.outputs[0].sqnr < 10
+
+
 def test_biases_make_means_right() -> None:
     """Of all channels of the last product of a chain, on the samples: each is computed from those corrected before it."""
     net, x = Net(), "x"
@@ -297,7 +371,7 @@ def test_progress_where_products_are_measured() -> None:
     parts: list[float] = []
     pysimd.quantize_model(small(), images(1, 15, *SHAPE), keep_float="auto", progress=parts.append)
     assert parts == sorted(parts) and parts[-1] == 1
-    assert len(parts) == 12 + 5 + 8 + 5
+    assert len(parts) == 12 + 5 + 1 + 8 + 5  # a sum is measured, too
 
 
 @pytest.mark.parametrize(

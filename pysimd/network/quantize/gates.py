@@ -21,17 +21,17 @@ _OF_FIRST = (*PRODUCTS, "Flatten", "Reshape", "Squeeze", "Unsqueeze")
 
 
 @record(frozen=True, eq=False)
-class Gate:
-    """An image that is multiplied with factors of its channels.
+class Binary:
+    """A function of two tensors of bytes that gives bytes: an image with factors of its channels, or a sum.
 
-    node : the Mul. tensors : the image, its means, the factors, and the result.
+    node : the Mul or the Add. tensors : what is bytes for it: of a gate the image, its means, the factors, and the result.
     """
 
     node: Node
     tensors: tuple[str, ...]
 
 
-def gates_of(file: File, products: Sequence[Product], keep_float: Collection[str]) -> list[Gate]:
+def gates_of(file: File, products: Sequence[Product], keep_float: Collection[str]) -> list[Binary]:
     """The gates of images that are functions of the results of products.
 
     products : those with bytes. keep_float : names of nodes, or of their results, that stay in float.
@@ -44,19 +44,19 @@ def gates_of(file: File, products: Sequence[Product], keep_float: Collection[str
         if node.domain or node.op != "Mul" or not {node.name, *node.outputs}.isdisjoint(keep_float):
             continue
         for x, factors in (node.inputs, node.inputs[::-1]):
-            means = [each.outputs[0] for each in within if _is_mean(file, each) and each.inputs[0] == x]
+            means = [each.outputs[0] for each in within if is_mean(file, each) and each.inputs[0] == x]
             ends = {*node.outputs, *_functions(file, node.outputs[0])}
             if factors not in pixels or x in pixels or not means or read.isdisjoint(ends):
                 continue
             tensors = (x, *means, factors, *node.outputs)
             if _is_function(file, x, makers, results) and tensors[-1] not in file.outputs:
-                found.append(Gate(node, tensors))
+                found.append(Binary(node, tensors))
     return found
 
 
-def tensors_of(gates: Sequence[Gate]) -> list[str]:
-    """What is bytes for some gates."""
-    return [name for gate in gates for name in gate.tensors]
+def tensors_of(binaries: Sequence[Binary]) -> list[str]:
+    """What is bytes for some gates and sums."""
+    return [name for each in binaries for name in each.tensors]
 
 
 def _functions(file: File, name: str) -> list[str]:
@@ -98,7 +98,7 @@ def _pixels(file: File) -> tuple[set[str], list[Node], set[str]]:
             continue
         read = node.inputs[:1] if node.op in _OF_FIRST else node.inputs  # weights may be integers already
         given = [name for name in read if name and file.constant(name) is None]
-        if _is_mean(file, node) or (_keeps(node) and given and pixels.issuperset(given)):
+        if is_mean(file, node) or (_keeps(node) and given and pixels.issuperset(given)):
             pixels.update(node.outputs)
             within.append(node)
         elif node.op in ("Mul", "Add"):
@@ -106,7 +106,7 @@ def _pixels(file: File) -> tuple[set[str], list[Node], set[str]]:
     return pixels, within, wanted
 
 
-def _is_mean(file: File, node: Node) -> bool:
+def is_mean(file: File, node: Node) -> bool:
     """Whether it computes the mean of each channel of images of two dimensions."""
     if node.op != "ReduceMean":
         return node.op == "GlobalAveragePool"

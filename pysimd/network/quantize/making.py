@@ -14,7 +14,7 @@ from pysimd.network.quantize import calibration, modes, report
 from pysimd.network.quantize.calibration import Sample
 from pysimd.network.quantize.correction import MOST_SAMPLES, correctable, corrected
 from pysimd.network.quantize.folding import folded
-from pysimd.network.quantize.gates import Gate, gates_of, of_gates, tensors_of
+from pysimd.network.quantize.gates import Binary, gates_of, of_gates, tensors_of
 from pysimd.network.quantize.gemms import joined
 from pysimd.network.quantize.onnx_file import File
 from pysimd.network.quantize.opsets import upgraded
@@ -24,6 +24,7 @@ from pysimd.network.quantize.ranges import METHODS, quantum
 from pysimd.network.quantize.report import QuantizeReport
 from pysimd.network.quantize.rewrite import with_bytes
 from pysimd.network.quantize.sensitivity import losses_of, worst
+from pysimd.network.quantize.sums import sums_of
 from pysimd.network.records import record
 
 _METHODS = ("minmax", *METHODS)
@@ -129,7 +130,7 @@ def quantize(model: Any, samples: Any, options: Options, progress: Progress | No
     given = [] if samples is None else calibration.checked(load(model), samples)
     file = joined(file, given, options.kept)
     products = products_of(file, options.kept)
-    made, names, done, kept = file, {}, [], []  # type: File, dict[str, str], list[Product], list[Product | Gate]
+    made, names, done, kept = file, {}, [], []  # type: File, dict[str, str], list[Product], list[Product | Binary]
     left = products
     if options.weight_bits == 4:
         made, done = modes.changed(file, products, modes.with_blocks(options.block, options.symmetric))
@@ -151,22 +152,21 @@ def quantize(model: Any, samples: Any, options: Options, progress: Progress | No
 
 def static(
     file: File, products: Sequence[Product], samples: Sequence[Sample], options: Options, progress: Progress | None
-) -> tuple[File, dict[str, str], list[Product | Gate]]:
+) -> tuple[File, dict[str, str], list[Product | Binary]]:
     """The model with bytes at the ends of its products, the names of the floats of bytes by tensor, and what stays float."""
     passes = len(samples) * (1 if options.method == "minmax" else 2)
     passes += min(len(samples), MOST_SAMPLES) + len(correctable(products)) if options.bias_correction else 0
-    gates = gates_of(file, products, options.kept)
-    candidates = len(products) + len(gates)
-    step, places = _Steps(passes + candidates * options.chooses, progress), Places(file, products, tensors_of(gates))
-    method, kept = options.method, []  # type: str, list[Product | Gate]
+    binaries = _binaries(file, products, options.kept)
+    candidates = len(products) + len(binaries)
+    step, places = _Steps(passes + candidates * options.chooses, progress), Places(file, products, tensors_of(binaries))
+    method, kept = options.method, []  # type: str, list[Product | Binary]
     calibrated = calibration.ranges_of(file, places.calibrated, samples, method, options.percentile, options.symmetric, step)
     if options.chooses:
-        losses = losses_of(file, products, gates, calibrated, options.symmetric, samples, step)
+        losses = losses_of(file, products, binaries, calibrated, options.symmetric, samples, step)
         kept = worst(losses, options.float_budget)
         products = [p for p in products if p not in kept]
-        places = Places(
-            file, products, tensors_of(gates_of(file, products, [*options.kept, *(p.node.outputs[0] for p in kept)]))
-        )
+        names_kept = [*options.kept, *(each.node.outputs[0] for each in kept)]
+        places = Places(file, products, tensors_of(_binaries(file, products, names_kept)))
         for _ in correctable([p for p in kept if isinstance(p, Product)]) if options.bias_correction else ():
             step()  # in place of their correction
     ranges = places.ranges({name: calibrated[name] for name in places.calibrated})
@@ -175,6 +175,12 @@ def static(
     if options.bias_correction:
         made, names = with_bytes(file, products, places, quanta, corrected(file, made, products, samples, step))
     return made, names, kept
+
+
+def _binaries(file: File, products: Sequence[Product], keep_float: Collection[str]) -> list[Binary]:
+    """The gates and the sums of bytes."""
+    gates = gates_of(file, products, keep_float)
+    return [*gates, *sums_of(file, products, tensors_of(gates), keep_float)]
 
 
 def parted(samples: Sequence[Sample]) -> tuple[Sequence[Sample], Sequence[Sample]]:

@@ -66,7 +66,7 @@ def products_of(file: File, keep_float: Collection[str]) -> list[Product]:
             product = _product(file, node)
             if product is not None:
                 term = _term(file, node, readers, uses, keep_float)
-                y = _after_limits(file, (term.node if term else node).outputs[0], readers, uses)
+                y = after_limits(file, (term.node if term else node).outputs[0], readers, uses)
                 found.append(Product(node, node.inputs[0], y, *product, term, y in file.outputs))
     return found
 
@@ -113,7 +113,7 @@ def _term(
     return None if bias is None or not np.isfinite(bias).all() else Term(add, place, bias)
 
 
-def _after_limits(file: File, y: str, readers: Mapping[str, Node], uses: Mapping[str, int]) -> str:
+def after_limits(file: File, y: str, readers: Mapping[str, Node], uses: Mapping[str, int]) -> str:
     """The result of a Relu or a Clip that is the only reader of a tensor, else the tensor."""
     node = readers.get(y)
     if node is None or uses[y] != 1 or node.domain or node.op not in ("Relu", "Clip"):

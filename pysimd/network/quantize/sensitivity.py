@@ -9,7 +9,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.quantize.calibration import Sample, Step, runs
 from pysimd.network.quantize.correction import correctable, mean_of_channels, plus
-from pysimd.network.quantize.gates import Gate
+from pysimd.network.quantize.gates import Binary
 from pysimd.network.quantize.onnx_file import File
 from pysimd.network.quantize.places import Places
 from pysimd.network.quantize.products import Product
@@ -19,26 +19,26 @@ from pysimd.network.records import record
 
 MOST_SAMPLES = 4
 _REST, _LITTLE = 0.01, 1e-3  # of the noise, and noise that may be left
-_OF_FLOATS = 64  # multiply-adds of bytes that take the time of an element of the image of a gate, in floats
+_OF_FLOATS = 64  # multiply-adds of bytes that take the time of an element of a gate or a sum, in floats
 
 
 @record(frozen=True, eq=False)
 class Loss:
-    """What bytes do to a product, or at a gate.
+    """What bytes do to a product, or at a gate or a sum.
 
     noise : the squares of the differences of the outputs, relative to their own. work : multiply-adds of a sample, or what
     takes as long.
     """
 
-    product: Product | Gate
+    product: Product | Binary
     noise: float
     work: float
 
 
-def worst(losses: Sequence[Loss], budget: float) -> list[Product | Gate]:
+def worst(losses: Sequence[Loss], budget: float) -> list[Product | Binary]:
     """Those with the most noise, whose work is within a part of all, until little of the noise is left."""
     work, noise = budget * sum(each.work for each in losses), sum(each.noise for each in losses)
-    found: list[Product | Gate] = []
+    found: list[Product | Binary] = []
     left = noise
     for each in sorted(losses, key=lambda loss: -loss.noise):
         if left > max(_REST * noise, _LITTLE) and each.work <= work:
@@ -50,15 +50,15 @@ def worst(losses: Sequence[Loss], budget: float) -> list[Product | Gate]:
 def losses_of(
     file: File,
     products: Sequence[Product],
-    gates: Sequence[Gate],
+    binaries: Sequence[Binary],
     ranges: Mapping[str, Range],
     symmetric: bool,
     samples: Sequence[Sample],
     step: Step,
 ) -> list[Loss]:
-    """Of each product, and of each gate. ranges : of the tensors that are calibrated."""
+    """Of each product, and of each gate and sum. ranges : of the tensors that are calibrated."""
     samples = samples[:MOST_SAMPLES]
-    ends = *(name for p in products for name in (p.x, p.node.outputs[0])), *(gate.node.outputs[0] for gate in gates)
+    ends = *(name for p in products for name in (p.x, p.node.outputs[0])), *(each.node.outputs[0] for each in binaries)
     names = list(dict.fromkeys([*file.outputs, *ends]))
     floats = list(runs(file, names, samples, lambda: None))
     found = []
@@ -67,10 +67,10 @@ def losses_of(
         noise = _noise(file, p, _quantized(file, [p], (), ranges, symmetric), samples, floats)
         found.append(Loss(p, noise, float(sums[0].size) * p.weight.size / p.outputs))
         step()
-    for gate in gates:
-        made = _quantized(file, [], gate.tensors, ranges, symmetric)
+    for each in binaries:
+        made = _quantized(file, [], each.tensors, ranges, symmetric)
         noise = _relative(file, floats, runs(made, file.outputs, samples, lambda: None))
-        found.append(Loss(gate, noise, float(floats[0][gate.node.outputs[0]].size * _OF_FLOATS)))
+        found.append(Loss(each, noise, float(floats[0][each.node.outputs[0]].size * _OF_FLOATS)))
         step()
     return found
 
