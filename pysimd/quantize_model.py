@@ -32,10 +32,11 @@ def quantize_model(
     """Makes a model of 8 bits from one of floats: a standard ONNX file, which other programs run too.
 
     Convolutions, Gemm and MatMul whose weights are known get weights of int8, symmetric, with a scale for each channel; what
-    they read and what they compute becomes uint8 with one scale and zero (QDQ, operators of version 13 or later). All else
-    stays in float. Factors of channels that are computed from their means (squeeze and excitation) are computed in float: of
-    their products only the weights are integers; the images that they multiply are bytes. BatchNormalization, and factors
-    and terms of channels, become part of the weights of the convolution before them.
+    they read and what they compute becomes uint8 with one scale and zero (QDQ, operators of version 13 or later), as do sums
+    of two such tensors that layers of bytes read (residual blocks). All else stays in float. Factors of channels that are
+    computed from their means (squeeze and excitation) are computed in float: of their products only the weights are
+    integers; the images that they multiply are bytes. BatchNormalization, and factors and terms of channels, become part of
+    the weights of the convolution before them.
 
     model : the path or the bytes of an ONNX file of opset 11 or later, or an ``onnx.ModelProto``.
     samples : inputs that are similar to those to come, 20 to 500 of them: arrays, or mappings from the names of inputs to
@@ -46,11 +47,11 @@ def quantize_model(
         error; "percentile", all but the outermost; "entropy", the part with the least divergence of 255 levels from up to
         2048, of those with at most twice the squared error of all values.
     keep_float : names of nodes, or of their results, that stay in float; () for none. "auto", the default of the mode
-        "static", finds them: each product, and each image with such factors, is measured with bytes at it alone, on up to 4
+        "static", finds them: each product, image with such factors, and sum is measured with bytes at it alone, on up to 4
         samples, and those with the most noise stay in float, until a hundredth of it is left, or a thousandth of the signal
         (30 dB); ``kept`` of the result has their names. It takes two runs of the model for each product.
     float_budget : the part of the multiply-adds that products found in this way may have together; none with 0. An element
-        of such an image counts as 64.
+        of such an image or sum counts as 64.
     symmetric : the byte of 0 is 128 where there are negative values, and 0 elsewhere; the zero of 4 bits is 8.
     weight_bits : 4: weights of Gemm and MatMul have 4 bits, with a scale for each block of them (MatMulNBits of
         com.microsoft), and these products compute in float; convolutions are as without it.
