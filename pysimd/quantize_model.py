@@ -49,9 +49,10 @@ def quantize_model(
     keep_float : names of nodes, or of their results, that stay in float; () for none. "auto", the default of the mode
         "static", finds them: each product, image with such factors, and sum is measured with bytes at it alone, on up to 4
         samples, and those with the most noise stay in float, until a hundredth of it is left, or a thousandth of the signal
-        (30 dB); ``kept`` of the result has their names. It takes two runs of the model for each product.
+        (30 dB); sums until they add less than a tenth to the noise, or it is below a thousandth of the signal. ``kept`` of
+        the result has their names. It takes two runs of the model for each product.
     float_budget : the part of the multiply-adds that products found in this way may have together; none with 0. An element
-        of such an image or sum counts as 64.
+        of such an image counts as 64. Sums need none of it.
     symmetric : the byte of 0 is 128 where there are negative values, and 0 elsewhere; the zero of 4 bits is 8.
     weight_bits : 4: weights of Gemm and MatMul have 4 bits, with a scale for each block of them (MatMulNBits of
         com.microsoft), and these products compute in float; convolutions are as without it.

@@ -30,6 +30,11 @@ class Binary:
     node: Node
     tensors: tuple[str, ...]
 
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is no gate."""
+        return self.node.op == "Add"
+
 
 def gates_of(file: File, products: Sequence[Product], keep_float: Collection[str]) -> list[Binary]:
     """The gates of images that are functions of the results of products.

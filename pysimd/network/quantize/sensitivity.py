@@ -19,7 +19,8 @@ from pysimd.network.records import record
 
 MOST_SAMPLES = 4
 _REST, _LITTLE = 0.01, 1e-3  # of the noise, and noise that may be left
-_OF_FLOATS = 64  # multiply-adds of bytes that take the time of an element of a gate or a sum, in floats
+_ADDED = 0.1  # noise of sums, relative to that of the others: 0.4 dB
+_OF_FLOATS = 64  # multiply-adds of bytes that take the time of an element of the image of a gate, in floats
 
 
 @record(frozen=True, eq=False)
@@ -36,15 +37,28 @@ class Loss:
 
 
 def worst(losses: Sequence[Loss], budget: float) -> list[Product | Binary]:
-    """Those with the most noise, whose work is within a part of all, until little of the noise is left."""
-    work, noise = budget * sum(each.work for each in losses), sum(each.noise for each in losses)
+    """Products and gates with the most noise, whose work is within a part of all, until little of the noise is left; and the
+    sums with the most noise, until they add little to what is left: they need no part of the work, as floats cost little."""
+    sums = [each for each in losses if isinstance(each.product, Binary) and each.product.is_sum]
+    others = [each for each in losses if each not in sums]
+    work, noise = budget * sum(each.work for each in others), sum(each.noise for each in others)
     found: list[Product | Binary] = []
     left = noise
-    for each in sorted(losses, key=lambda loss: -loss.noise):
+    for each in _sorted(others):
         if left > max(_REST * noise, _LITTLE) and each.work <= work:
             work, left = work - each.work, left - each.noise
             found.append(each.product)
+    added = sum(each.noise for each in sums)
+    for each in _sorted(sums):
+        if added > max(_ADDED * left, _LITTLE - left):
+            added -= each.noise
+            found.append(each.product)
     return found
+
+
+def _sorted(losses: Sequence[Loss]) -> list[Loss]:
+    """The worst first."""
+    return sorted(losses, key=lambda loss: -loss.noise)
 
 
 def losses_of(
