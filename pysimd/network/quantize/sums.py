@@ -23,8 +23,9 @@ def sums_of(file: File, products: Sequence[Product], others: Collection[str], ke
     products : those with bytes. others : more tensors of bytes. keep_float : names of nodes, or of their results, that stay
     in float.
 
-    Both operands of a sum are bytes, or functions of such; a layer of bytes reads it; and at least half of what reads it are
-    such layers or other such sums: for the rest, its bytes become floats.
+    Both operands of a sum are bytes, or one of them is a function of bytes: of two, each would be rounded again. A layer
+    of bytes reads it, and at least half of what reads it are such layers or other such sums: for the rest, its bytes
+    become floats.
     """
     paths = _Paths(file, products, others)
     sums = {}
@@ -77,8 +78,8 @@ class _Paths:
 
     def fits(self, y: str, node: Node) -> bool:
         """Whether a sum is of bytes, and for layers of bytes."""
-        sources = [self._function(name)[0] for name in node.inputs]
-        if None in sources or sources[0] == sources[1]:
+        (a, of_a), (b, of_b) = (self._function(name) for name in node.inputs)
+        if a is None or b is None or a == b or (_rounds(of_a) and _rounds(of_b)):
             return False
         layers = self._to_layers.get(y, set())
         return bool(layers) and 2 * len(layers | self._to_sums.get(y, set())) >= len(self._readers[y])
@@ -125,3 +126,8 @@ class _Paths:
             given = node.inputs if node.op in ELEMENTWISE else node.inputs[:1]
             left += [of for of in given if of and self._file.constant(of) is None]
         return (sources.pop() if len(sources) == 1 else None), nodes
+
+
+def _rounds(nodes: Iterable[Node]) -> bool:
+    """Whether the result of some nodes has other bytes than what they begin with."""
+    return any(node.op in ELEMENTWISE for node in nodes)
