@@ -284,9 +284,14 @@ def test_other_programs_run_sums_of_bytes() -> None:
 
 
 def test_sums_that_stay_in_float() -> None:
-    """One that is named, and those that need its bytes; those for floats, of floats, and functions of one tensor."""
+    """One that is named, and those that need its bytes; for floats, of floats, and functions of a tensor."""
     made = pysimd.quantize_model(residual(), SAMPLES, keep_float=["node_sum1"])
     assert operators_of(made)["Binary"] == 2 and "sum1_quantized" not in weights_of(made.data)
+    nodes = pytest.importorskip("onnx").load_from_string(residual()).graph.node
+    (of_sum,) = (node.output[0] for node in nodes if "sum1" in node.input)
+    (layer,) = (node.name for node in nodes if node.op_type == "Conv" and of_sum in node.input)
+    made = pysimd.quantize_model(residual(), SAMPLES, keep_float=[layer])
+    assert "sum1_quantized" not in weights_of(made.data) and f"{of_sum}_scale" not in weights_of(made.data)
     for reader in ("Softmax", "", "Conv"):
         net = Net()
         a, b = net.conv("x", 8, 3), net.conv("x", 8, 3)

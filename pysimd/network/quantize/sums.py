@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pysimd.network.quantize.gates import Binary, is_mean
 from pysimd.network.quantize.onnx_file import File, Node
 from pysimd.network.quantize.places import ELEMENTWISE, MOVES
-from pysimd.network.quantize.products import Product, after_limits
+from pysimd.network.quantize.products import PRODUCTS, Product, after_limits
 
 _FUNCTIONS = {"Identity", *ELEMENTWISE, *MOVES} - {"Concat"}
 Sums = Mapping[str, Node]  # by their results after a Relu or a Clip
@@ -25,7 +25,7 @@ def sums_of(file: File, products: Sequence[Product], others: Collection[str], ke
 
     Both operands of a sum are bytes, or one of them is a function of bytes: of two, each would be rounded again. A layer
     of bytes reads it, and at least half of what reads it are such layers or other such sums: for the rest, its bytes
-    become floats.
+    become floats. No product in float reads it.
     """
     paths = _Paths(file, products, others)
     sums = {}
@@ -54,7 +54,9 @@ class _Paths:
         for node in file.nodes:
             for name in dict.fromkeys((*node.inputs, *node.captured)):
                 self._readers.setdefault(name, []).append(node)
+        self._layers = {p.node for p in products}
         self._sums: Sums = {}
+        self._added: set[Node] = set()
         self._to_layers: dict[str, set[Node]] = {}
         self._to_sums: dict[str, set[Node]] = {}
         self._means: dict[str, set[str]] = {}
@@ -70,6 +72,7 @@ class _Paths:
     def follow(self, sums: Sums) -> None:
         """Finds the paths, if these sums are bytes."""
         self._sums, self._to_layers, self._to_sums, self._means = sums, {}, {}, {}
+        self._added = set(sums.values())
         for p in self._products:
             self._back(p.x, p.node, self._to_layers)
         for node in sums.values():
@@ -81,6 +84,8 @@ class _Paths:
         (a, of_a), (b, of_b) = (self._function(name) for name in node.inputs)
         if a is None or b is None or a == b or (_rounds(of_a) and _rounds(of_b)):
             return False
+        if self._reaches_floats(y):
+            return False
         layers = self._to_layers.get(y, set())
         return bool(layers) and 2 * len(layers | self._to_sums.get(y, set())) >= len(self._readers[y])
 
@@ -88,6 +93,18 @@ class _Paths:
         """What is bytes for a sum."""
         operands = [name for name in node.inputs if not self._is_bytes(name)]
         return (*operands, *sorted(self._means.get(y, ())), y)
+
+    def _reaches_floats(self, name: str) -> bool:
+        """Whether a tensor, or a function of it, is what a product in float reads, as it may for the noise of bytes."""
+        left, seen = [name], {name}
+        while left:
+            for node in self._readers.get(left.pop(), []):
+                if node.op in PRODUCTS and node not in self._layers:
+                    return True
+                if node.op in (*_FUNCTIONS, "Concat") and node not in self._added and not seen.issuperset(node.outputs):
+                    seen.update(node.outputs)
+                    left += node.outputs
+        return False
 
     def _is_bytes(self, name: str) -> bool:
         return name in self._results or name in self._sums
