@@ -24,6 +24,7 @@ from pysimd.network.operators import ADDED, SUMMED
 Order = tuple[int, ...]
 
 _NHWC = (0, 2, 3, 1)
+_PARTS, _OF_ROWS = ("Concat", "Pad", "Slice"), ("ByteProduct", "PackedProduct")
 
 
 def placed(graph: Graph, layout: str = "nchw", images: str = "nhwc") -> Graph:
@@ -133,6 +134,14 @@ class _Placement:
     def user(self, name: str) -> Node | None:
         """The only node that reads a tensor; None if there are several, or if it is an output of the graph."""
         return self._graph.user(name)
+
+    def users(self, name: str) -> Sequence[Node]:
+        """The nodes that read a tensor; none of an output of the graph."""
+        return () if self._graph.is_output(name) else self._graph.users(name)
+
+    def settle(self, name: str) -> None:
+        """Stores a tensor in the order of the graph, in which all that reads it finds it first."""
+        self._first[name] = self.stored(name), tuple(range(self.rank(name)))
 
     def order(self, name: str) -> Order:
         """The order in which a tensor is stored; constants can have any."""
@@ -327,10 +336,25 @@ def _reduce(p: _Placement, node: Node) -> None:
 
 
 def _transpose(p: _Placement, node: Node) -> None:
-    """Another name for the same memory."""
+    """Another name for the same memory; an image whose windows become rows is brought into its order: rows are larger."""
     (x,), perm = node.inputs, node.attributes["perm"]
     order = p.order(x)
     p.rename(node.output, p.stored(x, order), tuple(perm.index(axis) for axis in order))
+    if _become_rows(p, node.output):
+        p.settle(node.output)
+
+
+def _become_rows(p: _Placement, name: str) -> bool:
+    """Whether parts of a tensor, joined, are rows of products of bytes, and nothing else."""
+    names, found = [name], {name}
+    while names:
+        users = p.users(names.pop())
+        if not users or any(user.operator not in (*_PARTS, *_OF_ROWS) for user in users):
+            return False
+        parts = {user.output for user in users if user.operator in _PARTS} - found
+        found |= parts
+        names += parts
+    return len(found) > 2
 
 
 def _reshape(p: _Placement, node: Node) -> None:
