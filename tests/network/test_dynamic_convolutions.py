@@ -129,6 +129,52 @@ def test_factors_along_other_dimensions_stay(shape: tuple[int, ...]) -> None:
         assert_bits(run(nodes_of("", of_case(case)), {"x": x}, given), expected(x, given, case)[1])
 
 
+#: Of channels by themselves: also several outputs of each, and windows of as many places as sums are exact for.
+SINGLE: list[Any] = [
+    ((2, 6, 7, 7), (6, 1, 3, 3), (1, 2), (1, 1, 1, 1), (1, 1), 6),
+    ((1, 3, 6, 6), (6, 1, 2, 3), (1, 1), (0, 1, 1, 1), (2, 1), 3),
+    ((1, 40, 18, 17), (40, 1, 5, 5), (1, 1), (2, 2, 2, 2), (1, 1), 40),
+    ((1, 16, 18, 18), (16, 1, 16, 16), (1, 1), (0, 0, 0, 0), (1, 1), 16),
+    ((1, 4, 23, 24), (4, 1, 20, 20), (1, 1), (0, 0, 0, 0), (1, 1), 4),
+]
+
+
+@pytest.mark.parametrize("zero", [-128, 127, 3])
+@pytest.mark.parametrize("case", SINGLE, ids=str)
+def test_channels_by_themselves(case: Any, zero: int) -> None:
+    """Whole numbers of floats, if no sum of them is rounded: with the largest factors, and results that are 0, not -0."""
+    rng, options = np.random.default_rng(48), of_case(case)
+    weights = weights_of(rng, case[1], "int8", False) | {"zw": np.int8(zero)}
+    weights["w"][0] = weights["w"][-1] = 127 if zero < 0 else -128
+    x = rng.normal(0, 1, case[0]).astype(F)
+    x[:, 0], x[:, 1] = 0, 9
+    x[0, -1] = -9 if zero == 3 else 9
+    product = expected(x, {**weights, "bias": None}, case)[1]
+    nodes = nodes_of("", options)[:-1]
+    nodes[-1] = node("Mul", "floats both")
+    assert_bits(run(nodes, {"x": x}, weights), product)
+    assert_bits(run(nodes_of("", options), {"x": x}, weights), product + weights["bias"])
+    found = {each.operator for each in graph(nodes, x.shape, weights).nodes}
+    assert ("Conv" in found) == (case[1][2:] != (20, 20)) != ("Elementwise" in found)
+    assert "Cast" not in found or "Conv" not in found
+
+
+def test_factors_of_floats_that_are_not_whole_stay() -> None:
+    """A convolution of floats whose results become integers: these are not left out."""
+    rng = np.random.default_rng(49)
+    x, w = random_bytes(rng, "uint8", 1, 3, 5, 5), rng.integers(-9, 9, (3, 1, 3, 3)).astype(F)
+    ends = [node("Cast", "f", "i", to=6), node("Cast", "i", "g", to=1), node("Mul", "g h")]
+    start = node("Conv", "d w b", "f", group=3)
+    for scale, bias, part in ((1, 0.5, 0), (0.5, 0, 0), (1, 0, 0.25)):
+        weights: dict[str, Any] = {"s": F(scale), "z": np.uint8(7), "w": w + F(part), "b": np.full(3, bias, F), "h": F(0.3)}
+        y = run([node("DequantizeLinear", "x s z", "d"), start, *ends], {"x": x}, weights)
+        wide = (x.astype(np.float64) - 7) * np.float64(F(scale))
+        sums = np.zeros((1, 3, 3, 3))
+        for i, j in np.ndindex(3, 3):
+            sums += wide[:, :, i : i + 3, j : j + 3] * weights["w"][:, 0, i, j, None, None]
+        assert_bits(y, (np.trunc(sums + bias).astype(F) * F(0.3)).astype(F))
+
+
 def two_layers(rng: Any, dtype: str = "int8") -> tuple[list[SourceNode], dict[str, Any], list[Any]]:
     """Two convolutions with a Relu between them."""
     cases: list[Any] = [

@@ -65,7 +65,7 @@ def zero_at(c: Conversion, i: int, dtype: str, name: str) -> Value:
 
 
 def as_integer(c: Conversion, zero: str) -> str:
-    """A zero point that is computed in int32; its bytes are kept for :func:`_byte_of`."""
+    """A zero point that is computed in int32; its bytes are kept for :func:`byte_of`."""
     number = c.cast(zero, "int32")
     c.shared["byte", number, c.dtype_of(zero)] = zero
     return number
@@ -215,7 +215,7 @@ def packed_product(c: Conversion, a: Bytes, b: Bytes, floats: Floats | None = No
     if zero.any():
         names[2] = c.constant(zero.astype(value.dtype).reshape(-1))
     if not _is_zero(a.zero):
-        names[3] = _byte_of(c, a)
+        names[3] = byte_of(c, a)
     if floats is None:
         return c.add("PackedProduct", *names, dtype="int32")
     bias = "" if floats.bias is None else c.constant(floats.bias)
@@ -242,7 +242,7 @@ def _computed_product(c: Conversion, a: Bytes, b: Bytes, lead: Any) -> str | Non
         if _is_zero(x.zero):
             continue
         if of_zero == ():
-            names[2 + i] = _byte_of(c, x)
+            names[2 + i] = byte_of(c, x)
         elif of_zero == each and (i == 1 or all(s[:-2] == lead or len(s) == 2 for s in shapes)):
             dtype: Any = c.dtype_of(x.value)
             names[2 + i] = c.cast(x.zero, dtype) if isinstance(x.zero, str) else c.constant(x.zero.astype(dtype))
@@ -262,11 +262,11 @@ def requantized_product(c: Conversion, a: Bytes, b: Bytes, scales: tuple[Value, 
     of_a, of_b, of_y, zero = (np.reshape(each, ()).item() for each in known[2:])
     if not np.isfinite(np.float32(of_a) * np.float32(of_b) / np.float32(of_y)):
         return None
-    names = ["" if _is_zero(x.zero) else _byte_of(c, Bytes(x.value, np.reshape(x.zero, ()))) for x in (a, b)]
+    names = ["" if _is_zero(x.zero) else byte_of(c, Bytes(x.value, np.reshape(x.zero, ()))) for x in (a, b)]
     return c.add("BytesMatMul", a.value, b.value, *names, dtype=y.dtype, scales=(of_a, of_b, of_y), zero=zero)
 
 
-def _byte_of(c: Conversion, x: Bytes) -> str:
+def byte_of(c: Conversion, x: Bytes) -> str:
     """The one zero as a byte."""
     dtype, zero = c.dtype_of(x.value), x.zero
     if not isinstance(zero, str):

@@ -1,7 +1,8 @@
 """Converters of convolutions of quantised images: exact sums, and bytes.
 
 Sums are products of the pixels below each window with the weights, which are rows; those of channels by themselves are sums
-over the places of the window. Everything has the channels last; padding is the zero point of the image.
+over the places of the window. Everything has the channels last; padding is the zero point of the image. With known weights
+the latter are convolutions of floats, which are whole numbers: algorithms for single channels add products, so none rounds.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pysimd.network.convert.quantized import (
     Result,
     as_signed,
     as_unsigned,
+    byte_of,
     byte_product,
     bytes_at,
     exact,
@@ -39,6 +41,7 @@ from pysimd.network.source import SourceNode
 from pysimd.network.unsupported import Unsupported
 
 _MOST_PLACES = 500
+_MOST_EXACT = (1 << 24) // 255**2  # places of a window whose sums are whole numbers of float32
 
 
 @record(frozen=True)
@@ -158,6 +161,8 @@ def _sums(c: Conversion, given: _Convolution, floats: Floats | None = None) -> s
     floats : what they become; then there is one group, and the weights are known.
     """
     outputs, part = c.shape_of(given.weight.value)[:2]
+    if _fit_in_floats(c, given):
+        return _sums_of_floats(c, given)
     given = replace(given, x=as_unsigned(c, given.x), weight=as_signed(c, given.weight))
     image = _padded(c, c.transpose(c.named(given.x.value), (0, 2, 3, 1)), given)
     if part == 1 and given.group > 1:
@@ -186,7 +191,7 @@ def _padded(c: Conversion, image: str, given: _Convolution) -> str:
         return image
     if not isinstance(zero, str):
         return c.add("Pad", image, pads=pads, mode="constant", value=float(zero))
-    byte = c.reshape(c.cast(zero, "uint8"), (1, 1, 1, 1))
+    byte = c.reshape(byte_of(c, given.x), (1, 1, 1, 1))
     for axis, (before, after) in enumerate(pads):
         shape = c.builder.shape(image)
         parts = [c.add("Expand", byte, shape=(*shape[:axis], n, *shape[axis + 1 :])) if n else "" for n in (before, after)]
@@ -222,6 +227,28 @@ def _of_group(c: Conversion, weight: Bytes, first: int, count: int) -> Bytes:
     if c.shape_of(zero):
         zero = c.slice(zero, 0, first, count) if isinstance(zero, str) else zero[first : first + count]
     return Bytes(value, zero)
+
+
+def _fit_in_floats(c: Conversion, given: _Convolution) -> bool:
+    """Whether each output is that of one channel, by known weights, and sums of any of its terms are exact in float32."""
+    weight = given.weight
+    one = given.group > 1 and c.shape_of(weight.value)[1] == 1
+    known = not isinstance(weight.value, str) and not isinstance(weight.zero, str)
+    return one and known and 0 < prod(given.window.kernel) <= _MOST_EXACT
+
+
+def _sums_of_floats(c: Conversion, given: _Convolution) -> str:
+    """Of channels by themselves: a convolution of floats, which are whole numbers. By its bias none of them is -0, so that
+    :mod:`pysimd.network.passes.products` may leave out the integers."""
+    x, window = given.x, given.window
+    values: Any = given.weight.value
+    zero: Any = given.weight.zero
+    weight = (values.astype(np.int32) - zero.reshape(-1, 1, 1, 1)).astype(np.float32)
+    image = c.add("Dequantize", c.named(x.value), c.constant(np.ones((), np.float32)), byte_of(c, x), axis=None)
+    options: dict[str, Any] = {**window.options, "dilations": window.dilations, "group": given.group}
+    bias = np.zeros(len(weight), np.float32)
+    y = c.add("Conv", image, c.constant(weight), c.constant(bias), **options, activation=IDENTITY, order="add")
+    return c.cast(c.transpose(y, (0, 2, 3, 1)), "int32")
 
 
 def _of_each_channel(c: Conversion, image: str, given: _Convolution) -> str:

@@ -3,7 +3,8 @@
     MatMulInteger or ConvInteger, Cast, Mul by scales, Add of a bias    f(f(float(sum) * f(s * S)) + B)
 
 No rounding changes. Between these may be nodes that only move elements, such as the Transpose to the channels of a
-convolution: they move floats then. The groups of a convolution are products each, which a Concat joins.
+convolution: they move floats then. The groups of a convolution are products each, which a Concat joins. Sums of channels by
+themselves are floats that are whole numbers already, and need not become integers in between.
 """
 
 from __future__ import annotations
@@ -44,11 +45,6 @@ class _Sums:
     def columns(self) -> int:
         return sum(self.counts)
 
-    @property
-    def casts(self) -> list[str]:
-        """The types that a Cast gives."""
-        return [node.attributes["dtype"] for node in self.moves if node.operator == "Cast"]
-
     def fits(self, shape: Shape) -> bool:
         """Whether an operand of this shape has one element, or one for each column."""
         full = (*(1,) * (self.rank - len(shape)), *shape)
@@ -63,7 +59,7 @@ def scaled(graph: Graph, node: Node) -> Change | None:
         return None
     for name, factor in (node.inputs, node.inputs[::-1]):
         sums = _sums(graph, name, "int32")
-        if sums is None or sums.casts != ["float32"]:
+        if sums is None or _casts(sums.moves) != ["float32"]:
             continue
         return _with_scales(graph, node, sums, factor) if graph.shape(node.output) == graph.shape(name) else None
     return None
@@ -90,7 +86,7 @@ def with_bias(graph: Graph, node: Node) -> Change | None:
     for name, other in (node.inputs, node.inputs[::-1]):
         constant = graph.constants.get(other)
         sums = None if constant is None or constant.dtype != np.float32 else _sums(graph, name, "float32")
-        if constant is None or sums is None or sums.casts or any(input_at(each, _BIAS) for each in sums.products):
+        if constant is None or sums is None or _casts(sums.moves) or any(input_at(each, _BIAS) for each in sums.products):
             continue
         fits = sums.fits(constant.shape) and graph.shape(node.output) == graph.shape(name)
         return _with_terms(graph, node, sums, constant.reshape(-1)) if fits else None
@@ -104,7 +100,45 @@ def _with_terms(graph: Graph, node: Node, sums: _Sums, bias: Array) -> Change:
     return _floats(graph, node, sums, inputs)
 
 
-MATCHES = (scaled, with_bias)
+@starts_from("Binary.multiply", "ExactBinary.multiply", needs=("Conv",))
+def of_whole_numbers(graph: Graph, node: Node) -> Change | None:
+    """Whole numbers of floats times scales, without integers in between."""
+    if not _is(node, "multiply"):
+        return None
+    for place, name in enumerate(node.inputs):
+        moves, base = _moved(graph, name)
+        if base is None or base.operator != "Conv" or _casts(moves) != ["int32", "float32"] or not _is_whole(graph, base):
+            continue
+        types: dict[str, Type] = {}
+        added: list[Node] = []
+        x = base.output
+        for each in moves:
+            if each.operator != "Cast":
+                y = free_name(graph, f"{node.output}.{len(added)}")
+                types[y] = Type(graph.shape(each.output), "float32")
+                added.append(Node(each.operator, (x,), (y,), each.attributes, each.origin))
+                x = y
+        inputs = tuple(x if i == place else other for i, other in enumerate(node.inputs))
+        casts = [each for each in moves if each.operator == "Cast"]
+        added.append(Node("ExactBinary", inputs, node.outputs, node.attributes, origins(*casts, node)))
+        return Change([node, *reversed(moves)], added, types)
+    return None
+
+
+def _is_whole(graph: Graph, node: Node) -> bool:
+    """Whether the results of a convolution of channels by themselves are exact sums of whole numbers, and none is -0."""
+    image, (weight, bias) = graph.producer(node.inputs[0]), (graph.constants.get(input_at(node, i)) for i in (1, 2))
+    if image is None or image.operator != "Dequantize" or weight is None or bias is None or len(node.inputs) != 3:
+        return False
+    scale = graph.constants.get(image.inputs[1])
+    if scale is None or scale.size != 1 or scale.reshape(())[()] != 1 or weight.shape[1] != 1 or not is_plain(node):
+        return False
+    zero = not bias.any() and not np.signbit(bias).any()
+    whole = (weight == np.rint(weight)).all() and (abs(weight).sum((1, 2, 3), dtype=np.float64) * 255 <= 1 << 24).all()
+    return bool(zero and whole and node.attributes["group"] > 1)
+
+
+MATCHES = (scaled, with_bias, of_whole_numbers)
 
 
 def _is(node: Node, function: str) -> bool:
@@ -121,11 +155,7 @@ def _added(parameters: Parameters, kind: str, array: Array, part: slice) -> str:
 
 def _sums(graph: Graph, name: str, dtype: str) -> _Sums | None:
     """The products of this type that give a tensor, if some do."""
-    moves: list[Node] = []
-    rank, node = len(graph.shape(name)), _only(graph, name)
-    while node is not None and node.operator in (*_MOVES, "Cast"):
-        moves.insert(0, node)
-        node = _only(graph, node.inputs[0])
+    moves, node = _moved(graph, name)
     if node is None or node.operator not in ("Concat", "PackedProduct"):
         return None
     products, joined = ([node], None) if node.operator == "PackedProduct" else (_joined(graph, node), node)
@@ -133,7 +163,22 @@ def _sums(graph: Graph, name: str, dtype: str) -> _Sums | None:
         return None
     axis = _axis_behind(graph, len(graph.shape(node.output)) - 1, moves)
     counts = [graph.shape(each.inputs[1])[1] for each in products]
-    return None if axis is None else _Sums(products, joined, moves, rank, axis, counts)
+    return None if axis is None else _Sums(products, joined, moves, len(graph.shape(name)), axis, counts)
+
+
+def _moved(graph: Graph, name: str) -> tuple[list[Node], Node | None]:
+    """What moves the elements of a tensor, and a Cast, from the first on; and the node that gives them."""
+    moves: list[Node] = []
+    node = _only(graph, name)
+    while node is not None and node.operator in (*_MOVES, "Cast"):
+        moves.insert(0, node)
+        node = _only(graph, node.inputs[0])
+    return moves, node
+
+
+def _casts(moves: Sequence[Node]) -> list[str]:
+    """The types that each Cast gives."""
+    return [node.attributes["dtype"] for node in moves if node.operator == "Cast"]
 
 
 def _only(graph: Graph, name: str) -> Node | None:
