@@ -92,7 +92,7 @@ struct sn_quantized_columns {
     int32_t factor;
     bool joined;
     int32_t * start, * zero, * bias; /* zero and bias are written if not joined */
-    float * norm, * biasFloat;
+    sn_32f * norm, * biasFloat;
 };
 
 /*
