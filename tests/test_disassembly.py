@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The register tiles stay in registers: no vector goes through the stack in an innermost loop that multiplies.
+"""The register tiles stay in registers: no vector goes through the stack in an innermost loop that multiplies, and none is
+loaded twice.
 
-A tile whose sums spill is right and three to ten times slower, and no other test sees it. This one disassembles the objects
+A tile whose sums spill is right and three to ten times slower, one that loads a vector of weights for each row up to twice,
+and no other test sees it. This one disassembles the objects
 of the tiles and of other kernels that keep arrays of sums:
 
     python3 tests/test_disassembly.py build/x86_64-gcc/obj
@@ -28,6 +30,7 @@ _TARGET = re.compile(r"\b([0-9a-f]+) <")
 _MULTIPLY = re.compile(r"^(vfn?madd|v?mulps|fmla|fmul|vpdpbusd|vdpbf16ps|v?pmaddwd|[su]dot|smlal|smull)")
 _VECTOR = re.compile(r"%[xyz]mm\d|\b[qvds]\d+\b")
 _STACK = re.compile(r"\(%rsp|\[sp\b")
+_LOAD = re.compile(r"\(%r|\[x\d")  # an operand in memory
 _TO_STACK = re.compile(r"%[xyz]mm\d+,\s*\S*\(%rsp|^st.*\[sp\b")
 
 Line = tuple[int, str, str]  # address, mnemonic, operands
@@ -95,6 +98,16 @@ def _innermost_loops(lines: list[Line]) -> list[list[Line]]:
     return [[line for line in lines if line[0] in body] for body in inner]
 
 
+def _repeated_loads(tile: re.Match[str], loop: list[Line], multiplies: int) -> str:
+    """What is wrong with the loads of a loop of a tile, or nothing. A step loads each row of A and each vector of B once; a
+    half vector has products with a factor in memory. Without fused multiply-adds, registers are too few for that."""
+    rows, vectors = int(tile[1]), int(tile[2])
+    loads = sum(bool(_LOAD.search(operands) and _VECTOR.search(operands)) for _, _, operands in loop)
+    most = rows * (2 if "_half" in tile.string else 1) + vectors
+    whole = multiplies == rows * vectors and not any("mulps" in mnemonic for _, mnemonic, _ in loop)
+    return f"{loads} loads in a loop, expected at most {most}" if whole and loads > most else ""
+
+
 def faults(path: Path) -> list[str]:
     """The faults in multiplying loops of an object."""
     objdump = _objdump(path)
@@ -109,6 +122,8 @@ def faults(path: Path) -> list[str]:
             if not multiplies:
                 continue
             most = max(most, multiplies)
+            if tile and (repeated := _repeated_loads(tile, loop, multiplies)):
+                found.append(f"{path}: {name}: {repeated}")
             stack = [f"{m} {o}" for _, m, o in loop if _STACK.search(o) and _VECTOR.search(o)]
             spills = stack if tile else list(filter(_TO_STACK.search, stack))  # elsewhere, constants may be there
             if spills:

@@ -26,10 +26,13 @@ enum tile_results { TILE_BOUNDED, TILE_PLAIN, TILE_REQUANTISED };
 
 typedef void (*tile_bytes_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, enum tile_results results);
 
-/* A vector of B; `narrow`: its numbers of 16 bits are bytes in memory. */
+/* A vector of B, kept as in kernels/gemm/32f.h; `narrow`: its numbers of 16 bits are bytes in memory. */
 SN_INLINE v32i tile_weights(const uint8_t * b, int j, bool narrow)
 {
-    return narrow ? v_cast_16i_32i(v_load_8i_16i(b + (size_t)j * (V8U_N / 2))) : v_load_32i(b + (size_t)j * V8U_N);
+    if (narrow)
+        return v_cast_16i_32i(v_load_8i_16i(b + (size_t)j * (V8U_N / 2)));
+    const v32i v = v_load_32i(b + (size_t)j * V8U_N);
+    return V_FMA ? v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(v))) : v;
 }
 
 /* One group of each row, at p, by that of a panel at b. One base pointer for three rows of A: see kernels/gemm/32f.h. */
