@@ -8,12 +8,21 @@
 #include "api/overlap.h"
 #include "api/quantized.h"
 #include "dispatch/dispatch.h"
+#include "ops/bytes/quantized_gemm.h"
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
 bool sn_check_scale(const char * function, const char * name, float scale)
 {
     CHECK(isfinite(scale) && scale > 0, "%s is %g, expected a finite number above 0", name, (double)scale);
+    return true;
+}
+
+bool sn_check_scales(const char * function, const char * name, const sn_32f * scale, size_t count)
+{
+    CHECK(scale, "%s is NULL, expected an array", name);
+    const size_t bad = sn_quantized_bad_scale(scale, count);
+    CHECK(bad == count, "%s[%zu] is %g, expected a finite number that is not below 0", name, bad, (double)scale[bad]);
     return true;
 }
 

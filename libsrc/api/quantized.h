@@ -8,6 +8,7 @@
 /* Checks of the scale and the zero of a tensor of bytes, signed ones if `negative`: the last error is set if they return
  * false. */
 bool sn_check_scale(const char * function, const char * name, float scale);
+bool sn_check_scales(const char * function, const char * name, const sn_32f * scale, size_t count); /* these may be 0 */
 bool sn_check_zero(const char * function, const char * name, int32_t zero);
 bool sn_check_zero_of(const char * function, const char * name, int32_t zero, bool negative);
 

@@ -8,6 +8,7 @@
 #include "api/enums.h"
 #include "api/overlap.h"
 #include "api/parameters.h"
+#include "api/quantized.h"
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
@@ -61,16 +62,6 @@ static bool measure(const char * function, const parameters_t * q, size_t batch,
     return extent_of(function, "A", batch, a, q->strideA, &e->A) && extent_of(function, "B", batch, b, q->strideB, &e->B);
 }
 
-static bool are_scales(const char * function, const char * name, const sn_32f * scale, size_t count)
-{
-    if (!scale || sn_table()->quantized_gemm.are_scales(scale, count))
-        return true;
-    for (size_t i = 0; i < count; ++i)
-        CHECK(scale[i] >= 0 && scale[i] <= FLT_MAX, "%s[%zu] is %g, expected a finite number that is not below 0", name, i,
-              (double)scale[i]);
-    return true;
-}
-
 static bool has_arrays(const char * function, const parameters_t * q, const struct sn_quantized_matrix * matrix,
                        const struct extents * e)
 {
@@ -85,7 +76,8 @@ static bool has_arrays(const char * function, const parameters_t * q, const stru
         if (!sn_apart(function, C, others[i]))
             return false;
     /* With a matrix of a context, A is often quantised at run time, by a scale that may be infinite. */
-    return (matrix || are_scales(function, "scaleA", q->scaleA, e->rows)) && are_scales(function, "scaleB", q->scaleB, e->columns);
+    return (matrix || !q->scaleA || sn_check_scales(function, "scaleA", q->scaleA, e->rows)) &&
+           (!q->scaleB || sn_check_scales(function, "scaleB", q->scaleB, e->columns));
 }
 
 /* Computes with the matrix of the arguments, or that of a context. */

@@ -1,6 +1,5 @@
 #include "ops/recurrent.h"
 
-#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include "api/enums.h"
 #include "api/overlap.h"
 #include "api/parameters.h"
+#include "api/quantized.h"
 
 struct context {
     struct sn_context head;
@@ -193,15 +193,6 @@ void SimdnetRecurrentSetParams(void * context, const sn_32f * W, const sn_32f * 
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
 }
 
-static bool are_scales(const char * function, const char * name, const sn_32f * scale, size_t count)
-{
-    CHECK(scale, "%s is NULL, expected an array", name);
-    for (size_t i = 0; i < count; ++i)
-        CHECK(scale[i] >= 0 && scale[i] <= FLT_MAX, "%s[%zu] is %g, expected a finite number that is not below 0", name, i,
-              (double)scale[i]);
-    return true;
-}
-
 static bool check_quantized(const char * function, const struct sn_recurrent * r, const SimdnetRecurrentQuantizedParams * q)
 {
     CHECK(r->type == SN_RECURRENT_LSTM, "the layer is a %s, expected an LSTM", types[r->type]);
@@ -212,7 +203,7 @@ static bool check_quantized(const char * function, const struct sn_recurrent * r
     CHECK(q->W, "W is NULL, expected an array");
     CHECK(q->R, "R is NULL, expected an array");
     const size_t scales = r->directions * (q->perColumn ? r->gates * r->hidden : 1);
-    return are_scales(function, "scaleW", q->scaleW, scales) && are_scales(function, "scaleR", q->scaleR, scales);
+    return sn_check_scales(function, "scaleW", q->scaleW, scales) && sn_check_scales(function, "scaleR", q->scaleR, scales);
 }
 
 void SimdnetRecurrentSetQuantizedParams(void * context, const SimdnetRecurrentQuantizedParams * parameters)

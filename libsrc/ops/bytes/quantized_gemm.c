@@ -12,6 +12,7 @@
  */
 #include "ops/bytes/quantized_gemm.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "dispatch/dispatch.h"
@@ -465,6 +466,16 @@ bool sn_quantized_gemm(const struct sn_quantized_gemm * given, const struct sn_q
         g->scaleA += g->perRow && g->scaleA ? g->M : 0;
     }
     return true;
+}
+
+size_t sn_quantized_bad_scale(const sn_32f * scale, size_t count)
+{
+    size_t i = 0;
+    if (sn_table()->quantized_gemm.are_scales(scale, count))
+        return count;
+    while (i < count && scale[i] >= 0 && scale[i] <= FLT_MAX)
+        ++i;
+    return i;
 }
 
 static struct job job_of(const struct sn_quantized_gemm * g, const struct sn_quantized_matrix * q)

@@ -39,4 +39,7 @@ void sn_quantized_matrix_multiply(const struct sn_quantized_gemm * g, const stru
 bool sn_quantized_gemm(const struct sn_quantized_gemm * g, const struct sn_quantized_matrix * matrix, size_t batch,
                        size_t strideA, size_t strideB);
 
+/* The index of the first scale that is below 0 or not finite; `count` if there is none. */
+size_t sn_quantized_bad_scale(const sn_32f * scale, size_t count);
+
 #endif
