@@ -34,9 +34,12 @@ struct sn_panel_16b {
 };
 typedef void (*sn_panel_16b_fn)(const struct sn_panel_16b * p);
 
-/* Computes the same as sn_depthwise_nhwc_fn of bfloat16 numbers by products of pairs, if the level has such a kernel for this job and
- * all weights are bfloat16 numbers; else returns false. Subnormal numbers may be treated as zeros. */
-typedef bool (*sn_depthwise_pairs_fn)(const struct sn_depthwise_nhwc * d);
+/*
+ * The kernel that computes jobs of bfloat16 numbers by products of pairs, if all weights are such numbers; it may treat
+ * subnormal numbers as zeros. NULL if the level has none for jobs of this kernel, stride, dilation, activation and number of
+ * channels, the only members that are looked at.
+ */
+typedef sn_depthwise_nhwc_fn (*sn_depthwise_pairs_fn)(const struct sn_depthwise_nhwc * d);
 
 /* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_16b_slots {

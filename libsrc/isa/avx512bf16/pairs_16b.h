@@ -169,25 +169,8 @@ static void set_channels(const struct sn_depthwise_nhwc * d, size_t first, struc
         c->weight[kx] = interleaved(tap_of(d, first, kx), tap_of(d, first, kx + TAPS), tap_of(d, first, kx + 2 * TAPS));
 }
 
-/* Whether all weights are bfloat16 numbers. */
-static bool has_small_weights(const struct sn_depthwise_nhwc * d)
+static void compute_pairs(const struct sn_depthwise_nhwc * d)
 {
-    const sn_32f * w = d->weight;
-    for (size_t c = 0; c < d->channels; c += V32F_N) {
-        __m512i bits = _mm512_setzero_si512();
-        for (size_t t = 0; t < TAPS * TAPS; ++t, w += V32F_N) bits = _mm512_or_epi32(bits, _mm512_loadu_si512(w));
-        if (_mm512_mask_test_epi32_mask(vx_first_16(sn_min(d->channels - c, V32F_N)), bits, _mm512_set1_epi32(0xFFFF)))
-            return false;
-    }
-    return true;
-}
-
-/* The conditions are equal for all rows of a convolution, so that results do not depend on how these are divided. */
-static bool depthwise_pairs(const struct sn_depthwise_nhwc * d)
-{
-    const bool shape = d->kernelY == TAPS && d->kernelX == TAPS && d->dilationX == 1 && d->strideX <= 2;
-    if (!shape || second_pass(d->activation) || d->channels < NUMBERS || !has_small_weights(d))
-        return false;
     const row_of_pairs_fn row = d->strideX == 1 ? row_of_pairs_1 : row_of_pairs_2;
     for (size_t first = 0; first < d->channels; first += NUMBERS) {
         struct channels c;
@@ -195,7 +178,12 @@ static bool depthwise_pairs(const struct sn_depthwise_nhwc * d)
         for (size_t y = 0; y < d->rows; ++y)
             row(d, &c, d->line + y * d->lineStep, (uint8_t *)d->dst + (y * d->dstRow + c.first) * element_of(d));
     }
-    return true;
+}
+
+static sn_depthwise_nhwc_fn depthwise_pairs(const struct sn_depthwise_nhwc * d)
+{
+    const bool shape = d->kernelY == TAPS && d->kernelX == TAPS && d->dilationX == 1 && d->strideX <= 2;
+    return shape && !second_pass(d->activation) && d->channels >= NUMBERS ? compute_pairs : NULL;
 }
 
 #endif

@@ -1,6 +1,8 @@
 /* Which algorithm computes a convolution of bfloat16 numbers; `base`; and what the others share. */
 #include "ops/convolution/16b.h"
 
+#include <string.h>
+
 /* ---- `base`: the loops of the formula, with weights and parameters in the caller's layout */
 
 static bool plan(struct sn_convolution * c)
@@ -45,17 +47,38 @@ enum sn_error_kind sn_convolution_16b_prepare(struct sn_convolution * c)
     struct sn_dot_family * dot = (void *)c->familyData;
     *dot = (struct sn_dot_family){.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes, .spaced = true,
         .exact = c->family == &sn_convolution_16b && c->format == SN_NHWC && c->p.group > 1 && sn_is_depthwise(c),
-        .result = result};
+        .rounded = true, .result = result};
     return SN_ERROR_NONE;
+}
+
+static bool are_rounded(const sn_32f * weight, size_t count)
+{
+    uint32_t all = 0, bits;
+    for (size_t i = 0; i < count; ++i, all |= bits)
+        memcpy(&bits, weight + i, sizeof(bits));
+    return !(all & 0xFFFF);
 }
 
 /* The weights stay floats, which pack() rounds. */
 const void * sn_convolution_16b_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                            struct sn_fault * fault)
 {
+    struct sn_dot_family * dot = (void *)c->familyData;
     (void)scratch, (void)fault;
+    dot->rounded = !dot->exact || are_rounded(given->weight, sn_weight_count(c));
     sn_convolution_scatter(c, given->bias, c->bias);
     return given->weight;
+}
+
+static void numbers_of(const struct sn_convolution * c, struct sn_family_numbers * to)
+{
+    *to = (struct sn_family_numbers){.flag = {sn_dot_of(c)->rounded}};
+}
+
+static void set_numbers(struct sn_convolution * c, const struct sn_family_numbers * from)
+{
+    struct sn_dot_family * dot = (void *)c->familyData;
+    dot->rounded = !dot->exact || from->flag[0];
 }
 
 SN_FITS_FAMILY_DATA(struct sn_dot_family);
@@ -68,4 +91,5 @@ const struct sn_candidate sn_convolution_16b_candidates[] = {
 
 const struct sn_convolution_family sn_convolution_16b = {.candidates = sn_convolution_16b_candidates,
     .smallType = SN_DATA_16B, .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = sn_tile_16b,
-    .simplify = sn_convolution_crop, .prepare = sn_convolution_16b_prepare, .set_params = sn_convolution_16b_set_params};
+    .simplify = sn_convolution_crop, .prepare = sn_convolution_16b_prepare, .set_params = sn_convolution_16b_set_params,
+    .numbers = numbers_of, .set_numbers = set_numbers};

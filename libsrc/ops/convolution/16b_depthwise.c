@@ -1,8 +1,8 @@
 /*
- * Depthwise convolution of bfloat16 numbers, by the kernel that reads them as floats: there are no sums over channels, for
- * which products of pairs would be useful. NHWC images of bfloat16 numbers are read in place. Lines of others are first
- * converted to such pixels; results for NCHW are pixels in the workspace, from where they are copied to planes. NHWC images
- * of floats that are not rounded are read by the kernel of floats, whose results are rounded afterwards if need be.
+ * Depthwise convolution of bfloat16 numbers, by the kernel that reads them as floats, or by products of pairs of taps if the
+ * level has such a kernel and weights are bfloat16 numbers. NHWC images of bfloat16 numbers are read in place. Lines of others
+ * are first converted to such pixels; results for NCHW are pixels in the workspace, from where they are copied to planes. NHWC
+ * images of floats that are not rounded are read by the kernel of floats, whose results are rounded afterwards if need be.
  */
 #include "ops/convolution/16b.h"
 #include "ops/convolution/cost.h"
@@ -14,6 +14,7 @@ struct depthwise {
     struct sn_depthwise_rows rows;
     bool copied, floats; /* lines are converted first; results are rounded afterwards */
     size_t copy, result; /* bytes from the workspace, which begins with the pointers to lines, to its other parts */
+    sn_depthwise_nhwc_fn pairs, linear; /* by products of pairs, and without the activation; NULL: not so, whatever weights are */
 };
 SN_FITS_ALGORITHM_DATA(struct depthwise);
 
@@ -31,6 +32,8 @@ static bool plan(struct sn_convolution * c)
     size_t line, result, size = 0;
     d->copied = nchw || (floats && !sn_dot_of(c)->exact);
     d->floats = floats && !d->copied && p->dstT == SN_DATA_16B;
+    d->pairs = sn_depthwise_pairs(c, p->activation);
+    d->linear = sn_depthwise_pairs(c, SN_ACTIVATION_IDENTITY);
     if (!sn_product(&line, d->copied, p->srcW, p->srcC, sizeof(sn_16b)) ||
         !sn_product(&result, nchw || d->floats, p->dstW, p->dstC, sn_element(d->floats ? SN_DATA_32F : p->dstT)))
         return false;
@@ -75,6 +78,16 @@ static const void * convert(const struct sn_convolution * c, const struct sn_arr
     return copy - first * small;
 }
 
+/* The kernel for lines of floats, or of bfloat16 numbers: equal for all rows, so that results do not depend on how these are
+ * divided. A plan that adds an array after it is run without its activation. */
+static sn_depthwise_nhwc_fn kernel_of(const struct sn_convolution * c, bool small)
+{
+    const sn_depthwise_nhwc_fn pairs = c->p.activation == SN_ACTIVATION_IDENTITY ? data_of(c)->linear : data_of(c)->pairs;
+    if (!small)
+        return c->table->convolution_32f.depthwise_nhwc;
+    return pairs && sn_dot_of(c)->rounded ? pairs : c->table->convolution_16b.depthwise_nhwc;
+}
+
 /* At most as many rows as the workspace has room for. */
 static void compute_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a)
 {
@@ -92,7 +105,7 @@ static void compute_rows(const struct sn_convolution * c, size_t row, size_t row
     d.narrow = p->dstT == SN_DATA_16B && !o->floats;
     if (o->floats)
         d.dstPixel = p->dstC, d.dstRow = p->dstW * p->dstC;
-    sn_depthwise_compute(c, d, src, row, a->work);
+    sn_depthwise_compute(c, kernel_of(c, d.small), d, src, row, a->work);
     if (o->floats)
         sn_narrow_rows(c->table, d.dst, rows * p->dstW, p->dstC, step / sizeof(sn_16b), (void *)to);
     sn_dot_result_store(c, work + o->result, 0, p->dstC, row, rows, a);

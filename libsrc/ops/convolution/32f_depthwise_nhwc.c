@@ -45,7 +45,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         d.inOrder = inOrder;
         d.offset = first;
         d.dst = (sn_32f *)a->dst + row * d.dstRow + first;
-        sn_depthwise_compute(c, d, a->src, row, a->work);
+        sn_depthwise_compute(c, c->table->convolution_32f.depthwise_nhwc, d, a->src, row, a->work);
     }
 }
 

@@ -113,14 +113,27 @@ static struct sn_depthwise_nhwc columns_from(struct sn_depthwise_nhwc d, size_t 
 /* The least outputs in every dilationX-th pixel for which they are computed alone: those of a block of the kernel. */
 enum { APART_COLUMNS = 4 };
 
-void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc d, const void * src, size_t row,
-                          const void ** line)
+/* Whether rows and columns that dilation separates are computed apart. */
+static bool is_apart(const struct sn_convolution_parameters * p)
+{
+    return p->strideY == 1 && p->strideX == 1 && p->dstW >= APART_COLUMNS * p->dilationX;
+}
+
+sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c, enum sn_activation activation)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const bool plain = p->strideY == 1 && p->strideX == 1 && p->dstW >= APART_COLUMNS * p->dilationX;
+    const struct sn_depthwise_nhwc d = {.kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX,
+        .dilationX = is_apart(p) ? 1 : p->dilationX, .channels = p->dstC,
+        .activation = activation == SN_ACTIVATION_LEAKY_RELU ? SN_ACTIVATION_PRELU : activation};
+    return c->table->convolution_16b.depthwise_pairs(&d);
+}
+
+void sn_depthwise_compute(const struct sn_convolution * c, sn_depthwise_nhwc_fn kernel, struct sn_depthwise_nhwc d,
+                          const void * src, size_t row, const void ** line)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const bool plain = is_apart(p);
     const size_t apart = plain ? p->dilationY : 1, columns = plain ? p->dilationX : 1, rows = d.rows;
-    const sn_depthwise_nhwc_fn kernel = d.small ? c->table->convolution_16b.depthwise_nhwc
-                                                : c->table->convolution_32f.depthwise_nhwc;
     if (apart > 1)
         d.lineStep = 1;
     d.line = line;
@@ -132,8 +145,7 @@ void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_n
         e.dstRow *= apart;
         for (size_t x = 0; x < columns; ++x) {
             const struct sn_depthwise_nhwc f = columns > 1 ? columns_from(e, x) : e;
-            if (!d.small || !c->table->convolution_16b.depthwise_pairs(&f))
-                kernel(&f);
+            kernel(&f);
         }
     }
 }

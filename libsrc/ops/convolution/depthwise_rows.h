@@ -28,12 +28,15 @@ void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight
 struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
                                               size_t first, size_t count, size_t srcPixel, size_t dstPixel);
 
+/* For plan(): the kernel for jobs of bfloat16 numbers by products of pairs, if the level has one; else NULL. */
+sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c, enum sn_activation activation);
+
 /*
  * Computes d.rows output rows from `row` on, at d.dst, from the image src; `line` is memory for the pointers to lines. With
  * dilation and stride 1, every dilationY-th row and every dilationX-th column is a convolution without dilation, for which
  * the kernel has blocks of several rows and columns. The sums have the same order, so the bits are the same.
  */
-void sn_depthwise_compute(const struct sn_convolution * c, struct sn_depthwise_nhwc d, const void * src, size_t row,
-                          const void ** line);
+void sn_depthwise_compute(const struct sn_convolution * c, sn_depthwise_nhwc_fn kernel, struct sn_depthwise_nhwc d,
+                          const void * src, size_t row, const void ** line);
 
 #endif

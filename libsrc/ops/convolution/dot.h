@@ -31,6 +31,7 @@ struct sn_dot_family {
     sn_pixels_fn pixels;
     sn_planes_fn planes;
     bool exact;        /* a depthwise convolution of bfloat16 numbers rounds neither a float source nor its weights */
+    bool rounded;      /* whether the weights that are multiplied are bfloat16 numbers: all, unless `exact` */
     bool spaced;       /* groups of numbers must not extend into other pixels: 0 times such a number may be NaN */
     bool transposed;   /* of inner products: weights are N rows of K numbers; set after the plan is made */
 
