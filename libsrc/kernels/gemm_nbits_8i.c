@@ -5,38 +5,19 @@
  *
  * The exact sum of a word, less the zero times the sum of the source's numbers, becomes a float that is multiplied by both
  * scales. Rows of the matrix and of sources share what is loaded of each other. For many sources rows of the matrix become
- * panels, in which a sum of a block is in one lane and becomes a float once.
+ * panels: see nbits_panels_8i.h.
  */
 #include <math.h>
 
 #include "contract/gemm_nbits.h"
 #include "kernels/install.h"
-#include "kernels/nbits.h"
-
-#include <dot_8i.h>
+#include "kernels/nbits_panels_8i.h"
 
 /* Rows of the matrix with one source, sources, and rows with these, that are multiplied together: their sums and words are in
  * registers. */
 enum { ROWS = V32F_N == 16 ? 4 : 2, SOURCES = V32F_N == 16 ? 4 : 2, ROWS_OF_SOURCES = 2 };
 
-/* The vectors of a source for a vector of words: the parts, then in each word's lane the scale, and what the sum of its
- * products begins with if the zero is the middle of all numbers: less the middle times the sum of its numbers. */
-enum { MORE = 2 };
-#define PARTS(bits) (32 / (bits) / TILE_GROUP)
-#define STEP(bits) ((size_t)(PARTS(bits) + MORE) * V32F_N)
-
-/* ---- sources: behind the vectors there is the scale of each block, then what its sum begins with */
-
-static size_t vectors_size(size_t bits, size_t depth)
-{
-    const size_t words = sn_ceil_div(depth, 32 / bits);
-    return sn_ceil_div(sn_ceil_div(words, V32F_N) * STEP(bits), 16) * 16;
-}
-
-/* Of scales, or of what sums begin with. */
-static size_t blocks_size(size_t depth) { return sn_ceil_div(sn_ceil_div(depth, 16), 16) * 16; }
-
-static size_t size_8i(size_t bits, size_t depth) { return vectors_size(bits, depth) + 2 * blocks_size(depth); }
+/* ---- sources */
 
 /* The largest size of n numbers; NaN is above all others, since bits are compared. */
 static float largest_of(const sn_32f * src, size_t n)
@@ -54,12 +35,6 @@ static float largest_of(const sn_32f * src, size_t n)
     float found;
     memcpy(&found, lanes, sizeof(found));
     return found;
-}
-
-/* Where in a row the vectors of the words from number k on begin; k is a multiple of the numbers of these. */
-SN_INLINE uint8_t * vectors_at(void * row, size_t k, int bits)
-{
-    return (uint8_t *)row + k / (32 / (size_t)bits * V32F_N) * STEP((size_t)bits) * sizeof(float);
 }
 
 /* The scale of each block, in the lanes of its words. */
@@ -176,20 +151,6 @@ static void quantise_8i(const struct sn_nbits_row * r)
 
 /* ---- products */
 
-/* The groups of part v of words. */
-SN_INLINE v32i group(v32i words, int bits, int v)
-{
-    const int32_t mask = TILE_GROUP == 4 ? 0x0F0F0F0F : bits == 4 ? 0x000F000F : 0x00FF00FF;
-    if (bits == 8 && TILE_GROUP == 4)
-        return TILE_BIASED ? v_xor_32i(words, v_set_32i((int32_t)0x80808080)) : words;
-    switch (bits * v) {
-    case 0: return v_and_32i(words, v_set_32i(mask));
-    case 4: return v_and_32i(v_shr_32i(words, 4), v_set_32i(mask));
-    case 8: return v_and_32i(v_shr_32i(words, 8), v_set_32i(mask));
-    default: return v_and_32i(v_shr_32i(words, 12), v_set_32i(mask));
-    }
-}
-
 /* Zeros of blocks over the middle, by which sums begin. Those of words that are biased have been subtracted already. */
 SN_INLINE v32f of_zeros(v32f zero, int bits)
 {
@@ -297,166 +258,6 @@ SN_INLINE void all_rows(const struct sn_nbits_product * p, const struct look * l
         tile(p, look, source, row, sources, rows, f);
     for (; row < p->N; ++row)
         tile(p, look, source, row, sources, 1, f);
-}
-
-/* ---- many sources: columns of the matrix as a panel, so that each sum of a block is in one lane, and becomes a float once */
-
-/* Sums of integers and of floats of HIGH sources fit the registers. */
-enum { HIGH = V32F_N == 16 ? 6 : 3, WIDE = 2, PANEL = WIDE * V32F_N };
-
-/* A vector of words of PANEL rows of the matrix: [part][word][row], and the scales and zeros of the blocks in it. */
-struct panel {
-    SN_ALIGNED int32_t group[2][V32F_N][PANEL];
-    SN_ALIGNED float scale[V32F_N][PANEL], zero[V32F_N][PANEL];
-    size_t first, blocks; /* of each row */
-    size_t words, parts;  /* of a block, and of a word */
-};
-
-/* Panels whose sums stay in registers. */
-enum { TOGETHER = 2 };
-
-/* n words from word i on of the first rows. */
-SN_INLINE void set_panel(struct panel * t, const struct sn_nbits_product * p, size_t i, size_t n, int bits)
-{
-    const size_t bytes = sn_nbits_bytes(&p->w), blocks = p->w.blocks;
-    t->words = p->w.block * (size_t)bits / 32;
-    t->parts = (size_t)PARTS(bits);
-    t->first = i / t->words;
-    t->blocks = sn_ceil_div(n, t->words);
-    for (size_t j = 0; j < WIDE; ++j) {
-        v32f words[V32F_N];
-        const uint8_t * from = p->w.weight + j * V32F_N * bytes + 4 * i;
-        SN_UNROLL for (size_t r = 0; r < V32F_N; ++r) words[r] = v_load_tail_32f(from + r * bytes, n);
-        v_transpose_32f(words);
-        SN_UNROLL for (size_t w = 0; w < V32F_N; ++w)
-            SN_UNROLL for (int v = 0; v < PARTS(bits); ++v)
-                v_store_32i(&t->group[v][w][j * V32F_N], group(v_cast_32f_32i(words[w]), bits, v));
-    }
-    for (size_t r = 0; r < PANEL; ++r)
-        for (size_t b = 0; b < t->blocks; ++b) {
-            const size_t at = r * blocks + t->first + b;
-            t->scale[b][r] = p->w.scale[at];
-            t->zero[b][r] = p->w.zero ? p->w.zero[at] / (float)(1 << (bits - 1)) : 0;
-        }
-}
-
-/* Adds the exact sums of block b to those of its words; x are those of the first source, and begin with the block's first. */
-SN_INLINE void add_block(v32i part[HIGH][WIDE], const struct panel * t, size_t b, const sn_32f * x, size_t lds, int rows)
-{
-    for (size_t v = 0; v < t->parts; ++v) {
-        const int32_t * from = &t->group[v][b * t->words][0];
-        const sn_32f * at[(HIGH + 2) / 3]; /* one pointer for three sources: fewer registers */
-        SN_UNROLL for (int r = 0; r < rows; r += 3) at[r / 3] = x + v * V32F_N + (size_t)r * lds;
-        for (size_t w = 0; w < t->words; ++w, from += PANEL) {
-            v32i y[WIDE];
-            SN_UNROLL for (int j = 0; j < WIDE; ++j) y[j] = v_load_32i(from + j * V32F_N);
-            SN_UNROLL for (int r = 0; r < rows; ++r)
-            {
-                const v32i source = v_broadcast_32i(at[r / 3] + (size_t)(r % 3) * lds);
-                SN_UNROLL for (int j = 0; j < WIDE; ++j) part[r][j] = tile_dot(part[r][j], y[j], source);
-            }
-            SN_UNROLL for (int r = 0; r < rows; r += 3) ++at[r / 3];
-        }
-    }
-}
-
-/* Adds the products of `rows` sources from src on with a panel. */
-SN_INLINE void add_panel(v32f sum[HIGH][WIDE], const struct panel * t, const struct sn_nbits_product * p, const sn_32f * src,
-                         int rows, bool zeros)
-{
-    const sn_32f * scales = src + vectors_size(p->w.bits, p->depth) + t->first;
-    const sn_32i * starts = (const sn_32i *)scales + blocks_size(p->depth);
-    const sn_32f * x = src + t->first * t->words / V32F_N * STEP(p->w.bits);
-    for (size_t b = 0; b < t->blocks; ++b, x += t->words) {
-        v32i part[HIGH][WIDE];
-        SN_UNROLL for (int r = 0; r < rows; ++r)
-            SN_UNROLL for (int j = 0; j < WIDE; ++j)
-                part[r][j] = zeros ? v_set_32i(0) : v_broadcast_32i(starts + (size_t)r * p->lds + b);
-        add_block(part, t, b, x, p->lds, rows);
-        SN_UNROLL for (int r = 0; r < rows; ++r)
-        {
-            const v32f size = v_set_32f(scales[(size_t)r * p->lds + b]);
-            SN_UNROLL for (int j = 0; j < WIDE; ++j)
-            {
-                v32f exact = v_cvt_32i_32f(part[r][j]);
-                if (zeros)
-                    exact = v_fma_32f(v_load_32f(&t->zero[b][j * V32F_N]),
-                                      v_set_32f((float)starts[(size_t)r * p->lds + b]), exact);
-                sum[r][j] = v_fma_32f(exact, v_mul_32f(size, v_load_32f(&t->scale[b][j * V32F_N])), sum[r][j]);
-            }
-        }
-    }
-}
-
-/* Adds to results of `rows` sources the products with `count` panels. */
-SN_INLINE void add_panels(const struct panel * t, size_t count, const struct sn_nbits_product * p, size_t source, sn_32f * dst,
-                          int rows, bool zeros)
-{
-    v32f sum[HIGH][WIDE];
-    dst += source * p->ldd;
-    SN_UNROLL for (int r = 0; r < rows; ++r)
-        SN_UNROLL for (int j = 0; j < WIDE; ++j) sum[r][j] = v_load_32f(dst + (size_t)r * p->ldd + j * V32F_N);
-    for (size_t i = 0; i < count; ++i)
-        add_panel(sum, &t[i], p, p->src + source * p->lds, rows, zeros);
-    SN_UNROLL for (int r = 0; r < rows; ++r)
-        SN_UNROLL for (int j = 0; j < WIDE; ++j) v_store_32f(dst + (size_t)r * p->ldd + j * V32F_N, sum[r][j]);
-}
-
-#define ADD_PANELS(rows, zeros)                                                                                             \
-    static __attribute__((noinline, unused)) void add_panels_##rows##_##zeros(                                              \
-        const struct panel * t, size_t count, const struct sn_nbits_product * p, size_t source, sn_32f * dst)               \
-    {                                                                                                                       \
-        add_panels(t, count, p, source, dst, rows, zeros);                                                                  \
-    }
-
-ADD_PANELS(HIGH, 0)
-ADD_PANELS(HIGH, 1)
-ADD_PANELS(2, 0)
-ADD_PANELS(2, 1)
-ADD_PANELS(1, 0)
-ADD_PANELS(1, 1)
-
-static void set_panel_4(struct panel * t, const struct sn_nbits_product * p, size_t i, size_t n)
-{
-    set_panel(t, p, i, n, 4);
-}
-
-static void set_panel_8(struct panel * t, const struct sn_nbits_product * p, size_t i, size_t n)
-{
-    set_panel(t, p, i, n, 8);
-}
-
-static void set_results(const struct sn_nbits_product * p)
-{
-    for (size_t i = 0; i < p->M; ++i)
-        for (size_t j = 0; j < PANEL; j += V32F_N)
-            v_store_32f(p->dst + i * p->ldd + j, p->bias ? v_load_32f(p->bias + j) : v_zero_32f());
-}
-
-/* All sources by the first PANEL rows of the matrix. */
-static __attribute__((unused, noinline)) void multiply_panel(const struct sn_nbits_product * p)
-{
-    struct panel t[TOGETHER];
-    const bool zeros = p->w.zero != NULL;
-    const size_t words = sn_ceil_div(p->depth, 32 / p->w.bits);
-    set_results(p);
-    for (size_t i = 0; i < words;) {
-        size_t source = 0, count = 0;
-        for (; count < TOGETHER && i < words; ++count, i += V32F_N)
-            (p->w.bits == 8 ? set_panel_8 : set_panel_4)(&t[count], p, i, sn_min(V32F_N, words - i));
-        for (; source + HIGH <= p->M; source += HIGH)
-            (zeros ? add_panels_HIGH_1 : add_panels_HIGH_0)(t, count, p, source, p->dst);
-        for (; source + 2 <= p->M; source += 2)
-            (zeros ? add_panels_2_1 : add_panels_2_0)(t, count, p, source, p->dst);
-        for (; source < p->M; ++source)
-            (zeros ? add_panels_1_1 : add_panels_1_0)(t, count, p, source, p->dst);
-    }
-}
-
-/* Whether panels serve: they need words of whole blocks. */
-SN_INLINE bool has_panels(const struct sn_nbits_product * p)
-{
-    return TILE_GROUP == 4 && !TILE_BIASED && p->M >= HIGH && p->w.block * p->w.bits / 32 <= V32F_N;
 }
 
 SN_INLINE void all(const struct sn_nbits_product * of, struct form f)

@@ -128,7 +128,7 @@ NEAREST = {
     "kernels/collect": "resize grid_sample roi_align",
     "kernels/sums": "inner_product reduce",
     "kernels/activate*": "convolution_32f",
-    "kernels/nbits": "gemm_nbits",
+    "kernels/nbits*": "gemm_nbits",
     "kernels/layout": "layout copy",
     "kernels/lanes": "layout softmax lrn normalize channelwise",
     "kernels/transpose*": "layout shuffle normalize",

@@ -1,0 +1,49 @@
+/*
+ * Sources of products of bytes with matrices of 4 or 8 bits, as gemm_nbits_8i.c quantises them, and the groups of numbers that
+ * words of the matrix have. Behind the vectors of a source there is the scale of each block, then what its sum begins with.
+ */
+#ifndef SN_KERNELS_NBITS_8I_H
+#define SN_KERNELS_NBITS_8I_H
+
+#include "kernels/nbits.h"
+
+#include <dot_8i.h>
+
+/* The vectors of a source for a vector of words: the parts, then in each word's lane the scale, and what the sum of its
+ * products begins with if the zero is the middle of all numbers: less the middle times the sum of its numbers. */
+enum { MORE = 2 };
+#define PARTS(bits) (32 / (bits) / TILE_GROUP)
+#define STEP(bits) ((size_t)(PARTS(bits) + MORE) * V32F_N)
+
+static size_t vectors_size(size_t bits, size_t depth)
+{
+    const size_t words = sn_ceil_div(depth, 32 / bits);
+    return sn_ceil_div(sn_ceil_div(words, V32F_N) * STEP(bits), 16) * 16;
+}
+
+/* Of scales, or of what sums begin with; then of a source, in floats. */
+static size_t blocks_size(size_t depth) { return sn_ceil_div(sn_ceil_div(depth, 16), 16) * 16; }
+
+static size_t size_8i(size_t bits, size_t depth) { return vectors_size(bits, depth) + 2 * blocks_size(depth); }
+
+/* Where in a row the vectors of the words from number k on begin; k is a multiple of the numbers of these. */
+SN_INLINE uint8_t * vectors_at(void * row, size_t k, int bits)
+{
+    return (uint8_t *)row + k / (32 / (size_t)bits * V32F_N) * STEP((size_t)bits) * sizeof(float);
+}
+
+/* The groups of part v of words. */
+SN_INLINE v32i group(v32i words, int bits, int v)
+{
+    const int32_t mask = TILE_GROUP == 4 ? 0x0F0F0F0F : bits == 4 ? 0x000F000F : 0x00FF00FF;
+    if (bits == 8 && TILE_GROUP == 4)
+        return TILE_BIASED ? v_xor_32i(words, v_set_32i((int32_t)0x80808080)) : words;
+    switch (bits * v) {
+    case 0: return v_and_32i(words, v_set_32i(mask));
+    case 4: return v_and_32i(v_shr_32i(words, 4), v_set_32i(mask));
+    case 8: return v_and_32i(v_shr_32i(words, 8), v_set_32i(mask));
+    default: return v_and_32i(v_shr_32i(words, 12), v_set_32i(mask));
+    }
+}
+
+#endif
