@@ -4,7 +4,7 @@
 #include "ops/convolution/16b.h"
 
 static const struct sn_context_kind kind = {.name = "Convolution16b", .destroy = sn_convolution_destroy,
-    .forward = sn_convolution_forward_any, .stages = sn_convolution_stages};
+    .forward = sn_convolution_forward_floats, .stages = sn_convolution_stages};
 
 static void * init(const char * function, size_t batch, const SimdConvolutionParameters * conv)
 {

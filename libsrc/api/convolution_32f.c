@@ -4,7 +4,7 @@
 #include "ops/convolution/32f.h"
 
 static const struct sn_context_kind kind = {.name = "Convolution32f", .destroy = sn_convolution_destroy,
-    .forward = sn_convolution_forward_any, .stages = sn_convolution_stages};
+    .forward = sn_convolution_forward_floats, .stages = sn_convolution_stages};
 
 void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
 {

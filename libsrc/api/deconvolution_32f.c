@@ -4,7 +4,7 @@
 #include "ops/convolution/deconvolution.h"
 
 static const struct sn_context_kind kind = {.name = "Deconvolution32f", .destroy = sn_convolution_destroy,
-    .forward = sn_convolution_forward_any, .stages = sn_convolution_stages};
+    .forward = sn_convolution_forward_floats, .stages = sn_convolution_stages};
 
 #define CHECK(condition, ...) SN_CHECK_FOR(c->function, condition, false, __VA_ARGS__)
 

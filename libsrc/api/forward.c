@@ -29,23 +29,30 @@ bool sn_take_forward(const char * function, const SimdnetForwardParameters * f, 
                          &at->dstPixel, &at->dstImage);
 }
 
-void sn_convolution_forward_any(const char * function, void * context, const SimdnetForwardParameters * f)
+static void forward(const char * function, const struct sn_convolution * c, const SimdnetForwardParameters * f,
+                    void (*compute)(const struct sn_convolution * c, const struct sn_arrays * a))
 {
-    const struct sn_convolution * c = sn_convolution_of(context);
     struct sn_distances at;
     struct sn_arrays a = {f->src, NULL, f->add, f->dst, &at};
-    const bool adds = sn_quantized_adds(c), bytes = c->family->smallType == SN_DATA_8U;
-    SN_CHECK_FOR(function, !f->add || !bytes || adds, SN_VOID, "add is not NULL, expected NULL: this %s adds nothing",
-                 ((const struct sn_context *)context)->kind->name);
-    SN_CHECK_FOR(function, !f->add || adds || c->p.dstT == SN_DATA_32F, SN_VOID,
+    const struct sn_forward given = {function, c, c, c->batch, c->workSize, false};
+    if (sn_take_forward(function, f, c, c, &at) && sn_forward_begin(&given, &a, f->buf))
+        compute(c, &a);
+}
+
+void sn_convolution_forward_floats(const char * function, void * context, const SimdnetForwardParameters * f)
+{
+    const struct sn_convolution * c = sn_convolution_of(context);
+    SN_CHECK_FOR(function, !f->add || c->p.dstT == SN_DATA_32F, SN_VOID,
                  "add is not NULL, expected NULL where dstT is not SimdTensorData32f");
-    const struct sn_forward forward = {function, c, c, c->batch, c->workSize, false};
-    if (!sn_take_forward(function, f, c, c, &at) || !sn_forward_begin(&forward, &a, f->buf))
-        return;
-    if (bytes)
-        c->algorithm->forward(c, &a);
-    else
-        sn_convolution_forward_32f(c, &a);
+    forward(function, c, f, sn_convolution_forward_32f);
+}
+
+void sn_convolution_forward_bytes(const char * function, void * context, const SimdnetForwardParameters * f)
+{
+    const struct sn_convolution * c = sn_convolution_of(context);
+    SN_CHECK_FOR(function, !f->add || sn_quantized_adds(c), SN_VOID, "add is not NULL, expected NULL: this %s adds nothing",
+                 ((const struct sn_context *)context)->kind->name);
+    forward(function, c, f, c->algorithm->forward);
 }
 
 void SimdnetForward(void * context, const SimdnetForwardParameters * parameters)

@@ -64,7 +64,7 @@ void sn_inner_product_forward_any(const char * function, void * context, const S
     SN_CHECK_FOR(function, sn_has_constant_b(sn_convolution_of(context)), SN_VOID,
                  "context is an %s without constB, expected one with constB: use its own Forward function",
                  ((const struct sn_context *)context)->kind->name);
-    sn_convolution_forward_any(function, context, f);
+    sn_convolution_forward_floats(function, context, f);
 }
 
 static bool check_arrays(const char * function, const struct sn_convolution * c, const struct sn_inner_product_arrays * a)

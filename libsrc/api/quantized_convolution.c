@@ -5,7 +5,7 @@
 #include "ops/convolution/8i.h"
 
 static const struct sn_context_kind kind = {.name = "QuantizedConvolution", .destroy = sn_convolution_destroy,
-    .forward = sn_convolution_forward_any, .stages = sn_convolution_stages};
+    .forward = sn_convolution_forward_bytes, .stages = sn_convolution_stages};
 
 void * SimdSynetQuantizedConvolutionInit(size_t batch, const SimdConvolutionParameters * conv)
 {

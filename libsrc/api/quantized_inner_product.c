@@ -10,7 +10,7 @@
 #include "ops/inner_product_32f.h"
 
 static const struct sn_context_kind kind = {.name = "QuantizedInnerProduct", .destroy = sn_convolution_destroy,
-    .forward = sn_convolution_forward_any, .stages = sn_convolution_stages};
+    .forward = sn_convolution_forward_bytes, .stages = sn_convolution_stages};
 
 static bool check_type(const char * function, const char * name, SimdTensorDataType type, SimdTensorDataType expected)
 {
