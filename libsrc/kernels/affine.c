@@ -2,8 +2,6 @@
  * Layers that change each element by coefficients of its channel, bound by memory in large arrays. Elements are widened in
  * order, a vector of floats at a time, and four of these become a vector of bytes; single coefficients are read like those
  * of each element, from an array that repeats them, so that one loop serves both.
- *
- * Without a fused multiply-add, the reference computes what is rounded once.
  */
 #include "contract/affine.h"
 
@@ -33,7 +31,7 @@ SN_INLINE v32f value(enum sn_affine_formula formula, v32f x, v32f k, v32f h)
     if (formula == SN_AFFINE_SUM)
         return v_add_32f(v_mul_32f(x, k), h);
     if (formula == SN_AFFINE_FUSED)
-        return v_fma_32f(x, k, h);
+        return v_fma_once_32f(x, k, h);
     const v32f zero = v_zero_32f();
     return v_add_32f(v_max_32f(x, zero), v_mul_32f(k, v_min_32f(zero, x)));
 }
@@ -106,7 +104,6 @@ SN_INLINE size_t whole(enum sn_affine_formula formula, enum sn_affine_type from,
 SN_AFFINE_LIST(KERNEL)
 
 #define SLOT(formula, from, to)                                                                                             \
-    if (V_FMA || SN_AFFINE_##formula != SN_AFFINE_FUSED)                                                                    \
-        slots->run[SN_AFFINE_##formula##_##from##_##to] = run_##formula##_##from##_##to;
+    slots->run[SN_AFFINE_##formula##_##from##_##to] = run_##formula##_##from##_##to;
 
 SN_INSTALL(affine, affine) { SN_AFFINE_LIST(SLOT) }

@@ -35,6 +35,7 @@
  *   v_add_32f(a, b)  v_sub_32f(a, b)  v_mul_32f(a, b)  v_div_32f(a, b)
  *   v_fma_32f(a, b, c)      a * b + c, fused if the set supports it (V_FMA is 1), else a multiply, then an add (V_FMA is 0)
  *   v_fnma_32f(a, b, c)     c - a * b, likewise
+ *   v_fma_once_32f(a, b, c)   a * b + c, fused on every set; slow where V_FMA is 0
  *   v_max_32f(a, b)         a > b ? a : b, so b if either is NaN     v_min_32f(a, b)   a < b ? a : b, likewise
  *   v_abs_32f(a)            clears the sign
  *   v_sqrt_32f(a)           square root; NaN below 0, -0 for -0

@@ -111,7 +111,7 @@ static void check_lane_word(const struct lane_word *t)
     LANE(name) { return sn_bits_32f(f_##name(sn_from_bits_32f(a), sn_from_bits_32f(b), sn_from_bits_32f(c))); }
 
 RUN_2(v_add_32f, 32f) RUN_2(v_sub_32f, 32f) RUN_2(v_mul_32f, 32f) RUN_2(v_div_32f, 32f)
-RUN_3(v_fma_32f, 32f) RUN_3(v_fnma_32f, 32f)
+RUN_3(v_fma_32f, 32f) RUN_3(v_fnma_32f, 32f) RUN_3(v_fma_once_32f, 32f)
 RUN_2(v_max_32f, 32f) RUN_2(v_min_32f, 32f)
 RUN_1(v_abs_32f, 32f) RUN_1(v_sqrt_32f, 32f) RUN_1(v_round_32f, 32f) RUN_1(v_keep_32f, 32f)
 RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_gt_32i, 32i)
@@ -163,6 +163,7 @@ ONE_F(mul, a * b)
 ONE_F(div, a / b)
 ONE_F(fma, V_FMA ? fmaf(a, b, c) : a * b + c)
 ONE_F(fnma, V_FMA ? fmaf(-a, b, c) : c - a * b)
+ONE_F(fma_once, fmaf(a, b, c))
 ONE_F(max, a > b ? a : b)
 ONE_F(min, a < b ? a : b)
 ONE_F(sqrt, sqrtf(a))
@@ -208,6 +209,7 @@ static const struct lane_word lane_words[] = {
     {"v_div_32f", run_v_div_32f, one_div, FLOATS, 2, true, 0},
     {"v_fma_32f", run_v_fma_32f, one_fma, FLOATS, 3, true, 0},
     {"v_fnma_32f", run_v_fnma_32f, one_fnma, FLOATS, 3, true, 0},
+    {"v_fma_once_32f", run_v_fma_once_32f, one_fma_once, FLOATS, 3, true, 0},
     {"v_max_32f", run_v_max_32f, one_max, FLOATS, 2, false, 0},
     {"v_min_32f", run_v_min_32f, one_min, FLOATS, 2, false, 0},
     {"v_abs_32f", run_v_abs_32f, one_abs, FLOATS, 1, false, 0},

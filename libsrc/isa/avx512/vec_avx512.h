@@ -157,6 +157,7 @@ SN_INLINE v32f v_mul_32f(v32f a, v32f b) { return _mm512_mul_ps(a, b); }
 SN_INLINE v32f v_div_32f(v32f a, v32f b) { return _mm512_div_ps(a, b); }
 SN_INLINE v32f v_fma_32f(v32f a, v32f b, v32f c) { return _mm512_fmadd_ps(a, b, c); }
 SN_INLINE v32f v_fnma_32f(v32f a, v32f b, v32f c) { return _mm512_fnmadd_ps(a, b, c); }
+SN_INLINE v32f v_fma_once_32f(v32f a, v32f b, v32f c) { return v_fma_32f(a, b, c); }
 SN_INLINE v32f v_max_32f(v32f a, v32f b) { return _mm512_max_ps(a, b); }
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return _mm512_min_ps(a, b); }
 SN_INLINE v32f v_abs_32f(v32f a)

@@ -205,6 +205,7 @@ SN_INLINE v32f v_mul_32f(v32f a, v32f b) { return vmulq_f32(a, b); }
 SN_INLINE v32f v_div_32f(v32f a, v32f b) { return vdivq_f32(a, b); }
 SN_INLINE v32f v_fma_32f(v32f a, v32f b, v32f c) { return vfmaq_f32(c, a, b); }
 SN_INLINE v32f v_fnma_32f(v32f a, v32f b, v32f c) { return vfmsq_f32(c, a, b); }
+SN_INLINE v32f v_fma_once_32f(v32f a, v32f b, v32f c) { return v_fma_32f(a, b, c); }
 SN_INLINE v32f v_max_32f(v32f a, v32f b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return vabsq_f32(a); }

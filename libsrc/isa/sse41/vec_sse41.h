@@ -142,6 +142,28 @@ SN_INLINE v32f v_mul_32f(v32f a, v32f b) { return _mm_mul_ps(a, b); }
 SN_INLINE v32f v_div_32f(v32f a, v32f b) { return _mm_div_ps(a, b); }
 SN_INLINE v32f v_fma_32f(v32f a, v32f b, v32f c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }
 SN_INLINE v32f v_fnma_32f(v32f a, v32f b, v32f c) { return _mm_sub_ps(c, _mm_mul_ps(a, b)); }
+/*
+ * a * b + c of doubles that are floats, so that the product is exact. The last bit of the sum tells whether anything was lost:
+ * it is set where the exact sum is no double, of the two next to it. Rounded to a float, the result is that of the exact sum.
+ */
+SN_INLINE __m128d vx_fma_odd(__m128d a, __m128d b, __m128d c)
+{
+    const __m128d p = _mm_mul_pd(a, b), s = _mm_add_pd(p, c), q = _mm_sub_pd(s, p);
+    const __m128d lost = _mm_add_pd(_mm_sub_pd(p, _mm_sub_pd(s, q)), _mm_sub_pd(c, q)); /* NaN of infinities */
+    const __m128i any = _mm_castpd_si128(_mm_cmplt_pd(_mm_setzero_pd(), _mm_mul_pd(lost, lost)));
+    const __m128i beyond = _mm_srli_epi64(_mm_castpd_si128(_mm_xor_pd(s, lost)), 63); /* s is the larger one of the two */
+    const __m128i nearer = _mm_sub_epi64(_mm_castpd_si128(s), _mm_and_si128(beyond, any));
+    return _mm_castsi128_pd(_mm_or_si128(nearer, _mm_srli_epi64(any, 63)));
+}
+
+SN_INLINE __m128d vx_upper_pd(v32f v) { return _mm_cvtps_pd(_mm_movehl_ps(v, v)); }
+
+SN_INLINE v32f v_fma_once_32f(v32f a, v32f b, v32f c)
+{
+    const __m128 low = _mm_cvtpd_ps(vx_fma_odd(_mm_cvtps_pd(a), _mm_cvtps_pd(b), _mm_cvtps_pd(c)));
+    return _mm_movelh_ps(low, _mm_cvtpd_ps(vx_fma_odd(vx_upper_pd(a), vx_upper_pd(b), vx_upper_pd(c))));
+}
+
 SN_INLINE v32f v_max_32f(v32f a, v32f b) { return _mm_max_ps(a, b); }
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return _mm_min_ps(a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return _mm_and_ps(a, _mm_castsi128_ps(_mm_set1_epi32(0x7FFFFFFF))); }
