@@ -47,13 +47,16 @@ MAPPED    = -ffile-prefix-map="$$PWD"=. -ffile-prefix-map=$(B)=build
 TO_OBJECT = -I$(@D) $(MAPPED) -MT $@ -MF $(@:.o=.d) -c $< -o $@.new
 export CCACHE_HASHDIR := true
 
-# For gcc on x86, -Os alone copies memory byte by byte in place of calling memcpy().
-LESS_CODE := $(if $(filter -O2 -O3,$(CFLAGS)),-Os $(if $(filter x86_64,$(ARCH)),$(if $(IS_CLANG),,-mstringop-strategy=libcall)))
+# For gcc on x86, -Os alone copies memory byte by byte in place of calling memcpy(). Structs are copied by words: memcpy() loads
+# in one vector what was just stored word by word, and waits for it (one product of 16 <- 72 took 128 ns, now 70).
+less_code  = $(if $(filter -O2 -O3,$(CFLAGS)),-Os $(if $(filter x86_64,$(ARCH)),$(if $(IS_CLANG),,-mstringop-strategy=$(1))))
+LESS_CODE := $(call less_code,libcall)
 
 COMMAND_compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(SN_CFLAGS)
 COMMAND_small   = $(COMMAND_compile) $(EXCEPTIONS)
 COMMAND_cold    = $(COMMAND_small) $(LESS_CODE)
-$(call commands,compile small cold)
+COMMAND_structs = $(COMMAND_small) $(call less_code,unrolled_loop)
+$(call commands,compile small cold structs)
 $(B)/obj/%.o: libsrc/%.c $(B)/commands/small
 	@mkdir -p $(@D)
 	$(COMMAND_small) $(TO_OBJECT)
@@ -61,12 +64,19 @@ $(B)/obj/%.o: libsrc/%.c $(B)/commands/small
 
 # Compiled for size: checks of arguments, plans and drivers, whose time is that of the kernels which they call, and the kernels of
 # base, which are the definition rather than fast. What every call runs, such as SN_CALL, is SN_INLINE. LOOPS are drivers that have
-# loops over numbers.
-LOOPS := $(addprefix libsrc/ops/, cast copy elementwise gather non_max_suppression pad reduce_integers scatter top_k top_k_integers)
-COLD  := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(filter-out $(LOOPS:=.c),$(filter libsrc/api/% libsrc/ops/%,$(COMMON_SRC))))
-$(COLD): $(B)/obj/%.o: libsrc/%.c $(B)/commands/cold
+# loops over numbers, STRUCTS the sources that copy structs and no arrays.
+LOOPS    := $(addprefix libsrc/ops/, copy elementwise/cast elementwise/elementwise gather non_max_suppression pad reduce_integers \
+                                     scatter top_k top_k_integers)
+COLD_SRC := $(filter-out $(LOOPS:=.c),$(filter libsrc/api/% libsrc/ops/%,$(COMMON_SRC)))
+STRUCTS  := $(shell grep -LwE 'memcpy|memset' $(COLD_SRC))
+objects   = $(patsubst libsrc/%.c,$(B)/obj/%.o,$(1))
+$(call objects,$(filter-out $(STRUCTS),$(COLD_SRC))): $(B)/obj/%.o: libsrc/%.c $(B)/commands/cold
 	@mkdir -p $(@D)
 	$(COMMAND_cold) $(TO_OBJECT)
+	@mv $@.new $@
+$(call objects,$(STRUCTS)): $(B)/obj/%.o: libsrc/%.c $(B)/commands/structs
+	@mkdir -p $(@D)
+	$(COMMAND_structs) $(TO_OBJECT)
 	@mv $@.new $@
 
 # gcc copies what follows a condition into both of its arms. Without that these kernels, on all sets, are smaller and no slower.

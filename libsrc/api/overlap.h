@@ -21,7 +21,7 @@ struct sn_array {
 
 #define SN_ARRAY(pointer, count) ((struct sn_array){#pointer, pointer, (count) * sizeof(*(pointer))})
 
-static inline bool sn_overlap(const struct sn_array * a, const struct sn_array * b)
+SN_INLINE bool sn_overlap(const struct sn_array * a, const struct sn_array * b)
 {
     const uintptr_t p = (uintptr_t)a->at, q = (uintptr_t)b->at; /* a distance below 0 is larger than any array */
     return (p - q < b->bytes || q - p < a->bytes) && a->bytes && b->bytes;
@@ -32,18 +32,18 @@ bool sn_refuse_overlap(const char * function, const char * dst, const char * src
 
 /* True if a result does not overlap another array; else the last error is set. For a function that works in place it may be
  * that array, but not another part of it. */
-static inline bool sn_apart_for(const char * function, struct sn_array dst, struct sn_array src, bool in_place)
+SN_INLINE bool sn_apart_for(const char * function, struct sn_array dst, struct sn_array src, bool in_place)
 {
     return SN_LIKELY(!sn_overlap(&dst, &src)) || (in_place && dst.at == src.at) ||
            sn_refuse_overlap(function, dst.name, src.name, in_place);
 }
 
-static inline bool sn_apart(const char * function, struct sn_array dst, struct sn_array src)
+SN_INLINE bool sn_apart(const char * function, struct sn_array dst, struct sn_array src)
 {
     return sn_apart_for(function, dst, src, false);
 }
 
-static inline bool sn_apart_or_same(const char * function, struct sn_array dst, struct sn_array src)
+SN_INLINE bool sn_apart_or_same(const char * function, struct sn_array dst, struct sn_array src)
 {
     return sn_apart_for(function, dst, src, true);
 }
@@ -59,7 +59,7 @@ struct sn_rows {
     ((struct sn_rows){#pointer, pointer, rows, (count) * sizeof(*(pointer)), (step) * sizeof(*(pointer))})
 
 /* From the first byte to the last. */
-static inline struct sn_array sn_whole(const struct sn_rows * r)
+SN_INLINE struct sn_array sn_whole(const struct sn_rows * r)
 {
     return (struct sn_array){r->name, r->at, r->rows && r->bytes ? (r->rows - 1) * r->step + r->bytes : 0};
 }
@@ -68,7 +68,7 @@ static inline struct sn_array sn_whole(const struct sn_rows * r)
 bool sn_rows_between(const char * function, const struct sn_rows * dst, const struct sn_rows * src);
 
 /* True if no rows overlap, or if it may take more than constant time to find out: both have gaps, and different steps. */
-static inline bool sn_rows_apart(const char * function, struct sn_rows dst, struct sn_rows src)
+SN_INLINE bool sn_rows_apart(const char * function, struct sn_rows dst, struct sn_rows src)
 {
     const struct sn_array a = sn_whole(&dst), b = sn_whole(&src);
     return SN_LIKELY(!sn_overlap(&a, &b)) || sn_rows_between(function, &dst, &src);
