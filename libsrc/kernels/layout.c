@@ -118,36 +118,31 @@ static void colours_to_planes(const uint8_t * src, size_t size, uint8_t * dst, s
     }
 }
 
-/* V8U_N pixels of three bytes, of which n are stored: two at a time as a word of 8 bytes, whose last two are written again. */
-SN_INLINE void store_colours(const v32i * pixels, uint8_t * dst, size_t n)
-{
-    uint32_t words[V8U_N];
-    SN_UNROLL for (size_t k = 0; k < 4; ++k) v_store_32i(words + k * V32F_N, pixels[k]);
-    size_t s = 0;
-    for (; s + 3 <= n; s += 2) {
-        const uint64_t both = words[s] | (uint64_t)words[s + 1] << 24;
-        memcpy(dst + 3 * s, &both, sizeof(both));
-    }
-    for (; s < n; ++s)
-        for (size_t j = 0; j < 3; ++j)
-            dst[3 * s + j] = (uint8_t)(words[s] >> 8 * j);
-}
-
-/* Planes to dense pixels of three bytes. */
+/* Planes to dense pixels of three bytes, 16 pixels at a time; the last ones overlap those before. */
 static void planes_to_colours(const uint8_t * src, size_t stride, size_t size, uint8_t * dst)
 {
-    for (size_t s = 0; s < size; s += V8U_N) {
-        v32i pixels[4];
-        SN_UNROLL for (size_t k = 0; k < 4; ++k) {
-            const size_t at = sn_min(s + k * V32F_N, size), n = sn_min(size - at, V32F_N);
-            v32i r[3];
-            SN_UNROLL for (size_t j = 0; j < 3; ++j) {
-                const uint8_t * p = src + j * stride + at;
-                r[j] = n == V32F_N ? v_load_8u_32i(p) : v_load_tail_8u_32i(p, n);
-            }
-            pixels[k] = v_or_32i(v_or_32i(r[0], v_shl_32i(r[1], 8)), v_shl_32i(r[2], 16));
+    enum { PIXELS = 16, BYTES = 3 * PIXELS, STORED = V8U_N < BYTES ? V8U_N : BYTES };
+    uint8_t places[3][BYTES + V8U_N]; /* of the bytes in their planes; 128 for those of other planes */
+    memset(places, 128, sizeof(places));
+    for (size_t i = 0; i < BYTES; ++i)
+        places[i % 3][i] = (uint8_t)(i / 3);
+    if (size < PIXELS) {
+        for (size_t i = 0; i < 3 * size; ++i)
+            dst[i] = src[i % 3 * stride + i / 3];
+        return;
+    }
+    for (size_t s = 0; s < size; s += PIXELS) {
+        const size_t first = sn_min(s, size - PIXELS);
+        SN_UNROLL for (size_t k = 0; k < BYTES; k += STORED) {
+            const size_t at = k + STORED <= BYTES ? k : BYTES - STORED; /* two vectors of 32 bytes overlap */
+            v8u bytes = v_pick_8u(src + first, v_load_8u(places[0] + at));
+            SN_UNROLL for (size_t j = 1; j < 3; ++j)
+                bytes = v_max_8u(bytes, v_pick_8u(src + j * stride + first, v_load_8u(places[j] + at)));
+            if (STORED == V8U_N)
+                v_store_8u(dst + 3 * first + at, bytes);
+            else
+                v_store_tail_8u(dst + 3 * first + at, bytes, STORED);
         }
-        store_colours(pixels, dst + 3 * s, sn_min(size - s, V8U_N));
     }
 }
 
