@@ -49,6 +49,17 @@ def test_both_ways(isa: str, rng: np.random.Generator, dtype: Any) -> None:
         assert np.array_equal(back, (y.astype(np.float32) - zero.reshape(broad)) * scale.reshape(broad))
 
 
+def test_quotients_next_to_ties(isa: str, rng: np.random.Generator) -> None:
+    """Of scales for which no division is needed, and of those that are too small or too large for that."""
+    powers = [-126.0, -61, -60, -59.5, -7, 0, *rng.uniform(-60, 60, 20), 59.5, 60, 61, 119]
+    for scale in (np.float32(2**power) for power in powers):
+        x = (scale * (rng.integers(-300, 300, 3000) + 0.5)).astype(np.float32)
+        x = (x.view(np.int32) + rng.integers(-2, 3, x.size, np.int32)).view(np.float32)
+        x[:5] = np.inf, -np.inf, np.nan, 3e38, 1e-45
+        expected = quantized(x, scale, np.array(100.0), "uint8")
+        assert np.array_equal(pysimd.quantize_linear(x, scale, 100), expected)
+
+
 def test_ties_and_limits(isa: str) -> None:
     x = np.array([0.5, 1.5, 2.5, -0.5, 1e9, -1e9, np.inf, -np.inf, np.nan, 300, -300], np.float32)
     expected = np.array([2, 4, 4, 2, 255, 0, 255, 0, 0, 255, 0], np.uint8)
