@@ -16,8 +16,8 @@ void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f *
 {
     SN_CALL_FORMATS(1, batch, channels, spatial, format);
     size_t elements;
-    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
-             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
+    if (!sn_check_format(__func__, "format", format))
+        return;
     SN_CHECK(sn_product(&elements, batch, channels, spatial), SN_VOID,
              "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
     if (elements == 0)

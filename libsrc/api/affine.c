@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/arrays.h"
 #include "api/call.h"
 #include "api/context.h"
 #include "api/enums.h"
@@ -28,13 +29,6 @@ void SimdSynetRelu16b(const sn_16b * src, size_t size, const sn_32f * slope, sn_
 
 /* ---- tensors of channels */
 
-static bool check_format(const char * function, SimdTensorFormatType format)
-{
-    SN_CHECK_FOR(function, format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, false,
-                 "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
-    return true;
-}
-
 static size_t inner_of(SimdTensorFormatType format, size_t spatial) { return format == SimdTensorFormatNhwc ? 1 : spatial; }
 
 /* The arguments of a conversion are checked, and the tensor is not empty; elements have these numbers of bytes. */
@@ -53,7 +47,7 @@ static bool check_conversion(const char * function, const struct sn_affine_layer
 static void convert(const char * function, struct sn_affine_layer * p, size_t batch, size_t height, size_t width,
                     SimdTensorFormatType format)
 {
-    if (!check_format(function, format))
+    if (!sn_check_format(function, "format", format))
         return;
     SN_CHECK_FOR(function, sn_product(&p->size, batch, p->channels, height, width), SN_VOID,
                  "batch is %zu, channels is %zu, height is %zu and width is %zu, too large for an array", batch, p->channels,
@@ -120,7 +114,7 @@ static struct scale * scale_new(const char * function, const struct sn_context_k
     SN_CHECK_FOR(function, sn_product(&size, batch, channels, spatial), NULL,
                  "channels is %zu and spatial is %zu, too large for an array", channels, spatial);
     if (!check_type(function, "srcType", srcType, small) || !check_type(function, "dstType", dstType, small) ||
-        !check_format(function, format))
+        !sn_check_format(function, "format", format))
         return NULL;
     struct scale * c = sn_context_new(kind, sizeof(*c), function);
     if (!c)

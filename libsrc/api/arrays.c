@@ -34,3 +34,10 @@ bool sn_check_shapes(const char * function, const size_t * aShape, size_t aCount
                  aCount);
     return true;
 }
+
+bool sn_refuse_format(const char * function, const char * name, int format)
+{
+    sn_error_set(SN_ERROR_VALUE, function, "%s is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", name,
+                 SN_NAME(sn_formats, format));
+    return false;
+}

@@ -1,15 +1,15 @@
 #include "ops/channel_sum.h"
 
+#include "api/arrays.h"
 #include "api/call.h"
-#include "api/enums.h"
 #include "api/overlap.h"
 
 void SimdSynetChannelSum16b(const sn_16b * src, size_t channels, size_t spatial, SimdTensorFormatType format, sn_32f * sum)
 {
     SN_CALL_FORMATS(1, channels, spatial, format);
     size_t elements;
-    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
-             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
+    if (!sn_check_format(__func__, "format", format))
+        return;
     SN_CHECK(sn_product(&elements, channels, sn_max(spatial, 1)), SN_VOID, /* sum has elements even without a source */
              "channels is %zu and spatial is %zu, too large for an array", channels, spatial);
     if (channels == 0)

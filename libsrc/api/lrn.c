@@ -1,7 +1,7 @@
 #include "ops/lrn.h"
 
+#include "api/arrays.h"
 #include "api/call.h"
-#include "api/enums.h"
 #include "api/overlap.h"
 
 void SimdSynetLrnLayerCrossChannels(const sn_32f * src, size_t half, size_t channels, size_t spatial, const sn_32f * k,
@@ -9,8 +9,8 @@ void SimdSynetLrnLayerCrossChannels(const sn_32f * src, size_t half, size_t chan
 {
     SN_CALL_FORMATS(1, half, channels, spatial, format);
     size_t elements;
-    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
-             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
+    if (!sn_check_format(__func__, "format", format))
+        return;
     SN_CHECK(sn_product(&elements, channels, spatial), SN_VOID, "channels is %zu and spatial is %zu, too large for an array",
              channels, spatial);
     if (elements == 0)

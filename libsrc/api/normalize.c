@@ -1,7 +1,7 @@
 #include "ops/normalize.h"
 
+#include "api/arrays.h"
 #include "api/call.h"
-#include "api/enums.h"
 #include "api/overlap.h"
 
 /* The checks of all functions. `shift` is NULL if the function has none. */
@@ -9,8 +9,8 @@ static void normalize(const char * function, struct sn_normalize * p, const sn_3
 {
     const bool shifts = p->kind >= SN_NORMALIZE_LAYER;
     size_t elements;
-    SN_CHECK_FOR(function, p->format == SN_NCHW || p->format == SN_NHWC, SN_VOID,
-                 "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, p->format));
+    if (!sn_check_format(function, "format", p->format))
+        return;
     SN_CHECK_FOR(function, sn_product(&elements, p->batch, p->channels, p->spatial), SN_VOID,
                  "batch is %zu, channels is %zu and spatial is %zu, too large for an array", p->batch, p->channels,
                  p->spatial);
@@ -82,8 +82,8 @@ void SimdSynetNormalizeLayerForward16bV2(const sn_16b * src, size_t batch, size_
     SN_CALL_FORMATS(1, batch, channels, spatial, format);
     size_t elements;
     (void)buf;
-    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
-             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
+    if (!sn_check_format(__func__, "format", format))
+        return;
     SN_CHECK(sn_product(&elements, batch, channels, spatial), SN_VOID,
              "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
     if (elements == 0)

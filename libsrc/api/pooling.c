@@ -1,6 +1,7 @@
 /* Pooling. Every function is a maximum or an average over the axes C, H and W; most functions pool channels separately. */
 #include "ops/pooling.h"
 
+#include "api/arrays.h"
 #include "api/call.h"
 #include "api/enums.h"
 #include "api/overlap.h"
@@ -46,8 +47,8 @@ static bool prepare(const char * function, struct sn_pooling * p, size_t batch, 
 {
     const struct sn_pool_axis c = p->axis[0], y = p->axis[1], x = p->axis[2];
     size_t src, dst;
-    SN_CHECK_FOR(function, format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, false,
-                 "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
+    if (!sn_check_format(function, "format", format))
+        return false;
     if (!axis_good(function, 'C', &c) || !axis_good(function, 'Y', &y) || !axis_good(function, 'X', &x))
         return false;
     SN_CHECK_FOR(function, sn_product(&src, c.src, y.src, x.src), false,

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "api/arrays.h"
 #include "api/call.h"
-#include "api/enums.h"
 #include "api/overlap.h"
 #include "api/quantized.h"
 #include "dispatch/dispatch.h"
@@ -44,13 +44,6 @@ static bool check_scale_at(const char * function, const char * name, const sn_32
     return sn_check_scale(function, name, *scale);
 }
 
-static bool check_format(const char * function, SimdTensorFormatType format)
-{
-    CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc,
-          "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
-    return true;
-}
-
 /* ---- layers with coefficients of channels */
 
 /* The arguments of a layer that are alike in all of them. */
@@ -78,7 +71,7 @@ static bool is_apart(const char * function, const struct layer * l, size_t size)
 static void layer(const char * function, enum sn_affine_kind kind, const struct layer * l)
 {
     size_t size;
-    if (!check_format(function, l->format) || !sn_check_zero(function, "srcZero", l->srcZero) ||
+    if (!sn_check_format(function, "format", l->format) || !sn_check_zero(function, "srcZero", l->srcZero) ||
         !sn_check_zero(function, "dstZero", l->dstZero))
         return;
     SN_CHECK_FOR(function, sn_product(&size, l->channels, l->spatial), SN_VOID,
@@ -187,7 +180,7 @@ void SimdSynetQuantizedShuffleLayerForward(const uint8_t * src0, int bias0, cons
     SN_CHECK(srcC1 % 2 == 0, SN_VOID, "srcC1 is %zu, expected an even number", srcC1);
     SN_CHECK(srcC1 <= SIZE_MAX - srcC0 && sn_product(&all, srcC0 + srcC1, spatial), SN_VOID,
              "srcC0 is %zu, srcC1 is %zu and spatial is %zu, too large for an array", srcC0, srcC1, spatial);
-    if (!check_format(__func__, format) || !check_bias(__func__, "bias0", bias0) || !check_bias(__func__, "bias1", bias1) ||
+    if (!sn_check_format(__func__, "format", format) || !check_bias(__func__, "bias0", bias0) || !check_bias(__func__, "bias1", bias1) ||
         !sn_check_zero(__func__, "zero", zero) || all == 0 || !check_scale_at(__func__, "norm0", norm0) ||
         !check_scale_at(__func__, "norm1", norm1) || !check_scale_at(__func__, "scale", scale))
         return;

@@ -2,6 +2,7 @@
 
 #include <float.h>
 
+#include "api/arrays.h"
 #include "api/call.h"
 #include "api/enums.h"
 #include "api/overlap.h"
@@ -29,8 +30,8 @@ static bool has_types(const char * function, const parameters_t * q)
           "type is %d, expected SimdnetQuantizedPoolingMax, Average or GlobalAverage", (int)q->type);
     CHECK(q->dataType == SimdTensorData8u || q->dataType == SimdTensorData8i,
           "dataType is %s, expected SimdTensorData8u or SimdTensorData8i", SN_NAME(sn_data_types, q->dataType));
-    CHECK(q->format == SimdTensorFormatNchw || q->format == SimdTensorFormatNhwc,
-          "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, q->format));
+    if (!sn_check_format(function, "format", q->format))
+        return false;
     if (q->type == SimdnetQuantizedPoolingMax)
         return true;
     const int least = q->dataType == SimdTensorData8i ? -128 : 0;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "api/arrays.h"
 #include "api/call.h"
 #include "api/context.h"
 #include "api/enums.h"
@@ -73,8 +74,8 @@ static bool check_kinds(const char * function, const SimdnetResizeParameters * p
 {
     CHECK(p->dataType == SimdTensorData32f || p->dataType == SimdTensorData8u,
           "dataType is %s, expected SimdTensorData32f or SimdTensorData8u", SN_NAME(sn_data_types, p->dataType));
-    CHECK(p->format == SimdTensorFormatNchw || p->format == SimdTensorFormatNhwc,
-          "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, p->format));
+    if (!sn_check_format(function, "format", p->format))
+        return false;
     CHECK((unsigned)p->method <= SimdnetResizeArea, "method is %d, expected 0 to 3", (int)p->method);
     CHECK((unsigned)p->coordinates <= SimdnetResizeHalfPixelSymmetric, "coordinates is %d, expected 0 to 4",
           (int)p->coordinates);

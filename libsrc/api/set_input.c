@@ -1,5 +1,6 @@
 #include "ops/set_input.h"
 
+#include "api/arrays.h"
 #include "api/call.h"
 #include "api/enums.h"
 #include "api/overlap.h"
@@ -15,8 +16,8 @@ void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t 
     SN_CHECK(pixel > 0, SN_VOID, "srcFormat is %s, expected SimdPixelFormatGray8, Bgr24, Bgra32 or Rgb24",
              SN_NAME(sn_pixel_formats, srcFormat));
     SN_CHECK(channels == 1 || channels == 3, SN_VOID, "channels is %zu, expected 1 or 3", channels);
-    SN_CHECK(dstFormat == SimdTensorFormatNchw || dstFormat == SimdTensorFormatNhwc, SN_VOID,
-             "dstFormat is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, dstFormat));
+    if (!sn_check_format(__func__, "dstFormat", dstFormat))
+        return;
     SN_CHECK(sn_product(&row, width, pixel) && sn_product(&elements, channels, height, width), SN_VOID,
              "width is %zu and height is %zu, too large for an array", width, height);
     if (elements == 0)

@@ -1,7 +1,7 @@
 #include "ops/shuffle.h"
 
+#include "api/arrays.h"
 #include "api/call.h"
-#include "api/enums.h"
 #include "api/overlap.h"
 
 void SimdSynetShuffleLayerForward(const sn_32f * src0, size_t srcC0, const sn_32f * src1, size_t srcC1, size_t spatial,
@@ -9,8 +9,8 @@ void SimdSynetShuffleLayerForward(const sn_32f * src0, size_t srcC0, const sn_32
 {
     SN_CALL_FORMATS(1, srcC0, srcC1, spatial, format);
     size_t elements0, elements1;
-    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
-             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
+    if (!sn_check_format(__func__, "format", format))
+        return;
     SN_CHECK(srcC0 % 2 == 0, SN_VOID, "srcC0 is %zu, expected an even number", srcC0);
     SN_CHECK(srcC1 % 2 == 0, SN_VOID, "srcC1 is %zu, expected an even number", srcC1);
     SN_CHECK(srcC0 / 2 + srcC1 / 2 == dstC, SN_VOID, "dstC is %zu, expected half of srcC0 + srcC1, %zu", dstC,

@@ -1,7 +1,7 @@
 #include "ops/elementwise/tiled_scale.h"
 
+#include "api/arrays.h"
 #include "api/call.h"
-#include "api/enums.h"
 #include "api/overlap.h"
 
 void SimdSynetTiledScale2D32f(const sn_32f * src, size_t channels, size_t height, size_t width, SimdTensorFormatType format,
@@ -9,8 +9,8 @@ void SimdSynetTiledScale2D32f(const sn_32f * src, size_t channels, size_t height
 {
     SN_CALL_FORMATS(1, channels, height, width, format);
     size_t elements;
-    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
-             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
+    if (!sn_check_format(__func__, "format", format))
+        return;
     SN_CHECK(sn_product(&elements, channels, height, width), SN_VOID,
              "channels is %zu, height is %zu and width is %zu, too large for an array", channels, height, width);
     if (elements == 0)
