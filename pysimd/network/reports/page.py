@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pysimd.network.reports.pages import bars, page, table
 
 if TYPE_CHECKING:
-    from pysimd.network.reports.report import Report
     from pysimd.network.runner import Runner
 
 
-def report_page(runner: Runner, report: Report) -> str:
-    """The page as HTML, complete in itself."""
+def report_page(runner: Runner, sentences: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
+    """The page as HTML, complete in itself. rows : what is known of each step."""
     parts = [
-        f"<p>{escape(report.summary())}</p><p>{escape(report.difference())}</p>",
+        *(f"<p>{escape(sentence)}</p>" for sentence in sentences),
         "<h2>Time by step</h2>",
-        _steps(report.rows()),
+        _steps(rows),
         "<h2>Memory over the steps</h2>",
         f"<p>Bytes of tensors that are needed while each step runs; the block has {runner.plan.size / 1e6:.2f} MB.</p>",
         _memory(runner),

@@ -273,6 +273,6 @@ class Report:
         """Writes a page of HTML."""
         from pysimd.network.reports.page import report_page
 
-        text = report_page(self._runner, self)
+        text = report_page(self._runner, (self.summary(), self.difference()), self.rows())
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
