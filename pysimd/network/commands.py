@@ -42,35 +42,50 @@ def add_to(commands: Any) -> None:
     run.set_defaults(run=_run)
     save = commands.add_parser("save", help="writes a model as .simdnet: one file, with the weights in place")
     save.set_defaults(run=_save)
-    save.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
-    save.add_argument(
-        "--prepared",
-        action="store_true",
-        help="with the plan and packed weights for these shapes and the instruction set in use, for run --prepared",
-    )
+    write = commands.add_parser("compile", help="writes a model as a C program")
+    write.set_defaults(run=_compile)
+    _add_save_options(save)
     run.add_argument(
         "--prepared",
         action="store_true",
         help="uses the plan that save --prepared has written: only for files that nobody else can have written",
     )
-    write = commands.add_parser("compile", help="writes a model as a C program")
-    write.set_defaults(run=_compile)
-    write.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder to write to")
-    write.add_argument(
+    _add_compile_options(write)
+    for command in (show, run, save, write):
+        _add_model(command)
+    for command, shapes in ((run, _OPEN_SHAPE), (save, _SHAPES_OF_PLANS), (write, _SHAPES_OF_PROGRAM)):
+        _add_plan_options(command, shapes)
+    _add_run_options(run)
+    image_commands.add_to(run)
+    quantize_command.add_to(commands)
+
+
+def _add_save_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
+    command.add_argument(
+        "--prepared",
+        action="store_true",
+        help="with the plan and packed weights for these shapes and the instruction set in use, for run --prepared",
+    )
+
+
+def _add_compile_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder to write to")
+    command.add_argument(
         "--embed",
         action="store_const",
         const="file",
         default=False,
         help="makes the weights a part of the program: gcc and clang copy their file",
     )
-    write.add_argument(
+    command.add_argument(
         "--embed-numbers",
         dest="embed",
         action="store_const",
         const="numbers",
         help="the same as numbers in C, for other compilers",
     )
-    write.add_argument(
+    command.add_argument(
         "--size",
         action="append",
         default=[],
@@ -79,66 +94,71 @@ def add_to(commands: Any) -> None:
         help="the size of an open dimension for which the program is planned (default: 64); with several, the program has a "
         "plan for each that no other plan serves, in all combinations with those of other dimensions",
     )
-    write.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
-    write.add_argument(
+    command.add_argument("--name", default="model", help="the name of the files and functions (default: model)")
+    command.add_argument(
         "--most-passes",
         type=int,
         metavar="NUMBER",
         help="how often a loop without a bound may run (default: 1000000)",
     )
-    for command in (show, run, save, write):
-        command.add_argument("model", help="an ONNX file, or a file that save has written")
-        command.add_argument(
-            "--value",
-            action="append",
-            default=[],
-            type=_given_value,
-            metavar="NAME=VALUE",
-            help="makes an input a constant: a number, a list such as [1,2], or FILE.npy; in the order of the file",
-        )
-    for command in (run, save, write):
-        command.add_argument(
-            "--shape",
-            action="append",
-            default=[],
-            type=_shape,
-            metavar="NAME:N,C,H,W",
-            help="the shape of an input, in the order of the file"
-            + (_SHAPES_OF_PROGRAM if command is write else _OPEN_SHAPE if command is run else _SHAPES_OF_PLANS),
-        )
-        command.add_argument(
-            "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"
-        )
-        command.add_argument(
-            "--prefer",
-            choices=("speed", "memory", "exact"),
-            default="speed",
-            help="exact: direct sums in convolutions, not Winograd's; memory: the least packed weights (default: speed)",
-        )
-    run.add_argument("--random", action="store_true", help="random inputs instead of zeros, unless files are given")
-    run.add_argument("--seed", type=int, default=1, help="the seed of random inputs (default: 1)")
-    run.add_argument(
+
+
+def _add_model(command: argparse.ArgumentParser) -> None:
+    command.add_argument("model", help="an ONNX file, or a file that save has written")
+    command.add_argument(
+        "--value",
+        action="append",
+        default=[],
+        type=_given_value,
+        metavar="NAME=VALUE",
+        help="makes an input a constant: a number, a list such as [1,2], or FILE.npy; in the order of the file",
+    )
+
+
+def _add_plan_options(command: argparse.ArgumentParser, shapes: str) -> None:
+    """shapes : what the shapes of inputs may be besides, for the help."""
+    command.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        type=_shape,
+        metavar="NAME:N,C,H,W",
+        help=f"the shape of an input, in the order of the file{shapes}",
+    )
+    command.add_argument(
+        "--layout", choices=("nchw", "nhwc"), default="nchw", help="the layout of inputs and outputs (default: nchw)"
+    )
+    command.add_argument(
+        "--prefer",
+        choices=("speed", "memory", "exact"),
+        default="speed",
+        help="exact: direct sums in convolutions, not Winograd's; memory: the least packed weights (default: speed)",
+    )
+
+
+def _add_run_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--random", action="store_true", help="random inputs instead of zeros, unless files are given")
+    command.add_argument("--seed", type=int, default=1, help="the seed of random inputs (default: 1)")
+    command.add_argument(
         "--input", action="append", default=[], metavar="NAME:FILE.npy", help="reads an input from a NumPy file"
     )
-    run.add_argument(
+    command.add_argument(
         "--save",
         metavar="FOLDER",
         help="writes the outputs to this folder, as NAME.npy, the arrays of a sequence as NAME.0.npy, NAME.1.npy ...; "
         "/ in a name becomes %%2F; those of images as IMAGE.npz",
     )
-    run.add_argument(
+    command.add_argument(
         "--check", choices=("onnxruntime",), help="compares the outputs and the time with those of this library"
     )
-    run.add_argument("--threads", type=_threads, default=1, help="the number of threads (default: 1)")
-    run.add_argument(
+    command.add_argument("--threads", type=_threads, default=1, help="the number of threads (default: 1)")
+    command.add_argument(
         "--report",
         nargs="?",
         const="",
         metavar="FILE.html",
         help="prints the time of each step; with FILE also writes a page",
     )
-    image_commands.add_to(run)
-    quantize_command.add_to(commands)
 
 
 def in_words_of_options(error: Exception) -> str:
