@@ -7,22 +7,28 @@
 #include "api/parameters.h"
 #include "contract/quantize_linear.h"
 
-#define CHECK_ZERO(zero)                                                                                                    \
-    SN_CHECK(zero >= -SN_MOST_ZERO && zero <= SN_MOST_ZERO, SN_VOID, #zero " is %d, expected %d .. %d", (int)zero,          \
-             -SN_MOST_ZERO, SN_MOST_ZERO)
+#define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
+
+/* Checks the arguments of one scale, with a zero of this name; true if there is something to compute. */
+static bool take_plain(const char * function, size_t size, struct sn_array src, const char * name, int32_t zero,
+                       const sn_32f * norm, struct sn_array dst)
+{
+    size_t bytes;
+    CHECK(sn_product(&bytes, size, sizeof(float)), "size is %zu, more than memory can hold", size);
+    CHECK(zero >= -SN_MOST_ZERO && zero <= SN_MOST_ZERO, "%s is %d, expected %d .. %d", name, (int)zero, -SN_MOST_ZERO,
+          SN_MOST_ZERO);
+    if (size == 0)
+        return false;
+    CHECK(src.at, "src is NULL, expected an array");
+    CHECK(norm, "norm is NULL, expected an array");
+    CHECK(dst.at, "dst is NULL, expected an array");
+    return sn_apart(function, dst, src);
+}
 
 void SimdSynetQuantizeLinear(const sn_32f * src, size_t size, const sn_32f * norm, int32_t zero, uint8_t * dst)
 {
     SN_CALL(size);
-    size_t bytes;
-    SN_CHECK(sn_product(&bytes, size, sizeof(*src)), SN_VOID, "size is %zu, more than memory can hold", size);
-    CHECK_ZERO(zero);
-    if (size == 0)
-        return;
-    SN_CHECK_POINTER(src, SN_VOID);
-    SN_CHECK_POINTER(norm, SN_VOID);
-    SN_CHECK_POINTER(dst, SN_VOID);
-    if (!sn_apart(__func__, SN_ARRAY(dst, size), SN_ARRAY(src, size)))
+    if (!take_plain(__func__, size, SN_ARRAY(src, size), "zero", zero, norm, SN_ARRAY(dst, size)))
         return;
     const float scale = *norm;
     sn_quantize_linear(&(struct sn_quantize_linear){.size = size, .channels = 1, .inner = size, .scale = &scale,
@@ -32,15 +38,7 @@ void SimdSynetQuantizeLinear(const sn_32f * src, size_t size, const sn_32f * nor
 void SimdSynetDequantizeLinear(const uint8_t * src, size_t size, int32_t bias, const sn_32f * norm, sn_32f * dst)
 {
     SN_CALL(size);
-    size_t bytes;
-    SN_CHECK(sn_product(&bytes, size, sizeof(*dst)), SN_VOID, "size is %zu, more than memory can hold", size);
-    CHECK_ZERO(bias);
-    if (size == 0)
-        return;
-    SN_CHECK_POINTER(src, SN_VOID);
-    SN_CHECK_POINTER(norm, SN_VOID);
-    SN_CHECK_POINTER(dst, SN_VOID);
-    if (!sn_apart(__func__, SN_ARRAY(dst, size), SN_ARRAY(src, size)))
+    if (!take_plain(__func__, size, SN_ARRAY(src, size), "bias", bias, norm, SN_ARRAY(dst, size)))
         return;
     const float scale = *norm;
     sn_dequantize_linear(&(struct sn_quantize_linear){.size = size, .channels = 1, .inner = size, .scale = &scale,
@@ -48,8 +46,6 @@ void SimdSynetDequantizeLinear(const uint8_t * src, size_t size, int32_t bias, c
 }
 
 /* ---- with scales of channels */
-
-#define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
 /* Checks the arguments; true if there is something to compute. Elements of src and dst have these numbers of bytes. */
 static bool take(const char * function, const SimdnetQuantizeLinearParameters * q, size_t from, size_t to,
