@@ -35,8 +35,27 @@ size_t SimdSynetTensorAlignment(SimdTensorFormatType format)
     }
 }
 
-#define IMAGE_FORMATS "SimdTensorFormatNchw, Nhwc, Nchw4c, Nchw8c or Nchw16c"
-#define FILTER_FORMATS "SimdTensorFormatOiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o"
+/* The formats of images, or of filters. */
+struct formats {
+    const char * names;
+    bool (*has)(enum sn_format format);
+    size_t (*lanes)(enum sn_format format); /* 0: it has no blocks */
+};
+
+static const struct formats images = {"SimdTensorFormatNchw, Nhwc, Nchw4c, Nchw8c or Nchw16c", sn_format_is_image,
+    sn_format_lanes};
+static const struct formats filters = {"SimdTensorFormatOiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o", sn_format_is_filter,
+    sn_filter_lanes};
+
+static bool are_formats(const char * function, const struct formats * f, enum sn_format src, enum sn_format dst)
+{
+    SN_CHECK_FOR(function, f->has(src), false, "srcFormat is %s, expected %s", SN_NAME(sn_formats, src), f->names);
+    SN_CHECK_FOR(function, f->has(dst), false, "dstFormat is %s, expected %s", SN_NAME(sn_formats, dst), f->names);
+    SN_CHECK_FOR(function, src == dst || !f->lanes(src) || !f->lanes(dst), false,
+                 "srcFormat is %s and dstFormat is %s, expected one without blocks: convert twice", SN_NAME(sn_formats, src),
+                 SN_NAME(sn_formats, dst));
+    return true;
+}
 
 void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const sn_32f * src,
                            SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat)
@@ -44,13 +63,8 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
     SN_CALL_FORMATS(2, batch, channels, spatial, srcFormat, dstFormat);
     const enum sn_format from = (enum sn_format)srcFormat, to = (enum sn_format)dstFormat;
     size_t srcElements, dstElements;
-    SN_CHECK(sn_format_is_image(from), SN_VOID, "srcFormat is %s, expected " IMAGE_FORMATS,
-             SN_NAME(sn_formats, srcFormat));
-    SN_CHECK(sn_format_is_image(to), SN_VOID, "dstFormat is %s, expected " IMAGE_FORMATS,
-             SN_NAME(sn_formats, dstFormat));
-    SN_CHECK(from == to || !sn_format_lanes(from) || !sn_format_lanes(to), SN_VOID,
-             "srcFormat is %s and dstFormat is %s, expected one without blocks: convert twice",
-             SN_NAME(sn_formats, srcFormat), SN_NAME(sn_formats, dstFormat));
+    if (!are_formats(__func__, &images, from, to))
+        return;
     SN_CHECK(sn_image_elements(&srcElements, batch, channels, spatial, from) &&
              sn_image_elements(&dstElements, batch, channels, spatial, to),
              SN_VOID, "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
@@ -68,13 +82,8 @@ void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const sn
     SN_CALL_FORMATS(2, output, input, kernel, srcFormat, dstFormat);
     const enum sn_format from = (enum sn_format)srcFormat, to = (enum sn_format)dstFormat;
     size_t srcElements, dstElements;
-    SN_CHECK(sn_format_is_filter(from), SN_VOID, "srcFormat is %s, expected " FILTER_FORMATS,
-             SN_NAME(sn_formats, srcFormat));
-    SN_CHECK(sn_format_is_filter(to), SN_VOID, "dstFormat is %s, expected " FILTER_FORMATS,
-             SN_NAME(sn_formats, dstFormat));
-    SN_CHECK(from == to || !sn_filter_lanes(from) || !sn_filter_lanes(to), SN_VOID,
-             "srcFormat is %s and dstFormat is %s, expected one without blocks: convert twice",
-             SN_NAME(sn_formats, srcFormat), SN_NAME(sn_formats, dstFormat));
+    if (!are_formats(__func__, &filters, from, to))
+        return;
     SN_CHECK(sn_filter_elements(&srcElements, output, input, kernel, from) &&
              sn_filter_elements(&dstElements, output, input, kernel, to),
              SN_VOID, "output is %zu, input is %zu and kernel is %zu, too large for an array", output, input, kernel);
