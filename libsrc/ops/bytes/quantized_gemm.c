@@ -17,7 +17,6 @@
 
 #include "dispatch/dispatch.h"
 #include "ops/units.h"
-#include "runtime/arena.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
@@ -27,24 +26,8 @@ enum { ROWS = 128 };
 /* Tiles of rows that widen bytes of B one after the other: for more of them, it is widened once. */
 enum { FEW = 4 };
 
-/* Values of a panel's columns: more than any tile has, in whole vectors of bytes. */
-enum { COLUMNS = 128 };
-
-/* A matrix B and its panels, each followed by the sums of its columns. */
-struct matrix {
-    const struct sn_table * table;
-    const struct sn_dot_tile * tile;
-    const uint8_t * b;
-    size_t N, K;
-    bool with_sign, transposed;
-    const uint8_t * ones; /* a row of ones for the tile */
-    size_t groups;        /* of numbers in a column */
-    size_t panel;         /* bytes without the sums */
-    bool narrow;          /* panels are kept as bytes */
-};
-
 struct job {
-    struct matrix m;
+    struct sn_quantized_panels m;
     struct sn_quantized_gemm g;
     const uint8_t * a; /* rows of `pitch` bytes */
     size_t pitch;
@@ -55,15 +38,12 @@ struct job {
 
 /* What depends on the columns of a panel. */
 struct columns {
-    int32_t start[COLUMNS], zero[COLUMNS], more[COLUMNS]; /* the bias */
-    float norm[COLUMNS], bias[COLUMNS];
-    uint8_t low[COLUMNS], high[COLUMNS];
+    int32_t start[SN_PANEL_COLUMNS], zero[SN_PANEL_COLUMNS], more[SN_PANEL_COLUMNS]; /* the bias */
+    float norm[SN_PANEL_COLUMNS], bias[SN_PANEL_COLUMNS];
+    uint8_t low[SN_PANEL_COLUMNS], high[SN_PANEL_COLUMNS];
 };
 
-static const int32_t none[COLUMNS];
-
-/* The number that a biased tile, which subtracts 128, multiplies as 0. */
-static uint8_t none_of(const struct sn_dot_tile * tile) { return tile->biased ? 128 : 0; }
+static const int32_t none[SN_PANEL_COLUMNS];
 
 /* ---- A */
 
@@ -79,200 +59,12 @@ static void copy_a(struct job * job, uint8_t * to)
     const struct sn_quantized_gemm * g = &job->g;
     const bool ready = is_ready(job);
     for (size_t i = 0; !ready && i < g->M; ++i)
-        memset(to + (i + 1) * job->pitch - 4, none_of(job->m.tile), 4);
+        memset(to + (i + 1) * job->pitch - 4, sn_panels_none(job->m.tile), 4);
     if (!ready || job->sumA)
         job->m.table->quantized_gemm.rows(&(struct sn_quantized_rows){.a = g->A, .rows = g->M, .size = g->K,
             .step = g->K, .with_sign = g->signedA, .sum = job->sumA, .to = ready ? NULL : to, .pitch = job->pitch,
             .wide = job->m.tile->number == 2});
     job->a = ready ? g->A : to;
-}
-
-/* ---- B */
-
-static struct matrix matrix_of(const struct sn_table * table, const uint8_t * b, size_t N, size_t K, bool with_sign,
-                               bool transposed)
-{
-    const struct sn_dot_tile * tile = &table->convolution_8i.tile;
-    struct matrix m = {.table = table, .tile = tile, .b = b, .N = N, .K = K, .with_sign = with_sign, .transposed = transposed};
-    m.groups = tile->run ? sn_ceil_div(K, tile->group) : 0;
-    m.panel = tile->run ? sn_align(m.groups * tile->columns * 4, SN_ALIGN) : 0;
-    return m;
-}
-
-/* Of a panel that is kept: its bytes without the sums; and those from it to the next, and of all. */
-static size_t kept_of(const struct matrix * m) { return m->narrow ? sn_align(m->panel / 2, SN_ALIGN) : m->panel; }
-static size_t step_of(const struct matrix * m) { return kept_of(m) + COLUMNS * sizeof(int32_t); }
-static size_t size_of(const struct matrix * m) { return sn_ceil_div(m->N, m->tile->columns) * step_of(m); }
-
-/* Bytes of a panel that is packed or widened for a call. */
-static size_t made_of(const struct matrix * m) { return m->panel + COLUMNS * sizeof(int32_t); }
-
-/* The same for a matrix that is kept. */
-static struct matrix kept_matrix_of(const struct sn_quantized_matrix * q, const uint8_t * b, bool transposed)
-{
-    struct matrix m = matrix_of(q->table, b, q->N, q->K, q->with_sign, transposed);
-    m.narrow = m.tile->run_narrow && m.N >= m.tile->columns;
-    return m;
-}
-
-/* Bytes of a row of A, of which one of ones is needed to pack. */
-static size_t pitch_of(const struct matrix * m) { return sn_align(m->groups * 4, SN_ALIGN); }
-
-static void set_ones(struct matrix * m, uint8_t * ones)
-{
-    memset(ones, none_of(m->tile), pitch_of(m));
-    for (size_t k = 0; k < m->K; ++k)
-        if (m->tile->number == 1)
-            ones[k] = none_of(m->tile) + 1;
-        else
-            ((sn_16b *)(void *)ones)[k] = 1;
-    m->ones = ones;
-}
-
-/* Numbers `begin` .. `end` - 1 of columns that are rows of bytes; groups begin at `begin`. */
-static void pack_some(const struct matrix * m, size_t begin, size_t end, size_t first, size_t columns, size_t width,
-                      uint8_t * panel)
-{
-    const uint32_t flip = m->with_sign ? 0 : 0x80808080;
-    const size_t group = m->tile->group;
-    for (size_t j = 0; j < columns; ++j) {
-        const uint8_t * from = m->b + (first + j) * m->K;
-        uint8_t * to = panel + (begin / group * width + j) * 4;
-        for (size_t k = begin; k < end; k += group, to += width * 4) {
-            uint32_t some = 0;
-            memcpy(&some, from + k, sn_min(group, m->K - k));
-            some ^= flip;
-            if (group == 2)
-                some = (uint16_t)(int8_t)some | (uint32_t)(int8_t)(some >> 8) << 16;
-            memcpy(to, &some, sizeof(some));
-        }
-    }
-}
-
-/* Of a transposed B: groups of 4 bytes are transposed like floats, and split for a tile of groups of 2; others a line of the
- * cache at a time. */
-static void pack_transposed(const struct matrix * m, size_t first, size_t columns, size_t width, uint8_t * panel)
-{
-    const size_t whole = m->K % 4 == 0 ? m->K / 4 : 0;
-    const bool splits = m->tile->group == 2;
-    uint8_t * fours = panel + (splits ? whole * width * 4 : 0);
-    m->table->layout.transpose_32f(m->b + first * m->K, m->K, columns, whole, fours, width * 4);
-    if (splits)
-        m->table->quantized_gemm.split(fours, whole, width, m->with_sign, panel);
-    else if (!m->with_sign)
-        m->table->quantized_gemm.rows(&(struct sn_quantized_rows){.a = panel, .rows = 1, .size = whole * width * 4,
-            .with_sign = true, .to = panel});
-    for (size_t k = whole * 4; k < m->K; k += SN_LINE)
-        pack_some(m, k, sn_min(k + SN_LINE, m->K), first, columns, width, panel);
-}
-
-/* The sum of each column, as a product with the row of ones. */
-static void add_columns(const struct matrix * m, size_t columns, const uint8_t * panel, int32_t * sum)
-{
-    static const size_t start = 0;
-    static const struct sn_result_8i sums = {.sums = true};
-    m->tile->run(&(struct sn_dot){.a = m->ones, .height = 1, .width = 1, .segment = &start, .segments = 1,
-        .length = m->groups, .b = panel, .columns = columns, .start = none, .c = (void *)sum, .result = &sums});
-}
-
-/* Packs columns from `first` on, and their sums. */
-static void pack_panel(const struct matrix * m, size_t first, uint8_t * panel)
-{
-    const size_t columns = sn_min(m->tile->columns, m->N - first);
-    const size_t width = sn_align(columns, m->tile->granule);
-    if (m->transposed)
-        pack_transposed(m, first, columns, width, panel);
-    else
-        m->table->quantized_gemm.pack(&(struct sn_quantized_pack){.b = m->b + first, .step = m->N, .rows = m->K,
-            .columns = columns, .group = m->tile->group, .width = width, .with_sign = m->with_sign, .panel = panel});
-    add_columns(m, columns, panel, (void *)(panel + m->panel));
-}
-
-/* Numbers of 16 bits that are bytes with a sign, and the sums behind them. */
-static void keep_narrow(const struct matrix * m, const uint8_t * panel, uint8_t * to)
-{
-    m->table->quantized_gemm.narrow(panel, m->panel / 2, to);
-    memcpy(to + kept_of(m), panel + m->panel, COLUMNS * sizeof(int32_t));
-}
-
-static bool pack_all(struct matrix * m, uint8_t * packed)
-{
-    const size_t pitch = pitch_of(m);
-    uint8_t * ones = sn_scratch(pitch + (m->narrow ? made_of(m) : 0)), * made = ones + pitch;
-    if (!ones)
-        return false;
-    set_ones(m, ones);
-    if (m->narrow)
-        memset(made, 0, made_of(m));
-    for (size_t first = 0; first < m->N; first += m->tile->columns, packed += step_of(m)) {
-        pack_panel(m, first, m->narrow ? made : packed);
-        if (m->narrow)
-            keep_narrow(m, made, packed);
-    }
-    return true;
-}
-
-/* Whether the matrix is packed; else it is copied. */
-static bool is_packed(const struct sn_quantized_matrix * q, const struct matrix * m)
-{
-    return m->tile->run && q->N * q->K != 0;
-}
-
-size_t sn_quantized_matrix_size(const struct sn_quantized_matrix * q)
-{
-    const struct matrix m = kept_matrix_of(q, NULL, false);
-    return is_packed(q, &m) ? size_of(&m) : sn_max(q->N * q->K, 1);
-}
-
-bool sn_quantized_matrix_pack(const struct sn_quantized_matrix * q, const uint8_t * b, bool transposed, void * packed)
-{
-    struct matrix m = kept_matrix_of(q, b, transposed);
-    if (is_packed(q, &m))
-        return pack_all(&m, packed);
-    if (q->N * q->K != 0)
-        memcpy(packed, b, q->N * q->K);
-    return true;
-}
-
-bool sn_quantized_matrix_set(struct sn_quantized_matrix * q, const uint8_t * b, bool transposed)
-{
-    const size_t size = sn_quantized_matrix_size(q);
-    uint8_t * packed = sn_arena_allocate(size);
-    if (!packed || !sn_quantized_matrix_pack(q, b, transposed, packed)) {
-        sn_arena_free(packed);
-        return false;
-    }
-    sn_quantized_matrix_free(q);
-    q->packed = packed;
-    q->size = size;
-    q->borrowed = false;
-    q->transposed = transposed;
-    return true;
-}
-
-void sn_quantized_matrix_share(struct sn_quantized_matrix * q, const struct sn_quantized_matrix * from)
-{
-    const struct sn_quantized_matrix before = *q;
-    q->packed = from->borrowed ? from->packed : sn_arena_share(from->packed);
-    q->size = 0;
-    q->borrowed = from->borrowed;
-    q->transposed = from->transposed;
-    sn_quantized_matrix_free(&before);
-}
-
-void sn_quantized_matrix_borrow(struct sn_quantized_matrix * q, void * packed, bool transposed)
-{
-    sn_quantized_matrix_free(q);
-    q->packed = packed;
-    q->size = 0;
-    q->borrowed = true;
-    q->transposed = transposed;
-}
-
-void sn_quantized_matrix_free(const struct sn_quantized_matrix * q)
-{
-    if (!q->borrowed)
-        sn_arena_free(q->packed);
 }
 
 /* ---- results */
@@ -318,20 +110,20 @@ static bool runs_narrow(const struct job * job, size_t columns)
 }
 
 /* Space for a panel that is packed or widened. */
-static size_t space_of_panel(const struct job * job) { return job->packed && !job->m.narrow ? 0 : made_of(&job->m); }
+static size_t space_of_panel(const struct job * job) { return job->packed && !job->m.narrow ? 0 : sn_panels_made(&job->m); }
 
 /* The panel with its sums, as the tile reads it. */
 static const uint8_t * panel_of(const struct job * job, size_t index, uint8_t * work, const int32_t ** sum)
 {
-    const struct matrix * m = &job->m;
+    const struct sn_quantized_panels * m = &job->m;
     const size_t first = index * m->tile->columns, columns = sn_min(m->tile->columns, m->N - first);
     if (!job->packed) {
-        pack_panel(m, first, work);
+        sn_panels_pack(m, first, work);
         *sum = (const void *)(work + m->panel);
         return work;
     }
-    const uint8_t * kept = job->packed + index * step_of(m);
-    *sum = (const void *)(kept + kept_of(m));
+    const uint8_t * kept = job->packed + index * sn_panels_step(m);
+    *sum = (const void *)(kept + sn_panels_kept(m));
     if (!m->narrow || runs_narrow(job, columns))
         return kept;
     m->table->quantized_gemm.widen(kept, m->groups * sn_align(columns, m->tile->granule) * 2, work);
@@ -403,7 +195,7 @@ static struct space space_of(const struct job * job)
 {
     const size_t M = job->g.M, rows = job->quick ? 0 : sn_min(ROWS, M), sums = rows * job->m.tile->columns * sizeof(int32_t);
     struct space s = {.bytes = sn_align(space_of_panel(job) + sizeof(struct columns) + sums, SN_ALIGN)};
-    s.ones = job->packed ? 0 : pitch_of(&job->m);
+    s.ones = job->packed ? 0 : sn_panels_pitch(&job->m);
     s.a = is_ready(job) ? 0 : sn_align(M * job->pitch, SN_ALIGN);
     s.all = s.bytes + s.ones + s.a + (job->quick ? 0 : M * sizeof(int32_t));
     return s;
@@ -425,7 +217,7 @@ static bool multiply(struct job * job, uint8_t * work)
     job->sumA = job->quick ? NULL : (void *)(work + bytes + ones + a);
     copy_a(job, work + bytes + ones);
     if (!job->packed)
-        set_ones(&job->m, work + bytes);
+        sn_panels_set_ones(&job->m, work + bytes);
     const double sums = (double)g->N * (double)g->K;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = job, .units = sn_ceil_div(g->N, tile->columns),
         .cost = sn_cost_of_sums((double)g->M * sums / 4, job->m.table->alignment) +
@@ -453,8 +245,8 @@ bool sn_quantized_gemm(const struct sn_quantized_gemm * given, const struct sn_q
     if (matrix)
         job.packed = matrix->packed, g->B = matrix->packed, g->transposed = matrix->transposed;
     for (size_t i = 0; i < batch; ++i) {
-        job.m = matrix ? kept_matrix_of(matrix, g->B, g->transposed)
-                       : matrix_of(table, g->B, g->N, g->K, g->signedB, g->transposed);
+        job.m = matrix ? sn_panels_of_kept(matrix, g->B, g->transposed)
+                       : sn_panels_of(table, g->B, g->N, g->K, g->signedB, g->transposed);
         if (plain)
             table->quantized_gemm.plain(g);
         else if (!multiply(&job, NULL))
@@ -480,7 +272,7 @@ size_t sn_quantized_bad_scale(const sn_32f * scale, size_t count)
 
 static struct job job_of(const struct sn_quantized_gemm * g, const struct sn_quantized_matrix * q)
 {
-    return (struct job){.m = kept_matrix_of(q, q->packed, q->transposed), .g = *g, .packed = q->packed};
+    return (struct job){.m = sn_panels_of_kept(q, q->packed, q->transposed), .g = *g, .packed = q->packed};
 }
 
 size_t sn_quantized_matrix_work(const struct sn_quantized_matrix * matrix, size_t M)
