@@ -800,7 +800,8 @@ void SimdResizerRun(const void * resizer, const uint8_t * src, size_t srcStride,
 /*
  * For each (o, i): dst(o, c, i) = e(c) / (sum of all e), e(c) = exp(src(o, c, i) - max over c), with (o, c, i) at
  * (o * count + c) * inner + i of outer * count * inner floats. Large inputs do not overflow. dst may be src. The relative
- * error of the sum is at most (log2(count) + 8) * 2^-24, in addition to those of the exponentials.
+ * error of the sum is at most (log2(count) + 8) * 2^-24, in addition to those of the exponentials. An e(c) below 2^-125 may
+ * be 0.
  */
 void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst);
 

@@ -156,10 +156,7 @@ SN_INLINE v32f v_exp_32f(v32f x)
     return vx_exp_within(v_min_32f(v_set_32f(89.0f), v_max_32f(v_set_32f(-104.5f), x)), VX_ANY);
 }
 
-/* The same for x that is 0 or less, or NaN. */
-SN_INLINE v32f v_exp_nonpositive_32f(v32f x) { return vx_exp_within(v_max_32f(v_set_32f(-104.5f), x), VX_SMALL); }
-
-/* The same, but below -87 it is exp(-87): never denormal. */
+/* The same for x that is 0 or less, or NaN, but below -87 it is exp(-87): never denormal. */
 SN_INLINE v32f v_exp_nonpositive_normal_32f(v32f x) { return vx_exp_within(v_max_32f(v_set_32f(-87), x), VX_NORMAL); }
 
 /*

@@ -127,7 +127,7 @@ static void bound(const SimdnetAttentionParameters * p, float * const * a, doubl
                         size += fabs(exp(score[j]) / sum * v) * (1 + fmin(fabs(score[j]), 110));
                     }
                     error[index_of(p, D, x, y, i, n)] = size * (4 * d + (double)(p->N + 40) * 0x1p-24) +
-                                                        (double)(p->N + 2) * 0x1p-147;
+                                                        (double)(p->N + 2) * 0x1p-124;
                 }
             }
 }

@@ -1,6 +1,6 @@
 /*
  * Softmax. Bound, relative to the result: 2 units in the last place of the exponential, for the numerator and the terms of
- * the sum; the rounding of v - max; (log2(count) + 8) * 2^-24 for the sum; the division; and half the smallest denormal.
+ * the sum; the rounding of v - max; (log2(count) + 8) * 2^-24 for the sum; the division; and 2^-125 for terms that may be 0.
  */
 #include "check.h"
 
@@ -41,7 +41,7 @@ static void bound(const struct softmax * p, const float * src, double * error)
         for (size_t c = 0; c < p->count; ++c) {
             const double d = max - (double)src[first + c * p->inner], result = exp(-d) / sum;
             const double relative = eps * (4 + 4 + (d < 110 ? d : 110) + spread / sum + 4 + log2((double)p->count) + 8);
-            error[first + c * p->inner] = isfinite(d) ? result * relative + 0x1.8p-149 : 0;
+            error[first + c * p->inner] = isfinite(d) ? result * relative + 0x1p-125 : 0;
         }
     }
 }

@@ -215,13 +215,13 @@ def activated(bound: Array, activation: str, params: Array | None, sums: Array) 
 
 
 def softmax(x: Array, axis: int) -> tuple[Array, Array]:
-    """Softmax and its bound: 2 ULP of exp, the rounding of v - max, n additions, a division."""
+    """Softmax and its bound: 2 ULP of exp, the rounding of v - max, n additions, a division, and terms that may be 0."""
     x = x.astype(np.float64)
     shifted = x - x.max(axis=axis, keepdims=True)
     e = np.exp(shifted)
     out = e / e.sum(axis=axis, keepdims=True)
     relative = (4 + 4 + x.shape[axis] + 2) * EPS + 2 * EPS * np.abs(shifted).max(axis=axis, keepdims=True)
-    return out, relative * out + 4 * TINY
+    return out, relative * out + 2.0**-125
 
 
 def lrn(x: Array, size: int, alpha: float, beta: float, bias: float) -> tuple[Array, Array]:
