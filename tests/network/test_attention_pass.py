@@ -75,6 +75,25 @@ def test_constant_bias(lead: tuple[int, int]) -> None:
     checked(net.graph(_finished(net, scores)), "Attention", error=3e-6)
 
 
+def _windows(rows: int = 1, masked_again: bool = False) -> Graph:
+    """As Swin writes it: a bias for each head, then, in another shape, a mask for each window."""
+    net = Net((4, 3, ROWS, 8), (4, 3, 8, 9), (4, 3, 9, 5))
+    scores = net.do("add", _product(net, *net.xs[:2]), net.random(rows, 3, ROWS, 9))
+    masked = net.do("add", net.reshape(scores, 1, 4, 3, ROWS, 9), net.random(1, 4, 1, ROWS, 9))
+    result = _finished(net, net.reshape(masked, 4, 3, ROWS, 9))
+    return net.graph(result, masked) if masked_again else net.graph(result)
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_masked_windows(rows: int) -> None:
+    (node,) = checked(_windows(rows), "Attention", error=3e-6)
+    assert len(node.inputs) == 4
+
+
+def test_masked_windows_that_are_also_a_result() -> None:
+    assert [node.operator for node in simplified(_windows(masked_again=True)).nodes].count("MatMul") == 2
+
+
 def test_transposes_become_views() -> None:
     """Heads in rows: no element is moved."""
     net = Net((2, ROWS, 3, 8), (2, 9, 3, 8), (2, 9, 3, 5))
@@ -124,6 +143,7 @@ from bench.transformers import decoders, encoders  # noqa: E402
 EXPORTED: dict[str, tuple[Any, int]] = {
     "BERT": (partial(encoders.bert, 17, 64, 2, 1), 1),
     "BERT, scaled_dot_product_attention": (partial(encoders.bert, 17, 64, 2, 1, True), 1),
+    "Swin": (encoders.swin, 8),
     "ViT": (partial(encoders.vit, 64, 2, 1), 1),
     "T5": (partial(encoders.t5, 19, 128, 2, 1), 1),
     "Llama": (partial(decoders.llama, 0, 20, 128, 4, 2, 1), 1),

@@ -4,14 +4,49 @@
 
 in the ways of exporters: the scores are multiplied by a number, or divided; the bias, a mask or one of positions, may be
 missing. Numbers that multiply queries or keys, which are fewer than scores, are left to other passes: most become weights.
+Before that, a mask for each window, which Swin adds to scores of another shape, joins the bias.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from pysimd.annotations import Array
 from pysimd.network.graph import Graph, Node
 from pysimd.network.open_arrays import is_array
-from pysimd.network.passes.patterns import is_plain, made, replacement, with_number
+from pysimd.network.passes.patterns import Parameters, is_plain, made, parameter, replacement, with_number
 from pysimd.network.passes.rewrite import Change, starts_from
+
+
+@starts_from("Reshape", needs=("Softmax",))
+def masked_windows(graph: Graph, node: Node) -> Change | None:
+    """softmax(reshape(reshape(scores + bias) + mask)), both constant: scores + (bias + mask)."""
+    shape, user = graph.shape(node.output), graph.user(node.output)
+    masked = _constant_sum(graph, node.inputs[0])
+    if user is None or user.operator != "Softmax" or masked is None:
+        return None
+    addition, name, mask = masked
+    split = made(graph, name, "Reshape")
+    if split is None or graph.user(name) is None or graph.shape(name) != (1, *shape):
+        return None
+    biased = _constant_sum(graph, split.inputs[0])
+    if biased is None or graph.shape(split.inputs[0]) != shape or mask.ndim != 1 + len(shape):
+        return None
+    parameters = Parameters(graph, node.output)
+    bias = parameters.add("B", biased[2] + mask[0])
+    return replacement([node, addition, split, biased[0]], "Binary", (biased[1], bias), addition.attributes, parameters)
+
+
+def _constant_sum(graph: Graph, name: str) -> tuple[Node, str, Array] | None:
+    """An addition of floats to a tensor of its shape, if nothing else reads it: the node, the tensor and the floats."""
+    node = made(graph, name, "Binary", "add")
+    if node is None or graph.user(name) is None:
+        return None
+    for place, x in enumerate(node.inputs):
+        other = parameter(graph, node, 1 - place)
+        if isinstance(other, np.ndarray) and other.dtype == np.float32 and graph.shape(x) == graph.shape(name):
+            return node, x, other
+    return None
 
 
 class _Scores:
@@ -90,4 +125,4 @@ def _is_worth_it(graph: Graph, product: Node, node: Node) -> bool:
     return product.inputs[1] not in graph.constants and graph.shape(node.output)[:-2] == shape[:-2]
 
 
-MATCHES = (attention,)
+MATCHES = (masked_windows, attention)
