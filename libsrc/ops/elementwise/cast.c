@@ -76,6 +76,8 @@ static void narrow_32i(enum sn_data to, const sn_32i * wide, size_t n, uint8_t *
         SN_FOR_EACH(n, dst[i] = (uint8_t)wide[i]);
 }
 
+static void floats_of_32i(const sn_32i * wide, size_t n, sn_32f * restrict dst) { SN_FOR_EACH(n, dst[i] = (float)wide[i]); }
+
 static void to_floats(bool is_signed, const sn_64i * wide, size_t n, sn_32f * restrict dst)
 {
     if (is_signed)
@@ -114,9 +116,8 @@ static void by_32i(enum sn_data from, enum sn_data to, const uint8_t * src, size
         from_floats_32i(to, (const sn_32f *)src, n, wide);
     else
         widen_to_32i(from, src, n, wide);
-    sn_32f * restrict floats = (sn_32f *)dst;
     if (to == SN_DATA_32F)
-        SN_FOR_EACH(n, floats[i] = (float)taken[i]);
+        floats_of_32i(taken, n, (sn_32f *)dst);
     else if (to != SN_DATA_32I)
         narrow_32i(to, taken, n, dst);
 }
