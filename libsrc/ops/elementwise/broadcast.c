@@ -54,20 +54,37 @@ static const uint8_t * row_of(const struct sn_operand * p, size_t result, size_t
     return at;
 }
 
+/* n elements of a row, from a column on, and of the same row again and again: what is there is copied, twice as much each
+ * time. */
+static void repeat_row(uint8_t * dst, const uint8_t * row, size_t column, size_t n, struct sn_operand_dimension last,
+                       size_t bytes)
+{
+    const size_t first = sn_min(n, last.extent - column), second = sn_min(n - first, column);
+    memcpy(dst, row + column * last.stride, first * bytes);
+    memcpy(dst + first * bytes, row, second * bytes);
+    for (size_t done = first + second, m; done < n; done += m) {
+        m = sn_min(n - done, done);
+        memcpy(dst + done * bytes, dst, m * bytes);
+    }
+}
+
+/* Dimensions that repeat and others take turns. */
 const uint8_t * sn_operand_block(const struct sn_operand * p, size_t first, size_t n, void * block)
 {
     uint8_t * dst = block;
     if (p->count == 0)
         return p->at;
     const struct sn_operand_dimension last = p->d[p->count - 1];
+    const size_t repeats = last.stride && p->count > 1 ? p->d[p->count - 2].extent : 1; /* of a row */
     for (size_t done = 0, m, column; done < n; done += m) {
-        const uint8_t * row = row_of(p, first + done, &column) + column * last.stride;
+        const uint8_t * row = row_of(p, first + done, &column);
         m = sn_min(n - done, last.extent - column);
         if (m == n && last.stride)
-            return row;
-        if (last.stride)
-            memcpy(dst + done * p->bytes, row, m * p->bytes);
-        else
+            return row + column * last.stride;
+        if (last.stride) {
+            m = sn_min(n - done, (repeats - (first + done) / last.extent % repeats) * last.extent - column);
+            repeat_row(dst + done * p->bytes, row, column, m, last, p->bytes);
+        } else
             fill(dst + done * p->bytes, row, m, p->bytes);
     }
     return block;
