@@ -12,6 +12,9 @@ bool sn_check_scales(const char * function, const char * name, const sn_32f * sc
 bool sn_check_zero(const char * function, const char * name, int32_t zero);
 bool sn_check_zero_of(const char * function, const char * name, int32_t zero, bool negative);
 
+/* Whether sums are small enough for `near` of struct sn_quantized_binary. */
+bool sn_is_near_sum(float aScale, float bScale, float shift);
+
 /* The numbers of SimdnetQuantizedBinary(), whose arguments are checked. */
 struct sn_quantized_binary sn_quantized_numbers(const SimdnetQuantizedBinaryParameters * q);
 

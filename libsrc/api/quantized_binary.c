@@ -34,6 +34,8 @@ static bool check_numbers(const char * function, const SimdnetQuantizedBinaryPar
 }
 
 /* Each operation is rounded: none may be joined with another. `near` is false if a number is NaN. */
+bool sn_is_near_sum(float aScale, float bScale, float shift) { return aScale * 256 + bScale * 256 + fabsf(shift) < MOST; }
+
 struct sn_quantized_binary sn_quantized_numbers(const SimdnetQuantizedBinaryParameters * q)
 {
     struct sn_quantized_binary n = {.aZero = (float)q->aZero, .bZero = (float)q->bZero, .shift = (float)q->dstZero,
@@ -48,7 +50,7 @@ struct sn_quantized_binary sn_quantized_numbers(const SimdnetQuantizedBinaryPara
     n.bScale = q->bScale / q->dstScale;
     const float aPart = n.aScale * n.aZero, bPart = n.bScale * n.bZero, both = aPart + bPart;
     n.shift -= both;
-    n.near = n.aScale * 256 + n.bScale * 256 + fabsf(n.shift) < MOST;
+    n.near = sn_is_near_sum(n.aScale, n.bScale, n.shift);
     return n;
 }
 

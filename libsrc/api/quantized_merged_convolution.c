@@ -3,8 +3,8 @@
 #include "api/call.h"
 #include "api/enums.h"
 #include "api/merged.h"
+#include "api/quantized.h"
 #include "ops/convolution/8i.h"
-#include "ops/elementwise/add.h"
 
 /* The numbers of an addition, which are among the parameters, depend on the order of its terms. */
 static bool alike(const char * function, const void * context, const void * from)
@@ -65,12 +65,14 @@ static bool check_scales(const char * function, const sn_32f * scale, size_t cou
 }
 
 /* Both zeros in one number, so that each byte takes one multiplication and one addition, rounded together. */
-static struct sn_add_quantized sum_of(const struct sn_merged * plan, const sn_32f * scale, const uint8_t * zero)
+static struct sn_quantized_sum sum_of(const struct sn_merged * plan, const sn_32f * scale, const uint8_t * zero)
 {
     const size_t a = plan->add == SN_ADDS_SOURCE ? 3 : 0, b = 3 - a;
     const float aScale = scale[a] / scale[4], bScale = scale[b] / scale[4];
     const float zeros = fmaf(aScale, (float)zero[a], bScale * (float)zero[b]);
-    return (struct sn_add_quantized){.aScale = aScale, .bScale = bScale, .shift = (float)zero[4] - zeros};
+    const float shift = (float)zero[4] - zeros;
+    return (struct sn_quantized_sum){{.aScale = aScale, .bScale = bScale, .shift = shift,
+                                      .near = sn_is_near_sum(aScale, bScale, shift)}, plan->add == SN_ADDS_TO_SOURCE};
 }
 
 void SimdSynetQuantizedMergedConvolutionSetParams(void * context, const sn_32f * ioScale, const uint8_t * ioZero,
@@ -100,12 +102,12 @@ void SimdSynetQuantizedMergedConvolutionSetParams(void * context, const sn_32f *
             return;
         SN_CHECK(weightScale[i] || c.p->dstC == 0, SN_VOID, "weightScale[%zu] is NULL, expected %zu floats", i, c.p->dstC);
     }
-    const struct sn_add_quantized sum = adds ? sum_of(plan, ioScale, ioZero) : (struct sn_add_quantized){0};
-    SN_CHECK(isfinite(sum.shift), SN_VOID, "ioScale[4] is %g, expected a number by which the others can be divided",
+    const struct sn_quantized_sum sum = adds ? sum_of(plan, ioScale, ioZero) : (struct sn_quantized_sum){.first = false};
+    SN_CHECK(isfinite(sum.numbers.shift), SN_VOID, "ioScale[4] is %g, expected a number by which the others can be divided",
              (double)ioScale[4]);
+    quantized[count - 1].sum = adds ? &sum : NULL;
     const struct sn_fault fault = sn_merged_set(plan, given);
-    if (sn_report_fault(__func__, &fault) && adds)
-        sn_set_quantized_sum(&plan->stage[plan->last], &sum);
+    sn_report_fault(__func__, &fault);
 }
 
 void SimdSynetQuantizedMergedConvolutionForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)

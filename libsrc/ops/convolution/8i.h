@@ -7,11 +7,6 @@
 /* The last is of inner products of quantised bytes: convolutions in NHWC of M pixels, K channels to N, by one pixel. */
 extern const struct sn_convolution_family sn_convolution_8i, sn_convolution_quantized, sn_inner_product_quantized;
 
-/* Of QuantizedConvolution: numbers of an addition to the results, which merged convolutions keep here, so that they are shared
- * with the other parameters. */
-const struct sn_add_quantized * sn_quantized_sum(const struct sn_convolution * c);
-void sn_set_quantized_sum(struct sn_convolution * c, const struct sn_add_quantized * sum);
-
 /* Whether calls may be given bytes that are added to the results. */
 bool sn_quantized_adds(const struct sn_convolution * c);
 

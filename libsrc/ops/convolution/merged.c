@@ -68,11 +68,11 @@ size_t sn_merged_rows(const struct sn_merged * m, size_t all, size_t (*step_size
     return rows;
 }
 
-bool sn_merged_plan_images(struct sn_merged * m, bool all)
+bool sn_merged_plan_images(struct sn_merged * m)
 {
     size_t images[2] = {0, 0}, rest = 0;
     for (int i = m->first; i <= (int)m->last; ++i) {
-        if (i < (int)m->last || all)
+        if (i < (int)m->last)
             images[i % 2] = sn_max(images[i % 2], m->stage[i].dstSize);
         rest = sn_max(rest, m->stage[i].workSize);
     }
@@ -82,7 +82,7 @@ bool sn_merged_plan_images(struct sn_merged * m, bool all)
     return sn_product(&m->workSize, 1, m->images.rest + rest);
 }
 
-const void * sn_merged_images(const struct sn_merged * m, const struct sn_arrays * a, bool all)
+void sn_merged_images(const struct sn_merged * m, const struct sn_arrays * a)
 {
     uint8_t * work = a->work;
     const void * src = a->src;
@@ -95,12 +95,11 @@ const void * sn_merged_images(const struct sn_merged * m, const struct sn_arrays
             at.srcPixel = a->at->srcPixel;
         if (last && a->add)
             stage.add = a->add, at.addPixel = a->at->addPixel, at.after = a->at->after;
-        if (!last || all)
+        if (!last)
             stage.dst = work + (i % 2 ? m->images.second : 0);
         else
             at.dstPixel = a->at->dstPixel;
         c->algorithm->forward(c, &stage);
         src = stage.dst;
     }
-    return src;
 }

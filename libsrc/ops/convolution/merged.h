@@ -90,10 +90,10 @@ bool sn_merged_plan_stage(struct sn_merged * m, int i);
 enum { SN_MOST_ROWS = 32 };
 size_t sn_merged_rows(const struct sn_merged * m, size_t all, size_t (*step_size)(const struct sn_merged *, size_t rows));
 
-/* Plans the workspace for whole images; `all`: the result of the last stage is in it, too. */
-bool sn_merged_plan_images(struct sn_merged * m, bool all);
+/* Plans the workspace for whole images. */
+bool sn_merged_plan_images(struct sn_merged * m);
 
-/* Computes one image so, with a->add for the last stage; `all` as before. Returns the result of the last stage. */
-const void * sn_merged_images(const struct sn_merged * m, const struct sn_arrays * a, bool all);
+/* Computes one image so, with a->add for the last stage. */
+void sn_merged_images(const struct sn_merged * m, const struct sn_arrays * a);
 
 #endif

@@ -26,7 +26,7 @@ static void forward_base(const struct sn_merged * m, const struct sn_arrays * a)
 {
     for (size_t b = 0; b < m->batch; ++b) {
         const struct sn_arrays image = sn_image_of(a, b, a->work);
-        sn_merged_images(m, &image, false);
+        sn_merged_images(m, &image);
     }
 }
 
@@ -76,7 +76,7 @@ static bool plan(struct sn_merged * m)
             return false;
     }
     if (is_base(m))
-        return sn_merged_plan_images(m, false);
+        return sn_merged_plan_images(m);
     for (int i = m->first; i <= (int)m->last; ++i)
         m->stage[i].batch = m->batch; /* for times, and passes that add */
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;

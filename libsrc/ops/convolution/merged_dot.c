@@ -112,7 +112,7 @@ static bool plan_base(struct sn_merged * m)
 {
     const struct sn_convolution_parameters * p = &m->stage[m->first].p;
     size_t added;
-    return sn_merged_plan_images(m, false) &&
+    return sn_merged_plan_images(m) &&
            sn_product(&added, m->add && p->srcT == SN_DATA_16B, p->srcH, p->srcW, p->srcC, sizeof(float)) &&
            sn_product(&m->workSize, 1, m->workSize + added);
 }
@@ -150,7 +150,7 @@ static void forward_base(const struct sn_merged * m, const struct sn_arrays * al
             a.add = a.src, at.addPixel = at.srcPixel;
         }
         a.at = &at;
-        sn_merged_images(m, &a, false);
+        sn_merged_images(m, &a);
     }
 }
 

@@ -24,19 +24,12 @@ struct requantised {
     int32_t zero[3];
     bool bounded;          /* see struct sn_result_8i */
     uint8_t finishes;      /* what finish() does: these flags */
-    struct sn_add_quantized sum; /* of finish(), or see sn_quantized_sum() */
+    struct sn_add_quantized sum; /* of finish() */
 };
 enum { LOOKS_UP = 1, ADDS = 2, ADDS_FIRST = 4, ADDS_NEGATIVE = 8, ADDS_NEAR = 16 };
 SN_FITS_FAMILY_DATA(struct requantised);
 
 static const struct requantised * data_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
-
-const struct sn_add_quantized * sn_quantized_sum(const struct sn_convolution * c) { return &data_of(c)->sum; }
-
-void sn_set_quantized_sum(struct sn_convolution * c, const struct sn_add_quantized * sum)
-{
-    ((struct requantised *)(void *)c->familyData)->sum = *sum;
-}
 
 bool sn_quantized_adds(const struct sn_convolution * c)
 {
