@@ -57,7 +57,7 @@ class Node:
     attributes: Mapping[str, Any] = EMPTY
     origin: tuple[str, ...] = ()
 
-    @property
+    @cached
     def output(self) -> str:
         """The output of a node that has only one."""
         (name,) = self.outputs

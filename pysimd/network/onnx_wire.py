@@ -116,7 +116,7 @@ class Wire:
         found = Node()
         text = bytes(self._bytes[first : min(last, first + _MOST_OF_NODE)])
         at, end = 0, len(text)
-        inputs, outputs, attributes = [], [], []
+        inputs, outputs, attributes, known, fields = [], [], [], self._attributes, 0
         while at + 2 < end:
             key, size, begin = text[at], text[at + 1], at + 2
             if size > 127:
@@ -129,15 +129,17 @@ class Wire:
             elif key == _OUTPUT:
                 outputs.append(text[begin:after].decode())
             elif key == _ATTRIBUTE:
-                attributes.append(self._attribute(first + begin, first + after, depth + 1))
+                attribute = known.get(text[begin:after])
+                attributes.append(attribute or self._attribute(first + begin, first + after, depth + 1))
             elif key == _OPERATOR:
                 found.op_type = text[begin:after].decode()
             elif key == _NAME:
                 found.name = text[begin:after].decode()
             else:
                 break
-            self._read += 1
+            fields += 1
             at = after
+        self._read += fields
         found.input, found.output, found.attribute, found.size = inputs, outputs, attributes, at
         if first + at < last:  # another field, or a large one: as those of any message
             self._add(found, first + at, last, depth + 1)

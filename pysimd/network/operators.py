@@ -216,7 +216,8 @@ def axis_within(axis: int, rank: int) -> int:
 
 
 def _images(of: Type) -> tuple[int, int, Shape]:
-    _need(len(of.shape) == 4, f"the shape is {of.shape}, expected (N, C, H, W)")
+    if len(of.shape) != 4:  # here and below, a text for each call would take longer than the rule
+        raise ValueError(f"the shape is {of.shape}, expected (N, C, H, W)")
     n, c, *size = of.shape
     return n, c, tuple(size)
 
@@ -235,17 +236,21 @@ def sides_of(size: Sequence[int], kernel: Sequence[int], attributes: Attributes)
 def windows_along(n: int, span: int, stride: int, before: int, after: int, ceil: bool) -> int:
     """The number of sliding windows along a dimension; with ceil, the last one may extend beyond the padding."""
     room = n + before + after - span
-    _need(room >= 0, f"the window of {span} is larger than the image of {n} with its padding")
+    if room < 0:
+        raise ValueError(f"the window of {span} is larger than the image of {n} with its padding")
     return output_size(n, span, stride, before, after, ceil, "image")
 
 
 def _conv(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     n, c, size = _images(inputs[0])
-    _need(len(inputs[1].shape) == 4, f"the weights have shape {inputs[1].shape}, expected (O, C, ky, kx)")
+    if len(inputs[1].shape) != 4:
+        raise ValueError(f"the weights have shape {inputs[1].shape}, expected (O, C, ky, kx)")
     o, part, *kernel = inputs[1].shape
     group = attributes["group"]
-    _need(part * group == c, f"the weights are for {part} channels in each of {group} groups, the image has {c}")
-    _need(o % group == 0, f"{o} outputs are not a multiple of {group} groups")
+    if part * group != c:
+        raise ValueError(f"the weights are for {part} channels in each of {group} groups, the image has {c}")
+    if o % group:
+        raise ValueError(f"{o} outputs are not a multiple of {group} groups")
     return [Type((n, o, *sides_of(size, kernel, attributes)))]
 
 
@@ -311,7 +316,8 @@ def _of_images(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]
 def _linear(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
     (*depth, n), shape = inputs[1].shape, inputs[0].shape
     count = len(depth)
-    _need(count >= 1 and shape[-count:] == tuple(depth), f"x has shape {shape}, the weights {inputs[1].shape}")
+    if not (count >= 1 and shape[-count:] == tuple(depth)):
+        raise ValueError(f"x has shape {shape}, the weights {inputs[1].shape}")
     return [Type((*shape[:-count], n))]
 
 
@@ -406,24 +412,27 @@ def _same(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
 
 
 def _unary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
-    _need(attributes["function"] in UNARY, f"{attributes['function']} is not an element-wise function")
+    if attributes["function"] not in UNARY:
+        raise ValueError(f"{attributes['function']} is not an element-wise function")
     return [inputs[0]]
 
 
 def _binary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
-    _need(attributes["function"] in BINARY, f"{attributes['function']} is not a function of two tensors")
+    if attributes["function"] not in BINARY:
+        raise ValueError(f"{attributes['function']} is not a function of two tensors")
     return [Type(_broadcast(inputs))]
 
 
 def _broadcast(inputs: Sequence[Type]) -> Shape:
     """The shape of the result of operands with the same number of dimensions."""
-    *rest, last = (of.shape for of in inputs)
-    shapes = f"{', '.join(map(str, rest))} and {last}"
-    _need(all(len(shape) == len(last) for shape in rest), f"the shapes {shapes} do not have the same number of dimensions")
-    try:
-        return broadcast_shapes(*rest, last)
-    except ValueError:
-        raise ValueError(f"the shapes {shapes} cannot be broadcast") from None
+    shapes = [of.shape for of in inputs]
+    reason = "do not have the same number of dimensions"
+    if len(set(map(len, shapes))) == 1:
+        try:
+            return broadcast_shapes(*shapes)
+        except ValueError:
+            reason = "cannot be broadcast"
+    raise ValueError(f"the shapes {', '.join(map(str, shapes[:-1]))} and {shapes[-1]} {reason}")
 
 
 def _elementwise(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:

@@ -326,6 +326,8 @@ class Conversion:
 
     def _of_rank(self, x: Value, rank: int) -> str:
         shape = self.shape_of(x)
+        if len(shape) == rank:
+            return x if isinstance(x, str) else self._constant(x)
         shape = (1,) * (rank - len(shape)) + tuple(shape)
         return self.reshape(x, shape) if isinstance(x, str) else self._constant(x.reshape(shape))
 

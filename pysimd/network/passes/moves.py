@@ -146,8 +146,12 @@ def frozen(value: Any) -> Any:
 
 
 def _kept_operand(graph: Graph, node: Node) -> str:
-    """The input that is the output of a node that changes nothing."""
-    return next(name for name in node.inputs if name not in graph.constants)
+    """The input that is the output of a node that changes nothing, "" if all are constants."""
+    constants = graph.constants
+    for name in node.given:
+        if name not in constants:
+            return name
+    return ""
 
 
 def changes_nothing(graph: Graph, node: Node) -> bool:
@@ -155,9 +159,12 @@ def changes_nothing(graph: Graph, node: Node) -> bool:
 
     Types are compared last: that an open size is by chance that of another dimension would be a condition of the plan.
     """
-    if node.operator not in _MAY_CHANGE_NOTHING or all(name in graph.constants for name in node.given) or not is_plain(node):
+    if node.operator not in _MAY_CHANGE_NOTHING or not is_plain(node):
         return False
-    before, after = graph.types[_kept_operand(graph, node)], graph.types[node.output]
+    kept = _kept_operand(graph, node)
+    if not kept:
+        return False
+    before, after = graph.types[kept], graph.types[node.output]
     return _keeps_elements(graph, node, before.shape) and before == after
 
 
