@@ -41,10 +41,11 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
  * An instance is kept if it gains 3% on a layer of the benchmarks, and is unrolled if that gains as much:
  *   - the lines of one row are a loop for 5x5, which is as fast; for one row of 3x3 it took 1.05 times as long (960x7x7,
  *     AVX2);
- *   - channels after the last whole vector have loops of their own in each instance if vectors are long, except for large
- *     kernels (35 KB less): with one loop shared by all instances, row by row, 72x56x56 by 3x3 took 1.05 times as long. With short vectors these networks have no such
- *     channels, so the shared loop is used, except for 3x3: without that second loop gcc 12 made the first one 1.03 to 1.06
- *     times as slow (1024x7x7, AVX2; 96x112x112 of stride 2, SSE4.1);
+ *   - channels after the last whole vector have loops of their own in each instance if vectors are long, except for kernels in
+ *     parts: with one loop shared by all instances, row by row, 72x56x56 by 3x3 took 1.05 times as long, and 24x96x256 by 7x7
+ *     1.6 times, which is 1.5 times as long as with 32 channels. With short vectors these networks have no such channels, so the
+ *     shared loop is used, except for 3x3: without that second loop gcc 12 made the first one 1.03 to 1.06 times as slow
+ *     (1024x7x7, AVX2; 96x112x112 of stride 2, SSE4.1);
  *   - blocks of 7 pixels, of 1 and of 2: see above;
  *   - of bfloat16 numbers, which take more instructions to load, pixels inside have functions of their own where these gain:
  *     1.04 to 1.12 times for 5x5 and 7x7 with AVX-512, 1.1 for all with AVX2; none with vectors of 4. Tails are shared
@@ -54,7 +55,7 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
  */
 #define ROLLED(taps, rows) ((taps) == 5 && (rows) == 1)
 #define INSIDE(taps) ((!SMALL && (!V_COMPACT || (taps) == 3)) || V32F_N == 8 || (MANY_REGISTERS && (taps) >= 5))
-#define OWN_TAIL(taps) (!V_COMPACT && ((MANY_REGISTERS && !SMALL && !LARGE(taps)) || (taps) == 3))
+#define OWN_TAIL(taps) (!V_COMPACT && ((MANY_REGISTERS && !SMALL && !IN_PARTS(taps)) || (taps) == 3))
 
 /*
  * Whether blocks at the edge load all channels as a part of a vector, by masks: one function then serves those and the channels
