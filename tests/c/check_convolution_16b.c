@@ -188,6 +188,22 @@ static void fills(SimdTensorFormatType format)
             }
 }
 
+/* Depthwise planes that are large enough not to become pixels, with any padding; the last ones in bands of rows. */
+static void planes(void)
+{
+    for (size_t i = 0; i < 3 * CHECK_ACTIVATIONS; ++i)
+        for (int fill = 0; fill < CHECK_FILLS; ++fill) {
+            const size_t act = i / 3, pad = i % 3;
+            struct check_layer j = layer(SimdTensorFormatNchw, 3, 9 + act, 26 + act + i, 3, 3, 1, pad, 3);
+            j.p->activation = check_activation_at(act);
+            j.p->padY = i % 4, j.p->padH = i % 2 ? 4 : 1, j.p->dstH = j.p->srcH + j.p->padY + j.p->padH - 2;
+            set_types(j.p, fill % 2 ? 2 : 0);
+            run_case(j, (enum check_fill)fill);
+        }
+    for (size_t pad = 0; pad < 2; ++pad)
+        run_case(layer(SimdTensorFormatNchw, 2, 90, 203, 2, 3, 1, pad, 2), CHECK_RANDOM);
+}
+
 static void batches(SimdTensorFormatType format)
 {
     parameters p;
@@ -321,6 +337,7 @@ CHECK_FAMILY(convolution_16b)
         for (size_t n = 0; n < check_count(1800); ++n)
             random_case(formats[i]);
     }
+    planes();
     roundings();
     former_names();
     const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 1, 1, 1);

@@ -15,7 +15,8 @@ const void * sn_convolution_16b_set_params(struct sn_convolution * c, const stru
 struct sn_tile_shape sn_tile_16b(const struct sn_table * table);
 
 /* `base` has only the first. */
-extern const struct sn_convolution_algorithm sn_convolution_16b_base, sn_convolution_16b_depthwise;
+extern const struct sn_convolution_algorithm sn_convolution_16b_base, sn_convolution_16b_depthwise,
+    sn_convolution_16b_depthwise_planes;
 
 /* Computes some output rows of one image by the second, for plans of several convolutions. */
 void sn_16b_depthwise_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a);
