@@ -56,7 +56,7 @@ def test_quotients_next_to_ties(isa: str, rng: np.random.Generator) -> None:
         x = (scale * (rng.integers(-300, 300, 3000) + 0.5)).astype(np.float32)
         x = (x.view(np.int32) + rng.integers(-2, 3, x.size, np.int32)).view(np.float32)
         x[:5] = np.inf, -np.inf, np.nan, 3e38, 1e-45
-        expected = quantized(x, scale, np.array(100.0), "uint8")
+        expected = quantized(x, np.array(scale), np.array(100.0), "uint8")
         assert np.array_equal(pysimd.quantize_linear(x, scale, 100), expected)
 
 
