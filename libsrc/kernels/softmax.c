@@ -24,7 +24,7 @@
 
 /*
  * exp(v - max) <= 1: no check for overflow is needed. Below exp(-87) it is 0, and not a denormal number, as it would be for a
- * mask of -100: a product of denormal shares and values takes up to 30 times as long.
+ * mask of -100: attention of 49 rows, half of the windows with such a mask, took about 19 times as long.
  */
 SN_INLINE v32f term(v32f v, v32f max)
 {
