@@ -60,6 +60,12 @@ def test_quotients_next_to_ties(isa: str, rng: np.random.Generator) -> None:
         assert np.array_equal(pysimd.quantize_linear(x, scale, 100), expected)
 
 
+def test_scale_that_is_nearly_two(isa: str) -> None:
+    """1 / scale is just above 1/2, which a product with the inverse and one addition do not tell from it."""
+    scale, x = np.float32(2 - 2**-23), np.arange(-200, 200, dtype=np.float32)
+    assert np.array_equal(pysimd.quantize_linear(x, scale, 100), quantized(x, scale, np.array(100.0), "uint8"))
+
+
 def test_ties_and_limits(isa: str) -> None:
     x = np.array([0.5, 1.5, 2.5, -0.5, 1e9, -1e9, np.inf, -np.inf, np.nan, 300, -300], np.float32)
     expected = np.array([2, 4, 4, 2, 255, 0, 255, 0, 0, 255, 0], np.uint8)

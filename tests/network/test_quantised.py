@@ -416,6 +416,20 @@ def test_a_convolution_of_signals() -> None:
         assert_bits(actual, expected)
 
 
+def test_a_convolution_by_many_places() -> None:
+    """The short-time spectra of signals, as models of voices have them: a layer of the library has no limit of places."""
+    rng = np.random.default_rng(13)
+    x, w = random_bytes(rng, "uint8", 1, 1, 900), random_bytes(rng, "int8", 3, 1, 512)
+    zx, zw, zy = np.uint8(9), np.int8(0), np.uint8(99)
+    given = {"x": x, "sx": F(0.5), "zx": zx, "w": w, "sw": F(0.25), "zw": zw, "sy": F(64), "zy": zy}
+    options: dict[str, Any] = {"strides": (160,), "pads": (0, 0), "dilations": (1,)}
+    sums = formulas.conv_integer(x[:, :, None], w[:, :, None], 9, 0, (1, 160), (0, 0, 0, 0), (1, 1), 1)[:, :, 0]
+    expected = formulas.requantize(sums, formulas.factor(F(0.5), F(0.25), F(64)), zy, "uint8")
+    nodes, known = [node("QLinearConv", " ".join(given), **options)], {name: given[name] for name in list(given)[1:]}
+    assert_bits(run(nodes, {"x": x}, known), expected)
+    assert "QuantizedConv" in operators_of(nodes, {"x": x}, known)
+
+
 # ---- layers of bytes
 
 MS = "com.microsoft"
@@ -676,6 +690,8 @@ IMAGE: dict[str, Any] = {
                                            "zb": np.zeros(3, np.int8)}, r"the zero point of w has shape \(3,\)"),
         (node("ConvInteger", "x b"), {"x": np.zeros((1, 2, 2, 5), np.uint8), "b": np.zeros((2, 2, 3, 3), np.int8)},
          "the window of 3 is larger than the image of 2"),
+        (node("ConvInteger", "x b"), {"x": np.zeros((1, 2, 1, 501), np.uint8), "b": np.zeros((2, 2, 1, 501), np.int8)},
+         "the window has 501 places, supported are up to 500"),
         (node("QLinearConv", "x s za w s zb s za bias"), {**IMAGE, "bias": np.zeros(2, F)},
          r"the bias is float32 of shape \(2,\), expected int32 of shape \(2,\)"),
         (node("QLinearConv", "x s za w s zb s za bias"), {**IMAGE, "bias": np.zeros(3, np.int32)},

@@ -40,7 +40,7 @@ from pysimd.network.records import record, replace
 from pysimd.network.source import SourceNode
 from pysimd.network.unsupported import Unsupported
 
-_MOST_PLACES = 500
+_MOST_PLACES = 500  # of a window whose sums are those of a matrix product: each place is a step
 _MOST_EXACT = (1 << 24) // 255**2  # places of a window whose sums are whole numbers of float32
 
 
@@ -95,8 +95,6 @@ def _given(c: Conversion, x: Bytes, weight: Bytes, place: int) -> _Convolution:
     (outputs, part, *kernel), group = c.shape_of(w), int(c.attribute("group", 1))
     if group < 1 or part * group != channels or outputs % group:
         raise Unsupported(f"the weights have shape {c.shape(place)}, the image {c.shape(0)}, with {group} groups")
-    if prod(kernel) > _MOST_PLACES:
-        raise Unsupported(f"the window has {prod(kernel)} places, supported are up to {_MOST_PLACES}")
     if c.shape_of(x.zero) != ():
         raise Unsupported(f"the zero point of x has shape {c.shape_of(x.zero)}, expected one number")
     if c.shape_of(weight.zero) not in ((), (outputs,)):
@@ -160,9 +158,11 @@ def _sums(c: Conversion, given: _Convolution, floats: Floats | None = None) -> s
 
     floats : what they become; then there is one group, and the weights are known.
     """
-    outputs, part = c.shape_of(given.weight.value)[:2]
+    outputs, part, *kernel = c.shape_of(given.weight.value)
     if _fit_in_floats(c, given):
         return _sums_of_floats(c, given)
+    if prod(kernel) > _MOST_PLACES:
+        raise Unsupported(f"the window has {prod(kernel)} places, supported are up to {_MOST_PLACES}")
     given = replace(given, x=as_unsigned(c, given.x), weight=as_signed(c, given.weight))
     image = _padded(c, c.transpose(c.named(given.x.value), (0, 2, 3, 1)), given)
     if part == 1 and given.group > 1:
