@@ -62,7 +62,7 @@ def test_quotients_next_to_ties(isa: str, rng: np.random.Generator) -> None:
 
 def test_scale_that_is_nearly_two(isa: str) -> None:
     """1 / scale is just above 1/2, which a product with the inverse and one addition do not tell from it."""
-    scale, x = np.float32(2 - 2**-23), np.arange(-200, 200, dtype=np.float32)
+    scale, x = np.array(2 - 2**-23, np.float32), np.arange(-200, 200, dtype=np.float32)
     assert np.array_equal(pysimd.quantize_linear(x, scale, 100), quantized(x, scale, np.array(100.0), "uint8"))
 
 
