@@ -51,8 +51,9 @@ class Line:
 
     @property
     def is_finite(self) -> bool:
-        """Whether all factors and terms can be written in float32."""
-        return all(bool((abs(each) < _INFINITE).all()) for each in (self.scale, self.bias))
+        """Whether all factors and terms can be written in float32. abs() of one number of NumPy (2.4) crashes without
+        memory, np.abs() does not."""
+        return all(bool((np.abs(each) < _INFINITE).all()) for each in (self.scale, self.bias))
 
     def along(self, count: int) -> tuple[Array, Array]:
         """Factors and terms, one for each coordinate."""
