@@ -42,9 +42,11 @@
  *
  * Oyxixo rounds the number of outputs up to a multiple of x.
  *
- * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16 on x86-64; base, neon,
+ * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16, amx on x86-64; base, neon,
  * neondotprod on aarch64. The default is the last one in this order that the machine supports, except avx512bf16 on
- * processors that are known to compute slower with it (Intel's Sapphire Rapids and Emerald Rapids). If the environment
+ * processors that are known to compute slower with it (Intel's Sapphire Rapids and Emerald Rapids). Linux gives AMX to
+ * processes that ask for it: the first call of the library does, on a processor that has it, and amx is missing if Linux
+ * refuses. After it, stacks for signals (sigaltstack) must have AT_MINSIGSTKSZ bytes, about 11 KB. If the environment
  * variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last one up to <name> that the
  * machine supports is used. An unknown name in the variable is ignored, with one line on stderr. A library that was built
  * for some instruction sets only does not know the names of the others.
@@ -1504,7 +1506,7 @@ void SimdSynetQuantizedMergedConvolutionForward(void * context, const uint8_t * 
  * (group = srcC = dstC) rounds neither a float source nor the weights. Products of bfloat16 numbers are exact in float32.
  * The error of the sum of n products and the bias is at most (n + 3) * 2^-23 * (sum of |product| + |bias|).
  *
- * The instruction of avx512bf16 treats subnormal numbers as zeros: there, bfloat16 numbers, sums and results below 2^-126
+ * The instructions of avx512bf16 and amx treat subnormal numbers as zeros: there, bfloat16 numbers, sums and results below 2^-126
  * may be replaced by 0, which adds the sum of |src * weight| over the subnormal numbers, and (n + 3) * 2^-126, to the bound.
  *
  * compatibility has no effect. The other parameters are as in SimdSynetConvolution32fInit(). src and dst point to elements

@@ -33,7 +33,8 @@ sources    = $(sort $(wildcard $(1)))
 OTHER      := $(filter-out %/os_$(TARGET).c,$(wildcard libsrc/runtime/os_*.c))
 COMMON_SRC := $(filter-out $(OTHER), \
     $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/ops/*/*.c libsrc/dispatch/*.c libsrc/runtime/*.c))
-KERNEL_SRC := $(call sources,libsrc/kernels/*.c libsrc/kernels/*/*.c)
+# Kernels of instructions that the other levels lack are only for the levels that name them in KERNELS_<level>.
+KERNEL_SRC := $(filter-out libsrc/kernels/gemm/blocks_%,$(call sources,libsrc/kernels/*.c libsrc/kernels/*/*.c))
 REFERENCE_SRC := $(call sources,libsrc/reference/*.c)
 SMALL      := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 OBJECTS    := $(SMALL)

@@ -16,6 +16,7 @@
 #define SAVES_NONE 0x00u
 #define SAVES_AVX 0x06u     /* xmm and the upper halves of ymm */
 #define SAVES_AVX512 0xE6u  /* also the masks, the upper halves of zmm, and zmm16..31 */
+#define SAVES_TILES 0x60000u /* the tiles of AMX and their configuration */
 
 /* A feature is one bit of one register of one CPUID leaf, and usable if the system saves the registers it needs. */
 static const struct cpuid_bit {
@@ -43,6 +44,9 @@ static const struct cpuid_bit {
     {SN_CPU_AVX512VBMI, SN_LEAF_7, SN_ECX, 1, SAVES_AVX512},
     {SN_CPU_AVX512VNNI, SN_LEAF_7, SN_ECX, 11, SAVES_AVX512},
     {SN_CPU_AVX512BF16, SN_LEAF_7_1, SN_EAX, 5, SAVES_AVX512},
+    {SN_CPU_AMX_BF16, SN_LEAF_7, SN_EDX, 22, SAVES_TILES},
+    {SN_CPU_AMX_TILE, SN_LEAF_7, SN_EDX, 24, SAVES_TILES},
+    {SN_CPU_AMX_INT8, SN_LEAF_7, SN_EDX, 25, SAVES_TILES},
 };
 
 uint32_t sn_cpu_features(const struct sn_cpuid * cpuid)
@@ -77,7 +81,8 @@ static uint32_t detect_features(void)
         __get_cpuid_count(number[i][0], number[i][1], &r[SN_EAX], &r[SN_EBX], &r[SN_ECX], &r[SN_EDX]);
     }
     cpuid.xcr0 = saved_by_system(&cpuid);
-    return sn_cpu_features(&cpuid);
+    const uint32_t features = sn_cpu_features(&cpuid), tiles = SN_CPU_AMX_TILE | SN_CPU_AMX_INT8 | SN_CPU_AMX_BF16;
+    return (features & SN_CPU_AMX_TILE) && !sn_os_allow_tiles() ? features & ~tiles : features;
 }
 
 /* From CPUID's leaf 1: extensions are added to family 15, and models of families 6 and 15 have four more bits (Intel SDM,

@@ -22,7 +22,10 @@ enum {
     SN_CPU_AVXVNNI = 1 << 16,
     SN_CPU_NEON = 1 << 17,
     SN_CPU_DOTPROD = 1 << 18,
-    SN_CPU_AVX512VBMI = 1 << 19
+    SN_CPU_AVX512VBMI = 1 << 19,
+    SN_CPU_AMX_TILE = 1 << 20,
+    SN_CPU_AMX_INT8 = 1 << 21,
+    SN_CPU_AMX_BF16 = 1 << 22
 };
 
 #endif

@@ -60,6 +60,14 @@ void sn_os_topology(struct sn_topology * topology);
  * has none. */
 bool sn_os_read_text(const char * path, char * text, size_t size);
 
+#if defined(__x86_64__)
+/*
+ * Asks the system to let this process use the tiles of AMX, whose 8 KB it saves only for processes that have asked; false if it
+ * does not. Linux refuses if a thread has a stack for signals that is too small for them.
+ */
+bool sn_os_allow_tiles(void);
+#endif
+
 #if defined(__aarch64__)
 /* SN_CPU_*, and a name of the processor, "" if unknown: only the system knows them. */
 uint32_t sn_os_features(void);

@@ -152,6 +152,18 @@ void sn_os_topology(struct sn_topology * topology)
     }
 }
 
+#if defined(__x86_64__)
+/* Linux, Documentation/arch/x86/xstate.rst; older kernels than 5.16 do not know the request. */
+bool sn_os_allow_tiles(void)
+{
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    const int before = errno;
+    const bool allowed = syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+    errno = before;
+    return allowed;
+}
+#endif
+
 #if defined(__aarch64__)
 #include <string.h>
 #include <sys/auxv.h>

@@ -78,6 +78,11 @@ void sn_os_set_affinity(const struct sn_processor_set * set)
     (void)SetThreadGroupAffinity(GetCurrentThread(), &wanted, NULL);
 }
 
+#if defined(__x86_64__)
+/* Windows wants a request, too, EnableProcessOptionalXStateFeatures(), which was never tried: AMX is not used there. */
+bool sn_os_allow_tiles(void) { return false; }
+#endif
+
 /* Workers exist as long as the process, and so do these handles. */
 sn_os_thread sn_os_this_thread(void)
 {

@@ -127,7 +127,8 @@ enum xcr0 {
 #define UP_TO_AVX512 UP_TO_AVX2 " avx512"
 #define UP_TO_VNNI UP_TO_AVX512 " avx512vnni"
 #define UP_TO_BF16 UP_TO_VNNI " avx512bf16"
-#define ALL UP_TO_AVXVNNI " avx512 avx512vnni avx512bf16"
+#define UP_TO_BF16_AND_AVXVNNI UP_TO_AVXVNNI " avx512 avx512vnni avx512bf16"
+#define ALL UP_TO_BF16_AND_AVXVNNI " amx"
 
 static const struct machine {
     const char * name;
@@ -163,7 +164,7 @@ static const struct machine {
     {"Alder Lake", HASWELL_1, SKYLAKE_7 | CLWB | SHA, ALDER_LAKE_7_ECX, FSRM | HYBRID, AVXVNNI | FZRM | FSRS,
      SAVES_YMM | PKRU, UP_TO_AVXVNNI},
     {"Alder Lake with AVX-512", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT | AVX512FP16,
-     AVXVNNI | AVX512BF16 | FZRM | FSRS, SAVES_ZMM, ALL},
+     AVXVNNI | AVX512BF16 | FZRM | FSRS, SAVES_ZMM, UP_TO_BF16_AND_AVXVNNI},
     {"Gracemont", HASWELL_1, SKYLAKE_7 | CLWB | SHA, ALDER_LAKE_7_ECX, FSRM, AVXVNNI, SAVES_YMM | PKRU, UP_TO_AVXVNNI},
     {"Sierra Forest", HASWELL_1, SKYLAKE_7 | CLWB | SHA, ALDER_LAKE_7_ECX, FSRM, AVXVNNI | FZRM | FSRS, SAVES_YMM | PKRU,
      UP_TO_AVXVNNI},
@@ -177,13 +178,15 @@ static const struct machine {
     {"Zen 2", HASWELL_1, ZEN_7 | CLWB, UMIP | RDPID, 0, 0, SAVES_YMM, UP_TO_AVX2},
     {"Zen 3", HASWELL_1, ZEN_7 | CLWB, UMIP | PKU | VAES | VPCLMULQDQ | RDPID, FSRM, 0, SAVES_YMM | PKRU, UP_TO_AVX2},
     {"Zen 4", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM, AVX512BF16, SAVES_ZMM, UP_TO_BF16},
-    {"Zen 5", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT, AVXVNNI | AVX512BF16, SAVES_ZMM, ALL},
+    {"Zen 5", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT, AVXVNNI | AVX512BF16, SAVES_ZMM, UP_TO_BF16_AND_AVXVNNI},
 
     /* Registers that the system does not save cannot be used. */
     {"Haswell without OSXSAVE", HASWELL_1 & ~OSXSAVE, HASWELL_7, 0, 0, 0, 0, UP_TO_SSE41},
     {"Alder Lake, ymm not saved", HASWELL_1, SKYLAKE_7, ALDER_LAKE_7_ECX, 0, AVXVNNI, SAVES_XMM, UP_TO_SSE41},
     {"Sapphire Rapids, ymm alone saved", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, 0, AVXVNNI | AVX512BF16, SAVES_YMM,
      UP_TO_AVXVNNI},
+    {"Sapphire Rapids, tiles not saved", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, AMXBF16 | AMXTILE | AMXINT8,
+     AVXVNNI | AVX512BF16, SAVES_ZMM | TILECFG, UP_TO_BF16_AND_AVXVNNI},
     {"Haswell, ymm not saved", HASWELL_1, HASWELL_7, 0, 0, 0, SAVES_XMM, UP_TO_SSE41},
     {"Cascade Lake, ymm alone saved", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, 0, SAVES_YMM, UP_TO_AVX2},
     {"Cooper Lake without the masks", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM & ~OPMASK, UP_TO_AVX2},
@@ -191,6 +194,9 @@ static const struct machine {
      UP_TO_AVX2},
     {"Cooper Lake without zmm16..31", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM & ~ZMM_16_31, UP_TO_AVX2},
     {"Cooper Lake, masks alone saved", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_YMM | OPMASK, UP_TO_AVX2},
+
+    {"Sapphire Rapids without AMXINT8", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, AMXBF16 | AMXTILE, AVXVNNI | AVX512BF16,
+     SAVES_ZMM | TILECFG | TILEDATA, UP_TO_BF16_AND_AVXVNNI},
 
     /* A virtual machine omits features but keeps others that build on them: a level needs all features it builds on. */
     {"Alder Lake without AVX2", HASWELL_1, SKYLAKE_7 & ~AVX2, ALDER_LAKE_7_ECX, 0, AVXVNNI, SAVES_YMM, UP_TO_SSE41},
@@ -245,9 +251,9 @@ static const struct processor {
     {"Alder Lake with AVX-512", INTEL, 0x90672, "avx512bf16"},
     {"Gracemont", INTEL, 0xB06E0, "avxvnni"},
     {"Sierra Forest", INTEL, 0xA06F3, "avxvnni"},
-    {"Sapphire Rapids", INTEL, 0x806F8, "avx512vnni"},
-    {"Emerald Rapids", INTEL, 0xC06F2, "avx512vnni"},
-    {"Granite Rapids", INTEL, 0xA06D1, "avx512bf16"},
+    {"Sapphire Rapids", INTEL, 0x806F8, "amx"},
+    {"Emerald Rapids", INTEL, 0xC06F2, "amx"},
+    {"Granite Rapids", INTEL, 0xA06D1, "amx"},
     {"Zen 1", AMD, 0x800F11, "avx2"},
     {"Zen 2", AMD, 0x870F10, "avx2"},
     {"Zen 3", AMD, 0xA20F10, "avx2"},
@@ -379,6 +385,7 @@ static void default_levels(void)
         {bf16, SN_CPU_AVX512VNNI, "avx512"},
         {avx512, SN_CPU_AVX512BF16, "avx512"},
         {bf16, SN_CPU_SSE41, "base"},
+        {bf16 | SN_CPU_AMX_TILE | SN_CPU_AMX_INT8 | SN_CPU_AMX_BF16, SN_CPU_AVX512BF16, "amx"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         const char * last = strrchr(built_of(names_of(sn_levels_of(cases[i].features & ~cases[i].slow))), ' ');

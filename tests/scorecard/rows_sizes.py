@@ -12,7 +12,7 @@ FIGURE = (
     "{refused:,.0f} calls and {absurd:,.0f} Inits with larger sizes than any memory, all refused; {cases:,.0f} Inits, "
     "each within {most_ms:.1f} ms and {most_bytes:,.0f} bytes beyond its BufferSize functions; {failed:.0f} failed"
 )
-LEVELS = ("base", "sse41", "avx2", "avx512", "avx512vnni", "avx512bf16")
+LEVELS = ("base", "sse41", "avx2", "avx512", "avx512vnni", "avx512bf16", "amx")
 PARTS = 10
 
 ROWS = [

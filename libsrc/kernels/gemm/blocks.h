@@ -1,0 +1,204 @@
+/*
+ * The tile of contract/dot.h by instructions that multiply whole blocks, isa/amx/block.h, as a template: a file that includes
+ * this defines BLOCK_DOT(c, a, b) before. Rows and panels are where and as they are for tiles of vectors: a block of A is 16
+ * rows at equal distances, one of B 16 groups of 16 columns of a panel.
+ *
+ * Two blocks of A are multiplied by two of B at a time. One of B is loaded twice for it, because two registers are needed
+ * for the last groups of a segment, whose blocks have another shape; five loads take 40 cycles, four products 64. A single
+ * block of A is multiplied by all columns of the panel.
+ */
+#ifndef SN_KERNELS_GEMM_BLOCKS_H
+#define SN_KERNELS_GEMM_BLOCKS_H
+
+#include "contract/dot.h"
+
+enum { BLOCK_COLUMNS = 16, PANEL_VECTORS = 4, PANEL = PANEL_VECTORS * BLOCK_COLUMNS };
+
+/* Sums of two blocks of rows by a panel; int32 or float. */
+struct block_sums {
+    SN_ALIGNED uint32_t sum[2][BLOCK_ROWS][PANEL];
+};
+
+/* Blocks of A at p and q by blocks of B at b, in registers x and w. */
+#define BLOCK_STEP_2(x, w)                                                                                                  \
+    do {                                                                                                                    \
+        BLOCK_LOAD(x, p, step);                                                                                             \
+        BLOCK_LOAD(w, b, width);                                                                                            \
+        BLOCK_DOT(0, x, w);                                                                                                 \
+        if (vectors == 2) {                                                                                                 \
+            BLOCK_LOAD(w, b + BLOCK_BYTES, width);                                                                          \
+            BLOCK_DOT(1, x, w);                                                                                             \
+        }                                                                                                                   \
+        BLOCK_LOAD(x, q, step);                                                                                             \
+        if (vectors == 2) {                                                                                                 \
+            BLOCK_DOT(3, x, w);                                                                                             \
+            BLOCK_LOAD(w, b, width);                                                                                        \
+        }                                                                                                                   \
+        BLOCK_DOT(2, x, w);                                                                                                 \
+    } while (0)
+
+/* The block of A at p by all blocks of B at b. */
+#define BLOCK_STEP_1(x, w)                                                                                                  \
+    do {                                                                                                                    \
+        BLOCK_LOAD(x, p, step);                                                                                             \
+        BLOCK_TIMES(0, x, w);                                                                                               \
+        BLOCK_TIMES(1, x, w);                                                                                               \
+        BLOCK_TIMES(2, x, w);                                                                                               \
+        BLOCK_TIMES(3, x, w);                                                                                               \
+    } while (0)
+#define BLOCK_TIMES(j, x, w)                                                                                                \
+    do {                                                                                                                    \
+        if (vectors > j) {                                                                                                  \
+            BLOCK_LOAD(w, b + j * BLOCK_BYTES, width);                                                                      \
+            BLOCK_DOT(j, x, w);                                                                                             \
+        }                                                                                                                   \
+    } while (0)
+
+/* The sums of blocks at a[0] and a[1] by one or two vectors of columns, from `first` on. `vectors` is a constant. */
+SN_INLINE void multiply_2(const struct sn_dot * g, const uint8_t * const * a, size_t first, size_t width,
+                          struct block_sums * sums, int vectors)
+{
+    const uint8_t * b = (const uint8_t *)g->b + 4 * first, * start = (const uint8_t *)g->start + 4 * first;
+    const size_t step = g->aStepX, row = sizeof(sums->sum[0][0]);
+    BLOCK_LOAD(0, start, 0);
+    BLOCK_LOAD(2, start, 0);
+    if (vectors == 2) {
+        BLOCK_LOAD(1, start + BLOCK_BYTES, 0);
+        BLOCK_LOAD(3, start + BLOCK_BYTES, 0);
+    }
+    for (size_t s = 0; s < g->segments; ++s) {
+        const uint8_t * p = a[0] + g->segment[s], * q = a[1] + g->segment[s];
+        size_t n = g->length;
+        for (; n >= BLOCK_GROUPS; n -= BLOCK_GROUPS) {
+            BLOCK_STEP_2(4, 5);
+            p += BLOCK_BYTES, q += BLOCK_BYTES, b += BLOCK_GROUPS * width;
+        }
+        if (n)
+            BLOCK_STEP_2(6, 7);
+        b += n * width;
+    }
+    BLOCK_STORE(0, &sums->sum[0][0][first], row);
+    BLOCK_STORE(2, &sums->sum[1][0][first], row);
+    if (vectors == 2) {
+        BLOCK_STORE(1, &sums->sum[0][0][first + BLOCK_COLUMNS], row);
+        BLOCK_STORE(3, &sums->sum[1][0][first + BLOCK_COLUMNS], row);
+    }
+}
+
+/* The sums of the block at a by a panel of so many vectors, a constant. */
+SN_INLINE void multiply_1(const struct sn_dot * g, const uint8_t * a, struct block_sums * sums, int vectors)
+{
+    const uint8_t * b = g->b, * start = g->start;
+    const size_t step = g->aStepX, width = (size_t)vectors * BLOCK_BYTES, row = sizeof(sums->sum[0][0]);
+    BLOCK_LOAD(0, start, 0);
+    if (vectors > 1)
+        BLOCK_LOAD(1, start + BLOCK_BYTES, 0);
+    if (vectors > 2)
+        BLOCK_LOAD(2, start + 2 * BLOCK_BYTES, 0);
+    if (vectors > 3)
+        BLOCK_LOAD(3, start + 3 * BLOCK_BYTES, 0);
+    for (size_t s = 0; s < g->segments; ++s) {
+        const uint8_t * p = a + g->segment[s];
+        size_t n = g->length;
+        for (; n >= BLOCK_GROUPS; n -= BLOCK_GROUPS) {
+            BLOCK_STEP_1(4, 5);
+            p += BLOCK_BYTES, b += BLOCK_GROUPS * width;
+        }
+        if (n)
+            BLOCK_STEP_1(6, 7);
+        b += n * width;
+    }
+    BLOCK_STORE(0, &sums->sum[0][0][0], row);
+    if (vectors > 1)
+        BLOCK_STORE(1, &sums->sum[0][0][BLOCK_COLUMNS], row);
+    if (vectors > 2)
+        BLOCK_STORE(2, &sums->sum[0][0][2 * BLOCK_COLUMNS], row);
+    if (vectors > 3)
+        BLOCK_STORE(3, &sums->sum[0][0][3 * BLOCK_COLUMNS], row);
+}
+
+static __attribute__((noinline)) void multiply_pair(const struct sn_dot * g, const uint8_t * const * a, struct block_sums * sums)
+{
+    const size_t width = sn_ceil_div(g->columns, BLOCK_COLUMNS) * BLOCK_BYTES;
+    size_t n = 0;
+    for (; n + BLOCK_COLUMNS < g->columns; n += 2 * BLOCK_COLUMNS)
+        multiply_2(g, a, n, width, sums, 2);
+    if (n < g->columns)
+        multiply_2(g, a, n, width, sums, 1);
+}
+
+static __attribute__((noinline)) void multiply_single(const struct sn_dot * g, const uint8_t * a, struct block_sums * sums)
+{
+    switch (sn_ceil_div(g->columns, BLOCK_COLUMNS)) {
+    case 1: multiply_1(g, a, sums, 1); break;
+    case 2: multiply_1(g, a, sums, 2); break;
+    case 3: multiply_1(g, a, sums, 3); break;
+    default: multiply_1(g, a, sums, PANEL_VECTORS);
+    }
+}
+
+/* Makes results of a block of sums: `rows` rows, at c. */
+typedef void (*block_results_fn)(const struct sn_dot * g, uint32_t (*sums)[PANEL], size_t rows, uint8_t * c);
+
+/* The rows of A as lines of rows at equal distances. */
+struct block_lines {
+    size_t height, width;
+    size_t pitch; /* after so many rows of a joined line begins the next line of A; else not reached */
+};
+
+/*
+ * Lines of a copied image, between which there are a few pixels, are one line if that takes fewer blocks: 7 lines of 7 rows at
+ * a pitch of 9 are 4 blocks, not 7. What the rows between them give is not stored.
+ */
+SN_INLINE struct block_lines block_lines_of(const struct sn_dot * g)
+{
+    const size_t pitch = g->aStepX && g->aStepY % g->aStepX == 0 ? g->aStepY / g->aStepX : 0;
+    const size_t joined = (g->height - 1) * pitch + g->width;
+    if (pitch >= g->width && sn_ceil_div(joined, BLOCK_ROWS) < g->height * sn_ceil_div(g->width, BLOCK_ROWS))
+        return (struct block_lines){1, joined, pitch};
+    return (struct block_lines){g->height, g->width, SIZE_MAX};
+}
+
+/* Stores a block of sums: `rows` rows, from row x of line y on. */
+SN_INLINE void block_store(const struct sn_dot * g, const struct block_lines * l, uint32_t (*sums)[PANEL], size_t y, size_t x,
+                           size_t rows, block_results_fn results)
+{
+    for (y += x / l->pitch, x %= l->pitch; rows; ++y) {
+        const size_t all = sn_min(l->pitch - x, rows), used = x < g->width ? sn_min(g->width - x, all) : 0;
+        if (used)
+            results(g, sums, used, g->c + y * g->cStepY + x * g->cStepX);
+        sums += all, rows -= all, x = 0;
+    }
+}
+
+/*
+ * All rows, two blocks at a time, of two lines if lines are short. The last block of a line is the last rows of it, some of
+ * which may be computed twice: so all blocks have the same number of rows, for which the registers are configured.
+ */
+SN_INLINE void blocks_run(const struct sn_dot * g, block_results_fn results)
+{
+    if (g->height == 0 || g->width == 0)
+        return;
+    struct block_sums sums;
+    const struct block_lines l = block_lines_of(g);
+    const size_t rows = sn_min(l.width, BLOCK_ROWS), line = sn_ceil_div(l.width, rows), all = l.height * line;
+    blocks_begin(rows, g->length % BLOCK_GROUPS);
+    for (size_t i = 0; i < all; i += 2) {
+        const size_t count = sn_min(all - i, 2);
+        const uint8_t * a[2];
+        size_t y[2], x[2];
+        for (size_t j = 0; j < count; ++j) {
+            y[j] = (i + j) / line, x[j] = sn_min((i + j) % line * rows, l.width - rows);
+            a[j] = g->a + y[j] * g->aStepY + x[j] * g->aStepX;
+        }
+        if (count == 2)
+            multiply_pair(g, a, &sums);
+        else
+            multiply_single(g, a[0], &sums);
+        for (size_t j = 0; j < count; ++j)
+            block_store(g, &l, sums.sum[j], y[j], x[j], rows, results);
+    }
+    blocks_end();
+}
+
+#endif
