@@ -13,7 +13,6 @@ the call that was made last, for the case that the process dies.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections import Counter
@@ -24,6 +23,7 @@ from typing import Any
 from fuzz import ABSURD, ENUMS, FUNCTIONS, NULL, OF_OTHERS, SOURCES, Arguments, Caller, Parameter, one_of, one_of_each
 
 from pysimd._library import ffi, lib
+from scorecard.row import print_counts
 
 BASES = 2  # valid calls of a function from which its cases are made
 MOST_DRAWN = 2000  # calls until one is valid
@@ -191,7 +191,7 @@ def main(path: str, seed: int) -> None:
         if name not in LEFT_OUT and FUNCTIONS[name]:
             refusals.of(name)
     refusals.sharing()
-    print(f"scorecard: {json.dumps({f'c_{kind}': count for kind, count in sorted(refusals.counts.items())})}")
+    print_counts(**{f"c_{kind}": count for kind, count in sorted(refusals.counts.items())})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ in the time than one that can shrink them.
 from __future__ import annotations
 
 import faulthandler
-import json
 import resource
 import sys
 import time
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from scorecard.row import print_counts
 from support import Array, samples
 
 LONGEST = 5  # seconds of a call, on a busy machine
@@ -135,7 +135,7 @@ def main(seed: int, count: int) -> int:
             print(f"seed {seed} call {i}: {name}({told(arguments)}, {told(keywords)}): {wrong[:200]}", flush=True)
     rate = int(count / max(time.monotonic() - begin, 1e-3))
     counts = {"mutations": count, "accepted": accepted, "mutation_findings": findings, "least_mutation_rate": rate}
-    print("scorecard: " + json.dumps(counts))
+    print_counts(**counts)
     return int(findings > 0)
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from typing import Any, Callable
 import numpy as np
 
 import pysimd
+from scorecard.row import print_counts
 from support import Array, process_memory, samples
 
 THREADS = 4
@@ -177,7 +177,7 @@ def soak(minutes: float, warm: float, every: float, seed: int) -> int:
     for name in state.wrong[:20]:
         print(f"FAIL {name}")
     counts = {**state.done, "calls": total, "wrong": len(state.wrong), "most_growth": growth, "seconds": round(60 * minutes)}
-    print(f"scorecard: {json.dumps(counts)}")
+    print_counts(**counts)
     return int(bool(state.wrong) or growth > LIMIT)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import json
 import os
 import platform
 import subprocess
@@ -26,6 +25,7 @@ import numpy as np
 import pytest
 
 import pysimd
+from scorecard.row import print_counts
 from support import COMPILER, PARAMS, ROOT, floats, samples
 
 SEED = 23
@@ -257,7 +257,7 @@ def main(path: str, group: str) -> None:
         total += raised
         points += count
     assert total or not jobs, "the library asked for no memory: does the shim see it?"
-    print(f"scorecard: {json.dumps({'points': points, 'raised': total})}")
+    print_counts(points=points, raised=total)
 
 
 # ------------------------------------------------------------------------------------------------------ tests

@@ -12,7 +12,6 @@ Under pytest it looks at what ``make`` has built for this machine.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -20,6 +19,8 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+
+from scorecard.row import print_counts
 
 ROOT = Path(__file__).parent.parent
 
@@ -183,7 +184,7 @@ def main() -> int:
         print("\n".join(found[:50]))
         print(f"{folder}: different instructions:", ", ".join(f"{part} {number}" for part, number in counts.items()))
         levels = [part for part in counts if part in needs() or part == "reference"]
-        print("scorecard:", json.dumps({"levels": len(levels), "instructions": sum(counts.values()), "illegal": len(found)}))
+        print_counts(levels=len(levels), instructions=sum(counts.values()), illegal=len(found))
         failed = failed or bool(found)
     return int(failed)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from scorecard import coverage, mutants, mutation, page, rows
-from scorecard.row import Result
+from scorecard.row import Result, counts_of, print_counts
 from support import ROOT
 
 
@@ -32,6 +33,18 @@ def test_a_result_below_a_later_target_does_not_pass() -> None:
     assert page.outcome_of(row, result) == "passes"
     assert page.outcome_of(row, Result(**{**result, "counts": {"passed": 1}})) == "to be repeated: the target has changed"
     assert page.outcome_of(row, Result(**{**result, "held": False})) == "FAILS"
+
+
+def test_counts_are_read_as_they_were_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    print_counts(cases=3, least_rate=2.5)
+    print_counts(cases=4, least_rate=1.5)
+    assert counts_of(capsys.readouterr().out) == {"cases": 7, "least_rate": 1.5}
+
+
+def test_no_program_prints_counts_that_are_not_read() -> None:
+    """Programs in C, shell scripts and programs that run without this package print the lines themselves."""
+    programs = [path for path in Path("tests").rglob("*") if path.suffix in (".c", ".py", ".sh")]
+    assert [path for path in programs if re.search(r"(?<!score)card: *(\{|\()", path.read_text())] == []
 
 
 def test_each_fault_changes_one_place() -> None:

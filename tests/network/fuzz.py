@@ -7,7 +7,6 @@ test_source.py and test_saved.py run a few rounds of it.
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
@@ -21,6 +20,7 @@ import numpy as np
 
 from pysimd.network import saved
 from pysimd.network.source import Source, SourceNode, Value
+from scorecard.row import print_counts
 
 START = 35  # where the header begins in a file of our own format, after its length and its checksum
 LONGEST = 5  # seconds to read one small file, on a busy machine
@@ -155,4 +155,4 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         print(run_saved(Path(name), count, first), "of", count, "files of our own were read")
     rate = int(2 * count / max(time.monotonic() - begin, 1e-3))
-    print("scorecard: " + json.dumps({"files": 2 * count, "least_file_rate": rate}))
+    print_counts(files=2 * count, least_file_rate=rate)

@@ -29,6 +29,7 @@ import numpy as np
 import pysimd
 from network import fuzz as network_fuzz
 from pysimd.network import saved
+from scorecard.row import print_counts
 
 SECONDS = 1.0  # of the processor
 WAIT = 90  # seconds of the clock: a case that takes so long waits for something
@@ -471,7 +472,7 @@ def main() -> int:
     finally:
         os.chdir("/")
         shutil.rmtree(folder)
-    print("scorecard: " + json.dumps(counts))
+    print_counts(**counts)
     return int(counts["findings"] > 0)
 
 

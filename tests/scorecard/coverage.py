@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import pysimd
 from scorecard import c_tests
+from scorecard.row import print_counts
 
 LIST = pathlib.Path(__file__).with_name("unreached.txt")
 MACHINE = os.uname().machine
@@ -127,7 +128,7 @@ def in_parallel(commands: Sequence[Sequence[str]], environment: dict[str, str] |
 
     with ThreadPoolExecutor(int(jobs())) as pool:
         good = list(pool.map(one, commands))
-    print("scorecard: " + json.dumps({"programs": len(good), "programs_failed": good.count(False)}))
+    print_counts(programs=len(good), programs_failed=good.count(False))
     return int(not all(good))
 
 
@@ -186,7 +187,7 @@ def report() -> int:
         "unreached": len(lines) - reached,
         "unlisted": len(unlisted),
     }
-    print("scorecard: " + json.dumps(counts))
+    print_counts(**counts)
     return 0
 
 

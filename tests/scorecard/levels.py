@@ -16,6 +16,8 @@ import sys
 from fnmatch import fnmatchcase
 from typing import TypedDict
 
+from scorecard.row import print_counts
+
 CHECK = f"build/{platform.machine()}-cc/tests/check"
 PARTS = 1  # the number of commands that divide the cases of a function among them
 FLUSHED = pathlib.Path(__file__).parent / "flushed.txt"
@@ -212,10 +214,6 @@ def nothing(functions: list[Function], options: list[str]) -> int:
 def total(functions: list[Function], key: str) -> int:
     counts = [function["cases"] if key == "cases" else function["planted"] for function in functions]
     return sum(sum(levels.values()) for levels in counts)
-
-
-def print_counts(**counts: int) -> None:
-    print("scorecard: " + json.dumps(counts))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import pysimd
 from scorecard import c_tests, mutants
 from scorecard.mutants import Mutant
+from scorecard.row import print_counts
 
 STATE = pathlib.Path("build/mutation").resolve()
 RESULTS = STATE / "results"
@@ -386,7 +387,7 @@ def report() -> int:
         counts[f"{prefix}by_hand"] = sum(mutant.kind == "hand" for mutant in faults)
         counts[f"{prefix}survived"] = len(alive)
         counts[f"least_{prefix}caught_percent"] = round(100 * (1 - len(alive) / max(1, len(faults))), 1)
-    print("scorecard: " + json.dumps(counts))
+    print_counts(**counts)
     return 0
 
 

@@ -12,7 +12,6 @@ Left out are the parser of ONNX files and contextvars, which prepared calls use:
 from __future__ import annotations
 
 import collections
-import json
 import sys
 import tempfile
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from pysimd.network import saved
 from pysimd.network.convert import graph_of
 from pysimd.network.model import Model
 from pysimd.network.passes import simplified
+from scorecard.row import print_counts
 
 FOREIGN = (SystemError, RuntimeError, TypeError)
 ENOUGH = 50  # runs without an effect, after which nothing is left that could fail
@@ -81,7 +81,8 @@ def main() -> int:
                 found["wrong"] += results != expected
             wrong += found["wrong"]
             counts = {"points": found["points"] + found["foreign"], "foreign": found["foreign"], "failed": found["wrong"]}
-            print(f"seed {seed}\ncard: {json.dumps(counts)}", flush=True)
+            print(f"seed {seed}")
+            print_counts(**counts)
     return int(wrong > 0)
 
 

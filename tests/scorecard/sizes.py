@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
-import json
 import multiprocessing
 import sys
 import time
@@ -21,6 +20,7 @@ import numpy as np
 from pysimd._library import ffi, lib
 from scorecard import size_byte_cases, size_cases, size_product_cases  # noqa: F401 (they fill CASES)
 from scorecard.huge import Region
+from scorecard.row import print_counts
 from scorecard.size_case import CASES, Array, Case, release
 
 SPACE = 192 << 30  # for the sources of a case, and for its results
@@ -73,7 +73,7 @@ def run(cases: list[Case], level: str, border: int, threads: int) -> int:
             failed += fault is not None
             windows += count
             print(f"{title(futures[future])} on {level}: {fault or 'right'} ({seconds:.1f} s)", flush=True)
-    print(f"scorecard: {json.dumps({'huge': len(cases), 'windows': windows, 'failed': failed})}")
+    print_counts(huge=len(cases), windows=windows, failed=failed)
     return int(failed > 0)
 
 
