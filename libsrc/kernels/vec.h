@@ -92,8 +92,8 @@
  *   v_slide_32f(a, b, n)  v_slide_16i(a, b, n)  v_slide_8u(a, b, n)
  *
  * Help for the compiler.
- *   v_keep_32f(v)           returns v, and makes the compiler keep it in a register from here on: it neither folds the
- *                           load of v into each use nor recomputes v
+ *   v_keep_32f(v)  v_keep_32i(v)   returns v, and makes the compiler keep it in a register from here on: it neither folds
+ *                           the load of v into each use nor recomputes v
  *
  * An operation is added only when two kernels need it: define it here, implement it for every set, test it.
  */

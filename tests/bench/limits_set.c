@@ -50,13 +50,13 @@ static size_t dot_8i(size_t operations)
         for (int step = 0; step < STEPS; ++step) {
             SN_UNROLL for (int i = 0; i < DOT_CHAINS; ++i)
             {
-                a = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(a))); /* otherwise one product would serve for all */
+                a = v_keep_32i(a); /* otherwise one product would serve for all */
                 sum[i] = tile_dot(sum[i], a, a);
             }
         }
     /* The compiler must not detect that no sum exceeds this. */
     SN_UNROLL for (int i = 1; i < DOT_CHAINS; ++i) sum[0] = v_or_32i(sum[0], sum[i]);
-    const v32i most = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(v_set_32i(INT32_MAX))));
+    const v32i most = v_keep_32i(v_set_32i(INT32_MAX));
     return rounds * per_round + (size_t)v_any(v_gt_32i(sum[0], most));
 }
 

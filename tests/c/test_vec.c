@@ -113,7 +113,8 @@ static void check_lane_word(const struct lane_word *t)
 RUN_2(v_add_32f, 32f) RUN_2(v_sub_32f, 32f) RUN_2(v_mul_32f, 32f) RUN_2(v_div_32f, 32f)
 RUN_3(v_fma_32f, 32f) RUN_3(v_fnma_32f, 32f) RUN_3(v_fma_once_32f, 32f)
 RUN_2(v_max_32f, 32f) RUN_2(v_min_32f, 32f)
-RUN_1(v_abs_32f, 32f) RUN_1(v_sqrt_32f, 32f) RUN_1(v_round_32f, 32f) RUN_1(v_keep_32f, 32f)
+RUN_1(v_abs_32f, 32f) RUN_1(v_sqrt_32f, 32f) RUN_1(v_round_32f, 32f)
+RUN_1(v_keep_32f, 32f) RUN_1(v_keep_32i, 32i)
 RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_gt_32i, 32i)
 RUN_2(v_add_32i, 32i) RUN_2(v_sub_32i, 32i) RUN_2(v_and_32i, 32i) RUN_2(v_or_32i, 32i) RUN_2(v_xor_32i, 32i)
 RUN_PUT(v_put_byte_32i, 32i, 0) RUN_PUT(v_put_byte_32i, 32i, 1)
@@ -216,6 +217,7 @@ static const struct lane_word lane_words[] = {
     {"v_sqrt_32f", run_v_sqrt_32f, one_sqrt, FLOATS, 1, true, 0},
     {"v_round_32f", run_v_round_32f, one_round, FLOATS, 1, true, 0},
     {"v_keep_32f", run_v_keep_32f, one_same, FLOATS, 1, false, 0},
+    {"v_keep_32i", run_v_keep_32i, one_same, WORDS, 1, false, 0},
     {"v_lt_32f", run_v_lt_32f, one_lt, FLOATS, 2, false, 0},
     {"v_le_32f", run_v_le_32f, one_le, FLOATS, 2, false, 0},
     {"v_eq_32f", run_v_eq_32f, one_eq, FLOATS, 2, false, 0},

@@ -407,4 +407,10 @@ SN_INLINE v32f v_keep_32f(v32f v)
     return v;
 }
 
+SN_INLINE v32i v_keep_32i(v32i v)
+{
+    __asm__("" : "+v"(v));
+    return v;
+}
+
 #endif

@@ -25,7 +25,7 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * 
     for (; length; --length) {
         v32i x[TILE_VECTORS];
         SN_UNROLL for (int j = 0; j < vectors; ++j)
-            x[j] = v_cast_32f_32i(v_keep_32f(v_load_32f(b + (size_t)j * V8U_N))); /* see kernels/gemm/32f.h */
+            x[j] = v_keep_32i(v_load_32i(b + (size_t)j * V8U_N)); /* see kernels/gemm/32f.h */
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             const v32i y = v_broadcast_32i(row_of(&p, step, i));

@@ -79,7 +79,7 @@ SN_INLINE struct tap_column kept(const struct tap_column * w)
     struct tap_column k;
     SN_UNROLL for (int h = 0; h < HALVES; ++h)
     {
-        k.pair[h] = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(w->pair[h])));
+        k.pair[h] = v_keep_32i(w->pair[h]);
         k.last[h] = v_keep_32f(w->last[h]);
     }
     return k;

@@ -20,11 +20,10 @@
 
 enum { JOINED = 2, RUN = 1, GROUPS = 4 / JOINED };
 
-/* v_keep stops gcc 12 from reordering the additions of products, which would spill them to memory. */
+/* v_keep_32i stops gcc 12 from reordering the additions of products, which would spill them to memory. */
 SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w)
 {
-    sum = v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(x), v_cast_32i_16i(w)));
-    return v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(sum)));
+    return v_keep_32i(v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(x), v_cast_32i_16i(w))));
 }
 
 /* Channel 4 * i + k is in lane i of vector k, since extracting bytes of lanes is cheap. */

@@ -32,7 +32,7 @@ SN_INLINE v32i tile_weights(const uint8_t * b, int j, bool narrow)
     if (narrow)
         return v_cast_16i_32i(v_load_8i_16i(b + (size_t)j * (V8U_N / 2)));
     const v32i v = v_load_32i(b + (size_t)j * V8U_N);
-    return V_FMA ? v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(v))) : v;
+    return V_FMA ? v_keep_32i(v) : v;
 }
 
 /* One group of each row, at p, by that of a panel at b. One base pointer for three rows of A: see kernels/gemm/32f.h. */
