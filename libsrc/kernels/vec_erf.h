@@ -181,7 +181,7 @@ SN_INLINE v32f v_erf_32f(v32f x)
     q = v_fma_32f(q, near, v_set_32f(0x1.46BAE6p-1f));
     q = v_fma_32f(q, near, v_set_32f(0x1.2088ECp0f));
     q = v_fma_32f(q, near, v_set_32f(0x1.661A3p-12f));
-    const v32f large = v_sub_32f(one, vx_exp_within(v_sub_32f(v_zero_32f(), q), VX_SMALL));
+    const v32f large = v_sub_32f(one, vx_exp_within(v_sub_32f(v_zero_32f(), q), VX_NORMAL));
     return v_select_32f(v_lt_32f(size, one), small, vx_with_sign(large, x));
 }
 

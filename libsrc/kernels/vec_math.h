@@ -98,7 +98,8 @@ SN_INLINE v32f vx_expm1_near_table(v32f r)
 /*
  * What is known of a result that is multiplied by 2^n, where v_scale_32f() is not one instruction. It serves any n (VX_ANY),
  * but takes three times as many instructions as vx_power(), which needs normal floats. It is used if the result is normal
- * (VX_NORMAL), or if the result times 2^64 is (VX_SMALL): the caller then rounds n with VX_STEP_UP, which adds 64 to the sum.
+ * (VX_NORMAL), or if the result times 2^64 is (VX_SMALL): the caller has then rounded n with VX_STEP_UP, which adds 64 to
+ * the sum.
  */
 enum vx_range { VX_ANY, VX_NORMAL, VX_SMALL };
 #define VX_STEP_UP (VX_STEP + 64)
@@ -140,10 +141,11 @@ SN_INLINE v32f vx_expm1_less_ln_2(v32f x, v32f n, bool small_n)
     return v_add_32f(high, v_fma_32f(v_mul_32f(r, r), vx_expm1_polynomial(r), low));
 }
 
+/* For VX_ANY and VX_NORMAL. */
 SN_INLINE v32f vx_exp_within(v32f x, enum vx_range range)
 {
     v32f sum;
-    const v32f n = vx_round(x, VX_LOG2_E, range == VX_SMALL ? VX_STEP_UP : VX_STEP, &sum);
+    const v32f n = vx_round(x, VX_LOG2_E, VX_STEP, &sum);
     return vx_exp_of_parts(sum, n, vx_less_ln_2(x, n, false), NULL, range);
 }
 
