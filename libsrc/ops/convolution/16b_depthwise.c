@@ -14,7 +14,6 @@ struct depthwise {
     struct sn_depthwise_rows rows;
     bool copied, floats; /* lines are converted first; results are rounded afterwards */
     size_t copy, result; /* bytes from the workspace, which begins with the pointers to lines, to its other parts */
-    sn_depthwise_nhwc_fn pairs, linear; /* by products of pairs, and without the activation; NULL: not so, whatever weights are */
 };
 SN_FITS_ALGORITHM_DATA(struct depthwise);
 
@@ -32,8 +31,6 @@ static bool plan(struct sn_convolution * c)
     size_t line, result, size = 0;
     d->copied = nchw || (floats && !sn_dot_of(c)->exact);
     d->floats = floats && !d->copied && p->dstT == SN_DATA_16B;
-    d->pairs = sn_depthwise_pairs(c, p->activation);
-    d->linear = sn_depthwise_pairs(c, SN_ACTIVATION_IDENTITY);
     if (!sn_product(&line, d->copied, p->srcW, p->srcC, sizeof(sn_16b)) ||
         !sn_product(&result, nchw || d->floats, p->dstW, p->dstC, sn_element(d->floats ? SN_DATA_32F : p->dstT)))
         return false;
@@ -79,13 +76,13 @@ static const void * convert(const struct sn_convolution * c, const struct sn_arr
 }
 
 /* The kernel for lines of floats, or of bfloat16 numbers: equal for all rows, so that results do not depend on how these are
- * divided. A plan that adds an array after it is run without its activation. */
+ * divided. */
 static sn_depthwise_nhwc_fn kernel_of(const struct sn_convolution * c, bool small)
 {
-    const sn_depthwise_nhwc_fn pairs = c->p.activation == SN_ACTIVATION_IDENTITY ? data_of(c)->linear : data_of(c)->pairs;
     if (!small)
         return c->table->convolution_32f.depthwise_nhwc;
-    return pairs && sn_dot_of(c)->rounded ? pairs : c->table->convolution_16b.depthwise_nhwc;
+    const sn_depthwise_nhwc_fn pairs = sn_dot_of(c)->rounded ? sn_depthwise_pairs(c) : NULL;
+    return pairs ? pairs : c->table->convolution_16b.depthwise_nhwc;
 }
 
 /* At most as many rows as the workspace has room for. */

@@ -119,12 +119,11 @@ static bool is_apart(const struct sn_convolution_parameters * p)
     return p->strideY == 1 && p->strideX == 1 && p->dstW >= APART_COLUMNS * p->dilationX;
 }
 
-sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c, enum sn_activation activation)
+sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_depthwise_nhwc d = {.kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX,
-        .dilationX = is_apart(p) ? 1 : p->dilationX, .channels = p->dstC,
-        .activation = activation == SN_ACTIVATION_LEAKY_RELU ? SN_ACTIVATION_PRELU : activation};
+        .dilationX = is_apart(p) ? 1 : p->dilationX, .channels = p->dstC, .activation = sn_activation_of(c)};
     return c->table->convolution_16b.depthwise_pairs(&d);
 }
 

@@ -28,8 +28,8 @@ void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight
 struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
                                               size_t first, size_t count, size_t srcPixel, size_t dstPixel);
 
-/* For plan(): the kernel for jobs of bfloat16 numbers by products of pairs, if the level has one; else NULL. */
-sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c, enum sn_activation activation);
+/* The kernel for jobs of bfloat16 numbers by products of pairs, if the level has one; else NULL. */
+sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c);
 
 /*
  * Computes d.rows output rows from `row` on, at d.dst, from the image src; `line` is memory for the pointers to lines. With
