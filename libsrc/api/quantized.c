@@ -180,9 +180,10 @@ void SimdSynetQuantizedShuffleLayerForward(const uint8_t * src0, int bias0, cons
     SN_CHECK(srcC1 % 2 == 0, SN_VOID, "srcC1 is %zu, expected an even number", srcC1);
     SN_CHECK(srcC1 <= SIZE_MAX - srcC0 && sn_product(&all, srcC0 + srcC1, spatial), SN_VOID,
              "srcC0 is %zu, srcC1 is %zu and spatial is %zu, too large for an array", srcC0, srcC1, spatial);
-    if (!sn_check_format(__func__, "format", format) || !check_bias(__func__, "bias0", bias0) || !check_bias(__func__, "bias1", bias1) ||
-        !sn_check_zero(__func__, "zero", zero) || all == 0 || !check_scale_at(__func__, "norm0", norm0) ||
-        !check_scale_at(__func__, "norm1", norm1) || !check_scale_at(__func__, "scale", scale))
+    if (!sn_check_format(__func__, "format", format) || !check_bias(__func__, "bias0", bias0) ||
+        !check_bias(__func__, "bias1", bias1) || !sn_check_zero(__func__, "zero", zero) || all == 0 ||
+        !check_scale_at(__func__, "norm0", norm0) || !check_scale_at(__func__, "norm1", norm1) ||
+        !check_scale_at(__func__, "scale", scale))
         return;
     const size_t half = (srcC0 + srcC1) / 2;
     const struct sn_quantized_shuffle p = {{{src0, type ? half : srcC0}, {src1, type ? half : srcC1}},

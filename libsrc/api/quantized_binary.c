@@ -33,9 +33,9 @@ static bool check_numbers(const char * function, const SimdnetQuantizedBinaryPar
            sn_check_zero_of(function, "dstZero", q->dstZero, negative);
 }
 
-/* Each operation is rounded: none may be joined with another. `near` is false if a number is NaN. */
 bool sn_is_near_sum(float aScale, float bScale, float shift) { return aScale * 256 + bScale * 256 + fabsf(shift) < MOST; }
 
+/* Each operation is rounded: none may be joined with another. `near` is false if a number is NaN. */
 struct sn_quantized_binary sn_quantized_numbers(const SimdnetQuantizedBinaryParameters * q)
 {
     struct sn_quantized_binary n = {.aZero = (float)q->aZero, .bZero = (float)q->bZero, .shift = (float)q->dstZero,
