@@ -163,15 +163,8 @@ static void against_indices(void)
             memset(dst, 0xFF, sizeof(dst));
             SimdnetBinary(&p);
             size_t bad = 0;
-            for (size_t i = 0; i < size; ++i) {
-                size_t at[2] = {0, 0}, step[2] = {1, 1}, rest = i;
-                for (size_t k = p.count; k-- > 0; rest /= p.shape[k]) {
-                    at[0] += p.aShape[k] == 1 ? 0 : rest % p.shape[k] * step[0];
-                    at[1] += p.bShape[k] == 1 ? 0 : rest % p.shape[k] * step[1];
-                    step[0] *= p.aShape[k], step[1] *= p.bShape[k];
-                }
-                bad += dst[i] != a[at[0]] - b[at[1]];
-            }
+            for (size_t i = 0; i < size; ++i)
+                bad += dst[i] != a[shape_index(p.shape, p.aShape, p.count, i)] - b[shape_index(p.shape, p.bShape, p.count, i)];
             char x[100], y[100];
             check_that(bad == 0, BINARY, "%zu on %s: %s and %s: %zu wrong: %s", n, SimdnetIsaLevel(level),
                        shape_text(p.aShape, p.count, x), shape_text(p.bShape, p.count, y), bad, SimdnetLastError());

@@ -1,6 +1,6 @@
 /*
  * Sums and products of bytes with broadcasting, bit for bit as base. As all levels share the driver, a loop over indices
- * checks what is combined with what; every pair of bytes is compared with the formula in double.
+ * checks what is combined with what; every pair of bytes is compared with the formula.
  */
 #include "check.h"
 #include "shapes.h"
@@ -136,6 +136,43 @@ static void every_pair(size_t turn)
     SimdnetSetMaxIsa(NULL);
 }
 
+/*
+ * Random shapes, of which either operand or both are broadcast, on every instruction set, against a loop over all indices. Most
+ * results of two dimensions are of several of the driver's blocks, which begin within rows.
+ */
+static void against_indices(void)
+{
+    static const size_t most[] = {20000, 141, 27, 11, 7, 5};
+    static uint8_t a[20000], b[20000], dst[20000];
+    for (size_t i = 0; i < sizeof(a); ++i)
+        a[i] = (uint8_t)check_random(0, 255), b[i] = (uint8_t)check_random(0, 255);
+    for (size_t n = 0; n < 200; ++n) {
+        const size_t count = n % 3 ? n / 3 % 6 + 1 : 2;
+        size_t shapes[2][6];
+        for (size_t k = 0; k < count; ++k) {
+            const size_t kind = check_random(0, 3), extent = check_random(count == 2 ? 60 : 1, most[count - 1]);
+            shapes[0][k] = kind == 1 ? 1 : extent;
+            shapes[1][k] = kind == 2 ? 1 : extent;
+        }
+        SimdnetQuantizedBinaryParameters p = parameters_of(shapes[0], shapes[1], count, n);
+        const bool negative = p.dataType == SimdTensorData8i;
+        const size_t size = shape_size(p.shape, count);
+        p.a = a, p.b = b, p.dst = dst;
+        for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
+            size_t bad = 0;
+            SimdnetSetMaxIsa(SimdnetIsaLevel(level));
+            SimdnetQuantizedBinary(&p);
+            for (size_t i = 0; i < size; ++i)
+                bad += dst[i] != expected(&p, number(a, shape_index(p.shape, p.aShape, count, i), negative),
+                                          number(b, shape_index(p.shape, p.bShape, count, i), negative));
+            char x[100], y[100];
+            check_that(bad == 0, QUANTIZED_BINARY, "%zu on %s: %s and %s: %zu wrong: %s", n, SimdnetIsaLevel(level),
+                       shape_text(p.aShape, count, x), shape_text(p.bShape, count, y), bad, SimdnetLastError());
+        }
+    }
+    SimdnetSetMaxIsa(NULL);
+}
+
 static void refuse(const char * text, SimdnetQuantizedBinaryParameters p)
 {
     const struct pair t = {p, 0};
@@ -206,6 +243,7 @@ CHECK_FAMILY(quantized_binary)
     }
     for (size_t k = 0; k < 32; ++k)
         every_pair(k);
+    against_indices();
     refusals();
     if (check_timed())
         bench();

@@ -14,6 +14,17 @@ static inline size_t shape_size(const size_t * shape, size_t count)
     return size;
 }
 
+/* The index in an array of shape `own`, broadcast to `shape`, of element i of the result. */
+static inline size_t shape_index(const size_t * shape, const size_t * own, size_t count, size_t i)
+{
+    size_t at = 0, step = 1;
+    for (size_t k = count; k-- > 0; i /= shape[k]) {
+        at += own[k] == 1 ? 0 : i % shape[k] * step;
+        step *= own[k];
+    }
+    return at;
+}
+
 /* As "2x3x4". */
 static inline const char * shape_text(const size_t * shape, size_t count, char text[100])
 {
