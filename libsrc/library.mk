@@ -65,13 +65,20 @@ $(B)/obj/%.o: libsrc/%.c $(B)/commands/small
 
 # Compiled for size: checks of arguments, plans and drivers, whose time is that of the kernels which they call, and the kernels of
 # base, which are the definition rather than fast. What every call runs, such as SN_CALL, is SN_INLINE. LOOPS are drivers that have
-# loops over numbers, STRUCTS the sources that copy structs and no arrays.
+# loops over numbers; ARRAYS copy or clear arrays by memcpy() or memset(); all others copy structs only.
 LOOPS    := $(addprefix libsrc/ops/, copy elementwise/cast elementwise/elementwise gather non_max_suppression pad reduce_integers \
                                      scatter top_k top_k_integers)
+ARRAYS   := $(addprefix libsrc/api/, affine call context gather packed parameters scatter) \
+            $(addprefix libsrc/ops/, attention gemm gemm_nbits layout packed_32f recurrent recurrent_bytes reduce resize resize_axis \
+                roi_align $(addprefix bytes/, quantize_linear quantized_gemm quantized_matrix) \
+                $(addprefix elementwise/, binary broadcast pixelwise) \
+                $(addprefix convolution/, 32f_choice 32f_depthwise_flat 32f_depthwise_nchw 32f_depthwise_planes 32f_nhwc 8i_choice \
+                    8i_flat deconvolution_choice deconvolution_col2im deconvolution_nhwc depthwise_rows dot_band merged_32f \
+                    merged_dot nchw_band nhwc_band phase_planes plan quantized))
 COLD_SRC := $(filter-out $(LOOPS:=.c),$(filter libsrc/api/% libsrc/ops/%,$(COMMON_SRC)))
-STRUCTS  := $(shell grep -LwE 'memcpy|memset' $(COLD_SRC))
+STRUCTS  := $(filter-out $(ARRAYS:=.c),$(COLD_SRC))
 objects   = $(patsubst libsrc/%.c,$(B)/obj/%.o,$(1))
-$(call objects,$(filter-out $(STRUCTS),$(COLD_SRC))): $(B)/obj/%.o: libsrc/%.c $(B)/commands/cold
+$(call objects,$(ARRAYS:=.c)): $(B)/obj/%.o: libsrc/%.c $(B)/commands/cold
 	@mkdir -p $(@D)
 	$(COMMAND_cold) $(TO_OBJECT)
 	@mv $@.new $@
