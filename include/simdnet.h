@@ -2430,8 +2430,8 @@ typedef struct SimdnetRecurrentArrays {
  * step. The reverse direction of a sequence begins with its own last step.
  *
  * hn may be h0, and cn may be c0, so that the next call continues; otherwise no result may overlap another array. With
- * weights of floats, the bits of a sequence depend neither on the batch nor on the other sequences. Any number of threads may call this function for a
- * context at a time.
+ * weights of floats, the bits of a sequence depend neither on the batch nor on the other sequences. Any number of threads may
+ * call this function for a context at a time.
  */
 void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * parameters);
 

@@ -49,8 +49,8 @@ void * SimdSynetGridSample2dInit(size_t batch, size_t channels, size_t srcH, siz
     if (!c)
         return NULL;
     c->plan = (struct sn_grid_sample){.table = c->head.table, .batch = batch, .channels = channels, .srcH = srcH,
-        .srcW = srcW, .dstH = dstH, .dstW = dstW, .interpolation = (enum sn_grid_interpolation)interp, .padding = (enum sn_grid_padding)padding,
-        .align = align != SimdFalse};
+        .srcW = srcW, .dstH = dstH, .dstW = dstW, .interpolation = (enum sn_grid_interpolation)interp,
+        .padding = (enum sn_grid_padding)padding, .align = align != SimdFalse};
     c->srcElements = src;
     c->grdElements = grd;
     c->dstElements = dst;

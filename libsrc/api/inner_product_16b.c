@@ -62,8 +62,8 @@ void SimdSynetInnerProduct16bSetParams(void * context, const sn_32f * weight, co
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_convolution * c = sn_convolution_of(context);
-    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, sn_inner_product_16b_of(c)->bias ? bias : NULL, params,
-                                        NULL, NULL};
+    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, sn_inner_product_16b_of(c)->bias ? bias : NULL,
+                                        params, NULL, NULL};
     sn_convolution_set_params(&kind, __func__, context, &given);
 }
 

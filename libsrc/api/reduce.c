@@ -50,7 +50,8 @@ void SimdnetReduce(const SimdnetReduceParameters * parameters)
     const SimdnetReduceParameters * q = &own;
     const size_t * n = q->shape;
     SN_CALL(q->operation, q->count, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
-    struct sn_reduce r = {.op = (enum sn_reduce_op)q->operation, .type = (enum sn_data)q->dataType, .last = q->last == SimdTrue, .src = q->src, .dst = q->dst};
+    struct sn_reduce r = {.op = (enum sn_reduce_op)q->operation, .type = (enum sn_data)q->dataType, .last = q->last == SimdTrue,
+                          .src = q->src, .dst = q->dst};
     size_t elements, reduced, results;
     SN_CHECK(q->operation >= SimdnetReduceSum && q->operation <= SimdnetReduceArgMin, SN_VOID,
              "operation is %d, expected a SimdnetReduceOperation, Sum to ArgMin", (int)q->operation);

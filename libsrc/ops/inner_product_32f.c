@@ -105,7 +105,8 @@ static const struct sn_convolution_algorithm base_given = {.name = "base", .supp
 static const struct sn_convolution_algorithm given = {.name = "matrix product", .tiled = true, .supports = any,
     .plan = plan_given, .alike = alike};
 
-static const struct sn_candidate given_candidates[] = {{SN_ALGORITHMS(&base_given), NULL}, {SN_ALGORITHMS(&given), NULL}, {NULL, NULL}};
+static const struct sn_candidate given_candidates[] = {{SN_ALGORITHMS(&base_given), NULL}, {SN_ALGORITHMS(&given), NULL},
+                                                       {NULL, NULL}};
 
 const struct sn_convolution_family sn_inner_product_32f_given = {.candidates = given_candidates, .smallType = SN_DATA_32F,
     .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .inputs = "K", .outputs = "N",

@@ -96,7 +96,8 @@ static bool winograd_preferred(const struct sn_convolution * c)
 static bool is_for_winograd(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    if (c->preference != SN_PREFER_SPEED || p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % (4 * p->dilationY) || p->dstW % (4 * p->dilationX))
+    if (c->preference != SN_PREFER_SPEED || p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % (4 * p->dilationY) ||
+        p->dstW % (4 * p->dilationX))
         return false;
     const struct sn_convolution_algorithm * best = sn_convolution_cheapest(c, winograd);
     return best && best->variant == SN_WINOGRAD_4_3 && sn_convolution_cost(c, best) < WINOGRAD_GAIN * direct_cost(c);

@@ -213,7 +213,8 @@ static void add_source(const struct sn_merged * m, const struct sn_arrays * a, s
 {
     const struct sn_convolution * c = &m->stage[SN_PROJECTION];
     const size_t channels = c->p.dstC, pixels = rows * c->p.dstW, first = row * c->p.dstW;
-    sn_32f * sums = (sn_32f *)(void *)((uint8_t *)a->work + m->step.sums), * added = (sn_32f *)(void *)((uint8_t *)a->work + m->step.added);
+    sn_32f * sums = (sn_32f *)(void *)((uint8_t *)a->work + m->step.sums);
+    sn_32f * added = (sn_32f *)(void *)((uint8_t *)a->work + m->step.added);
     struct sn_join_32f join = {.dst = sums, .rows = pixels, .columns = channels, .dstStep = channels, .period = SIZE_MAX,
         .slopes = 1, .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
     if (m->stage[m->first].p.srcT == SN_DATA_16B) {
