@@ -85,7 +85,7 @@ def test_a_program_without_inputs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "1net", "a b", "a-b", "é", "aé", "_a", "a\n", "../a", "a" * 64])
 def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"^name is .*, expected letters, digits and underscores, with a letter first$"):
+    with pytest.raises(ValueError, match=r"^name is .*, expected up to 63 letters, digits and .*, with a letter first$"):
         checked(name)
 
 
@@ -96,6 +96,13 @@ def test_a_name_that_c_has_is_refused(name: str, tmp_path: Path) -> None:
         model.compile(tmp_path / "c", name=name)
     assert not (tmp_path / "c").exists()
     assert checked(f"{name}_model")
+
+
+@pytest.mark.parametrize("name", ["SimdNet", "SIMD", "pthread_a", "M_1", "SEEK_a", "int8_t", "M_t", "Simd" + "a" * 59])
+def test_the_name_that_a_message_proposes_is_not_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="which C or the program uses itself") as refusal:
+        checked(name)
+    assert checked(str(refusal.value).split("'")[-2])
 
 
 def test_functions_of_c_are_refused_as_names() -> None:

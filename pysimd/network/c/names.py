@@ -42,15 +42,12 @@ def identifiers(names: Iterable[str]) -> list[str]:
 def checked(name: str) -> str:
     """The name of a program, of its files, functions and type. Raises ValueError for one that C, or the program, has."""
     if not re.fullmatch(r"[A-Za-z]\w{,62}", name, re.ASCII):
-        raise ValueError(f"name is {shown(name)}, expected letters, digits and underscores, with a letter first")
+        raise ValueError(f"name is {shown(name)}, expected up to 63 letters, digits and underscores, with a letter first")
     of_plan = re.fullmatch(rf"({'|'.join(_OF_PLANS.split())})_\d+", name, re.ASCII)
-    if (
-        name in _TAKEN
-        or of_plan
-        or name.endswith("_t")
-        or name.startswith(("Simd", "SIMD", "pthread_", "FP_", "M_", "MATH_", "SEEK_"))
-    ):
-        raise ValueError(f"name is {name!r}, which C or the program uses itself, expected another one: use '{name}_model'")
+    has_prefix = name.startswith(("Simd", "SIMD", "pthread_", "FP_", "M_", "MATH_", "SEEK_"))
+    if name in _TAKEN or of_plan or name.endswith("_t") or has_prefix:
+        other = ("my_" if has_prefix else "") + name[:50] + "_model"
+        raise ValueError(f"name is {name!r}, which C or the program uses itself, expected another one: use {other!r}")
     return name
 
 
