@@ -128,6 +128,14 @@ def not_an_array(value: Any, name: str, dtype: str) -> TypeError:
     return TypeError(f"{name} is {_kind_of(value)}, expected a numpy.ndarray{remedy}")
 
 
+def several(arrays: Any, name: str) -> list[Any]:
+    """The arrays of a sequence; TypeError for what is none."""
+    try:
+        return list(arrays)
+    except TypeError:
+        raise TypeError(f"{name} is {shown(arrays)}, expected a sequence of arrays") from None
+
+
 def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
     """An input as a numpy.ndarray over the same memory, without attributes that a subclass redefines.
 

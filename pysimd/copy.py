@@ -7,7 +7,7 @@ from typing import Any, Literal, Union
 
 import numpy as np
 
-from pysimd._arrays import UINT8, plain, plain_output, pointer
+from pysimd._arrays import UINT8, plain, plain_output, pointer, several
 from pysimd._geometry import integer, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Shape
@@ -240,7 +240,7 @@ def concatenate(arrays: Sequence[Elements], axis: int = 0, *, out: Array | None 
 
     Formula: SimdnetCopy.
     """
-    sources = [_source(array, f"arrays[{i}]") for i, array in enumerate(arrays)]
+    sources = [_source(array, f"arrays[{i}]") for i, array in enumerate(several(arrays, "arrays"))]
     if not sources:
         raise ValueError("arrays is empty, expected at least one")
     first = sources[0]

@@ -8,7 +8,7 @@ from typing import Any, Literal, Union
 
 import numpy as np
 
-from pysimd._arrays import NULL, alike, apart, numbers, output, tensor
+from pysimd._arrays import NULL, alike, apart, numbers, output, several, tensor
 from pysimd._library import lib
 from pysimd._pixels import has_gaps, pixelwise
 from pysimd.annotations import FloatArray, Floats
@@ -59,7 +59,7 @@ def eltwise(
 
     Formula: SimdSynetEltwiseLayerForward.
     """
-    arrays = tuple(arrays)
+    arrays = several(arrays, "arrays")
     if not arrays:
         raise ValueError("arrays is empty, expected at least one")
     try:

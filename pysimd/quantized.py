@@ -29,6 +29,7 @@ from pysimd._arrays import (
     output,
     plain,
     pointer,
+    several,
     tensor,
 )
 from pysimd._convolution import ConvolutionContext
@@ -245,7 +246,7 @@ def quantized_concatenate(
 
     Formula: SimdSynetQuantizedConcatLayerForward.
     """
-    given = list(arrays)
+    given = several(arrays, "arrays")
     taken = [_bytes(array, f"arrays[{i}]") for i, array in enumerate(given)]
     if not taken:
         raise ValueError("arrays is empty, expected at least one")

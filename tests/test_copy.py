@@ -176,6 +176,7 @@ X = np.ones((2, 3, 4), np.float32)
         (lambda: pysimd.Permute((3, 4), (1, 0))(X), ValueError, "x has shape"),
         (lambda: pysimd.Permute((3, 4), (1, 0))(X[0].astype(int)), TypeError, "x has dtype int64, expected float32"),
         (lambda: pysimd.concatenate([]), ValueError, "arrays is empty"),
+        (lambda: pysimd.concatenate(3), TypeError, "arrays is 3, expected a sequence of arrays"),  # type: ignore[arg-type]
         (lambda: pysimd.concatenate([X, X[0]]), ValueError, r"arrays\[1\] has shape \(3, 4\)"),
         (lambda: pysimd.concatenate([X, X[:, :2]]), ValueError, r"arrays\[1\] has shape"),
         (lambda: pysimd.concatenate([X, X.astype(np.int32)]), TypeError, r"arrays\[1\] has dtype int32"),

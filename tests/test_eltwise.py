@@ -42,6 +42,7 @@ def test_special_values(isa: str) -> None:
     ("change", "error", "sentence"),
     [
         ({"arrays": []}, ValueError, "arrays is empty"),
+        ({"arrays": None}, TypeError, "arrays is None, expected a sequence of arrays"),
         ({"arrays": [np.ones(4, np.float32), np.ones(5, np.float32)]}, ValueError, r"arrays\[1\] has shape"),
         ({"arrays": [np.ones(4, np.float32), np.ones(4)]}, TypeError, r"arrays\[1\] has dtype"),
         ({"arrays": [np.ones(8, np.float32)[::2]]}, ValueError, r"arrays\[0\] is not C-contiguous"),
