@@ -17,8 +17,6 @@ from pysimd.errors import shown
 _BYTES = {PixelFormat.GRAY8: 1, PixelFormat.BGR24: 3, PixelFormat.BGRA32: 4, PixelFormat.RGB24: 3}
 _FORMATS: dict[Any, PixelFormat] = {**{f.name.lower(): f for f in _BYTES}, **{f: f for f in _BYTES}}
 
-_LIKE = np.empty(0, np.float32)
-
 Pixels = Union[Literal["gray8", "bgr24", "bgra32", "rgb24"], PixelFormat]
 Range = Union[float, Array, "list[float]", "tuple[float, ...]"]
 

@@ -519,15 +519,6 @@ def test_what_nothing_needs() -> None:
 # ---- rewriting
 
 
-def _joining(graph: Graph, node: Node) -> Change | None:
-    """Two functions of which the first has one user become one, and the second alone reads what is before the first."""
-    (x,) = node.inputs
-    before = graph.producer(x)
-    if before is None or graph.user(x) is not node:
-        return None
-    return Change([node], [Node("Unary", before.inputs, node.outputs, {"function": "erf", "params": ()})])
-
-
 def test_changes_do_not_read_what_others_remove() -> None:
     net = Net((2, 6))
     a = net.relu(net.xs[0])
