@@ -32,7 +32,8 @@ struct sn_grid_taps {
 };
 
 struct sn_grid_positions {
-    int32_t at[SN_GRID_TAPS * SN_GRID_TAPS][SN_GRID_BLOCK]; /* element at[y * taps + x][n] of a plane for position n */
+    /* Position n has elements row[i][n] + column[j][n] of a plane; rows are multiples of its width. */
+    int32_t row[SN_GRID_TAPS][SN_GRID_BLOCK], column[SN_GRID_TAPS][SN_GRID_BLOCK];
     struct sn_grid_taps y, x;
     bool masked; /* some element counts as 0 */
 };
@@ -41,9 +42,17 @@ struct sn_grid_positions {
 typedef bool (*sn_grid_locate_fn)(const struct sn_grid_rule * rule, const sn_32f * grid, size_t count,
                                   struct sn_grid_positions * p);
 
-/* Some planes of `size` elements at some positions; the results of a plane are `step` elements from those of the next. */
-typedef void (*sn_grid_values_fn)(const struct sn_grid_positions * p, size_t taps, const sn_32f * plane, size_t size,
-                                  size_t planes, size_t count, sn_32f * dst, size_t step);
+/* Planes of an image, and their results, which are `step` elements from those of the next plane. */
+struct sn_grid_planes {
+    const sn_32f * src;
+    size_t width, size, count; /* size: elements of a plane */
+    sn_32f * dst;
+    size_t step;
+};
+
+/* The planes at the first `count` positions. */
+typedef void (*sn_grid_values_fn)(const struct sn_grid_positions * p, size_t taps, size_t count,
+                                  const struct sn_grid_planes * planes);
 
 /* The kernels of a level. */
 struct sn_grid_sample_slots {

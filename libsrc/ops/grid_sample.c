@@ -100,8 +100,7 @@ static bool take_taps(const struct sn_grid_rule * g, const struct sn_grid_axis *
         const bool inside = (uint64_t)k < axis->size;
         all &= inside;
         if (!inside)
-            k = g->padding == SN_GRID_ZEROS || (g->padding == SN_GRID_BORDER && k < 0) ? 0
-                : g->padding == SN_GRID_BORDER ? (int64_t)axis->size - 1 : reflected_index(k, axis, g->align);
+            k = g->padding == SN_GRID_REFLECT ? reflected_index(k, axis, g->align) : k < 0 ? 0 : (int64_t)axis->size - 1;
         taps->weight[i][n] = weight[i];
         taps->mask[i][n] = inside || g->padding != SN_GRID_ZEROS ? UINT32_MAX : 0;
         indices[i] = (int32_t)k;
@@ -129,8 +128,10 @@ static void take_position(const struct sn_grid_rule * g, const sn_32f * grid, si
     const bool inside_x = take_taps(g, &g->x, x, n, &p->x, column), inside_y = take_taps(g, &g->y, y, n, &p->y, row);
     const int taps = taps_of(g->interpolation);
     p->masked |= !(inside_x && inside_y) && g->padding == SN_GRID_ZEROS;
-    for (int k = 0; k < taps * taps; ++k)
-        p->at[k][n] = row[k / taps] * (int32_t)g->x.size + column[k % taps];
+    for (int k = 0; k < taps; ++k) {
+        p->row[k][n] = row[k] * (int32_t)g->x.size;
+        p->column[k][n] = column[k];
+    }
 }
 
 /* ---- values */
@@ -159,8 +160,9 @@ static void blocks(const void * argument, void * work, size_t begin, size_t end)
             for (size_t n = 0; n < count; ++n)
                 take_position(&rule, grid + 2 * n, n, &positions);
         }
-        g->table->grid_sample.values(&positions, taps, g->src + image * g->channels * size, size, g->channels, count,
-                                     g->dst + image * g->channels * all + first, all);
+        const struct sn_grid_planes planes = {g->src + image * g->channels * size, g->srcW, size, g->channels,
+            g->dst + image * g->channels * all + first, all};
+        g->table->grid_sample.values(&positions, taps, count, &planes);
     }
 }
 

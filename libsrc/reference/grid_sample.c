@@ -18,7 +18,7 @@ static float value(const struct sn_grid_positions * p, size_t taps, const sn_32f
     for (size_t i = 0; i < taps; ++i) {
         float sum = 0;
         for (size_t j = 0; j < taps; ++j) {
-            const uint32_t bits = sn_bits_32f(plane[p->at[i * taps + j][n]]) & p->y.mask[i][n] & p->x.mask[j][n];
+            const uint32_t bits = sn_bits_32f(plane[p->row[i][n] + p->column[j][n]]) & p->y.mask[i][n] & p->x.mask[j][n];
             const float product = p->x.weight[j][n] * sn_from_bits_32f(bits);
             sum = j ? sum + product : product;
         }
@@ -27,12 +27,11 @@ static float value(const struct sn_grid_positions * p, size_t taps, const sn_32f
     return value;
 }
 
-static void values(const struct sn_grid_positions * p, size_t taps, const sn_32f * plane, size_t size, size_t planes,
-                   size_t count, sn_32f * dst, size_t step)
+static void values(const struct sn_grid_positions * p, size_t taps, size_t count, const struct sn_grid_planes * planes)
 {
-    for (size_t c = 0; c < planes; ++c)
+    for (size_t c = 0; c < planes->count; ++c)
         for (size_t n = 0; n < count; ++n)
-            dst[c * step + n] = value(p, taps, plane + c * size, n);
+            planes->dst[c * planes->step + n] = value(p, taps, planes->src + c * planes->size, n);
 }
 
 SN_INSTALL(grid_sample, grid_sample)

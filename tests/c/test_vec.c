@@ -345,6 +345,39 @@ static void check_lookup(void)
     end();
 }
 
+static void check_collect(void)
+{
+    enum { COUNT = 40 };
+    uint32_t memory[COUNT];
+    begin("v_collect");
+    for (int round = 0; round < 1000; round++)
+    {
+        union block in, index, two[2], four[4];
+        v32f r[2], q[4];
+        for (size_t i = 0; i < COUNT; i++)
+        {
+            random_block(&in);
+            memory[i] = in.u32[0];
+        }
+        random_block(&index);
+        for (size_t i = 0; i < V32F_N; i++)
+            index.u32[i] %= COUNT - 3;
+        v_collect_2_32f(r, memory, (const int32_t *)index.u32);
+        v_collect_4_32f(q, memory, (const int32_t *)index.u32);
+        for (size_t k = 0; k < 2; k++)
+            put_32f(two + k, r[k]);
+        for (size_t k = 0; k < 4; k++)
+            put_32f(four + k, q[k]);
+        for (size_t i = 0; i < 4 * V32F_N; i++)
+        {
+            const size_t k = i / V32F_N, l = i % V32F_N;
+            expect(k >= 2 || two[k].u32[l] == memory[index.u32[l] + k], "not the float asked for, of two");
+            expect(four[k].u32[l] == memory[index.u32[l] + k], "not the float asked for, of four");
+        }
+    }
+    end();
+}
+
 static void check_pick(void)
 {
     begin("v_pick_8u");
@@ -791,6 +824,7 @@ static __attribute__((noinline)) void check_words(void)
     check_rsqrt();
     check_exponent();
     check_lookup();
+    check_collect();
     check_pick();
     check_reductions();
     check_any();

@@ -13,6 +13,7 @@
 #error "vec_avx2.h needs -mavx2 -mfma -mf16c"
 #endif
 
+#include "isa/sse41/collect_128.h"
 #include "isa/sse41/tail_128.h"
 #include "runtime/common.h"
 
@@ -261,28 +262,47 @@ SN_INLINE v32f v_zip_high_32f(v32f a, v32f b)
 
 SN_INLINE v32f v_lookup_32f(v32f table, v32i i) { return _mm256_permutevar8x32_ps(table, i); }
 
+/* The 4x4 blocks within the halves of four rows. */
+SN_INLINE void vx_transpose_blocks(v32f r[4])
+{
+    __m256d lo01 = _mm256_castps_pd(_mm256_unpacklo_ps(r[0], r[1]));
+    __m256d hi01 = _mm256_castps_pd(_mm256_unpackhi_ps(r[0], r[1]));
+    __m256d lo23 = _mm256_castps_pd(_mm256_unpacklo_ps(r[2], r[3]));
+    __m256d hi23 = _mm256_castps_pd(_mm256_unpackhi_ps(r[2], r[3]));
+    r[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(lo01, lo23));
+    r[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(lo01, lo23));
+    r[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(hi01, hi23));
+    r[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(hi01, hi23));
+}
+
 /* First the 4x4 blocks within the halves of four rows, then the halves as a 2x2 matrix: 24 shuffles. */
 SN_INLINE void v_transpose_32f(v32f r[8])
 {
-    v32f s[8];
     SN_UNROLL
     for (int i = 0; i < 8; i += 4)
-    {
-        __m256d lo01 = _mm256_castps_pd(_mm256_unpacklo_ps(r[i], r[i + 1]));
-        __m256d hi01 = _mm256_castps_pd(_mm256_unpackhi_ps(r[i], r[i + 1]));
-        __m256d lo23 = _mm256_castps_pd(_mm256_unpacklo_ps(r[i + 2], r[i + 3]));
-        __m256d hi23 = _mm256_castps_pd(_mm256_unpackhi_ps(r[i + 2], r[i + 3]));
-        s[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(lo01, lo23));
-        s[i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(lo01, lo23));
-        s[i + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(hi01, hi23));
-        s[i + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(hi01, hi23));
-    }
+        vx_transpose_blocks(r + i);
     SN_UNROLL
     for (int i = 0; i < 4; i++)
     {
-        r[i] = _mm256_permute2f128_ps(s[i], s[i + 4], 0x20);
-        r[i + 4] = _mm256_permute2f128_ps(s[i], s[i + 4], 0x31);
+        const v32f upper = _mm256_permute2f128_ps(r[i], r[i + 4], 0x31);
+        r[i] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x20);
+        r[i + 4] = upper;
     }
+}
+
+SN_INLINE void v_collect_2_32f(v32f *r, const void *p, const int32_t *i)
+{
+    const v32f a = _mm256_set_m128(vx_two_pairs(p, i + 4), vx_two_pairs(p, i));
+    const v32f b = _mm256_set_m128(vx_two_pairs(p, i + 6), vx_two_pairs(p, i + 2));
+    r[0] = _mm256_shuffle_ps(a, b, 0x88);
+    r[1] = _mm256_shuffle_ps(a, b, 0xDD);
+}
+SN_INLINE void v_collect_4_32f(v32f *r, const void *p, const int32_t *i)
+{
+    SN_UNROLL
+    for (int k = 0; k < 4; k++)
+        r[k] = _mm256_set_m128(vx_four_floats(p, i[k + 4]), vx_four_floats(p, i[k]));
+    vx_transpose_blocks(r);
 }
 
 /* 32i. */

@@ -13,6 +13,7 @@
 #error "vec_avx512.h needs -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c"
 #endif
 
+#include "isa/sse41/collect_128.h"
 #include "runtime/common.h"
 
 #include <immintrin.h>
@@ -243,37 +244,64 @@ SN_INLINE v32f v_zip_high_32f(v32f a, v32f b)
 
 SN_INLINE v32f v_lookup_32f(v32f table, v32i i) { return _mm512_permutexvar_ps(i, table); }
 
+/* The 4x4 blocks within the quarters of four rows. */
+SN_INLINE void vx_transpose_blocks(v32f r[4])
+{
+    __m512d lo01 = _mm512_castps_pd(_mm512_unpacklo_ps(r[0], r[1]));
+    __m512d hi01 = _mm512_castps_pd(_mm512_unpackhi_ps(r[0], r[1]));
+    __m512d lo23 = _mm512_castps_pd(_mm512_unpacklo_ps(r[2], r[3]));
+    __m512d hi23 = _mm512_castps_pd(_mm512_unpackhi_ps(r[2], r[3]));
+    r[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(lo01, lo23));
+    r[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(lo01, lo23));
+    r[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(hi01, hi23));
+    r[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(hi01, hi23));
+}
+
 /*
  * First the 4x4 blocks within the four quarters of four rows, then the quarters as a 4x4 matrix: 64 shuffles, with at most
  * 20 live values.
  */
 SN_INLINE void v_transpose_32f(v32f r[16])
 {
-    v32f s[16];
     SN_UNROLL
     for (int i = 0; i < 16; i += 4)
-    {
-        __m512d lo01 = _mm512_castps_pd(_mm512_unpacklo_ps(r[i], r[i + 1]));
-        __m512d hi01 = _mm512_castps_pd(_mm512_unpackhi_ps(r[i], r[i + 1]));
-        __m512d lo23 = _mm512_castps_pd(_mm512_unpacklo_ps(r[i + 2], r[i + 3]));
-        __m512d hi23 = _mm512_castps_pd(_mm512_unpackhi_ps(r[i + 2], r[i + 3]));
-        s[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(lo01, lo23));
-        s[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(lo01, lo23));
-        s[i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(hi01, hi23));
-        s[i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(hi01, hi23));
-    }
+        vx_transpose_blocks(r + i);
     SN_UNROLL
     for (int i = 0; i < 4; i++)
     {
-        v32f even01 = _mm512_shuffle_f32x4(s[i], s[i + 4], 0x88);
-        v32f odd01 = _mm512_shuffle_f32x4(s[i], s[i + 4], 0xDD);
-        v32f even23 = _mm512_shuffle_f32x4(s[i + 8], s[i + 12], 0x88);
-        v32f odd23 = _mm512_shuffle_f32x4(s[i + 8], s[i + 12], 0xDD);
+        v32f even01 = _mm512_shuffle_f32x4(r[i], r[i + 4], 0x88);
+        v32f odd01 = _mm512_shuffle_f32x4(r[i], r[i + 4], 0xDD);
+        v32f even23 = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], 0x88);
+        v32f odd23 = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], 0xDD);
         r[i] = _mm512_shuffle_f32x4(even01, even23, 0x88);
         r[i + 4] = _mm512_shuffle_f32x4(odd01, odd23, 0x88);
         r[i + 8] = _mm512_shuffle_f32x4(even01, even23, 0xDD);
         r[i + 12] = _mm512_shuffle_f32x4(odd01, odd23, 0xDD);
     }
+}
+
+SN_INLINE v32f vx_of_quarters(__m128 a, __m128 b, __m128 c, __m128 d)
+{
+    const __m512 low = _mm512_castps256_ps512(_mm256_set_m128(b, a));
+    return _mm512_insertf32x8(low, _mm256_set_m128(d, c), 1);
+}
+SN_INLINE v32f vx_eight_pairs(const void *p, const int32_t *i)
+{
+    return vx_of_quarters(vx_two_pairs(p, i), vx_two_pairs(p, i + 4), vx_two_pairs(p, i + 8), vx_two_pairs(p, i + 12));
+}
+SN_INLINE void v_collect_2_32f(v32f *r, const void *p, const int32_t *i)
+{
+    const v32f a = vx_eight_pairs(p, i), b = vx_eight_pairs(p, i + 2);
+    r[0] = _mm512_shuffle_ps(a, b, 0x88);
+    r[1] = _mm512_shuffle_ps(a, b, 0xDD);
+}
+SN_INLINE void v_collect_4_32f(v32f *r, const void *p, const int32_t *i)
+{
+    SN_UNROLL
+    for (int k = 0; k < 4; k++)
+        r[k] = vx_of_quarters(vx_four_floats(p, i[k]), vx_four_floats(p, i[k + 4]), vx_four_floats(p, i[k + 8]),
+                              vx_four_floats(p, i[k + 12]));
+    vx_transpose_blocks(r);
 }
 
 /* 32i. */

@@ -288,6 +288,25 @@ SN_INLINE void v_transpose_32f(v32f r[4])
     r[3] = vreinterpretq_f32_f64(vtrn2q_f64(odd01, odd23));
 }
 
+SN_INLINE const uint8_t *vx_float_at(const void *p, int32_t i) { return (const uint8_t *)p + sizeof(float) * (uint32_t)i; }
+SN_INLINE float32x4_t vx_two_pairs(const void *p, const int32_t *i)
+{
+    return vreinterpretq_f32_u8(vcombine_u8(vld1_u8(vx_float_at(p, i[0])), vld1_u8(vx_float_at(p, i[1]))));
+}
+SN_INLINE void v_collect_2_32f(v32f *r, const void *p, const int32_t *i)
+{
+    const v32f a = vx_two_pairs(p, i), b = vx_two_pairs(p, i + 2);
+    r[0] = vuzp1q_f32(a, b);
+    r[1] = vuzp2q_f32(a, b);
+}
+SN_INLINE void v_collect_4_32f(v32f *r, const void *p, const int32_t *i)
+{
+    SN_UNROLL
+    for (int k = 0; k < 4; k++)
+        r[k] = v_load_32f(vx_float_at(p, i[k]));
+    v_transpose_32f(r);
+}
+
 /*
  * 32i. Sums are unsigned because gcc treats the signed intrinsics as signed arithmetic, whose overflow is undefined. Shifts
  * are operators because the intrinsics require a literal, which fails in builds without optimisation.

@@ -11,6 +11,7 @@
 #error "vec_sse41.h needs -msse4.1"
 #endif
 
+#include "isa/sse41/collect_128.h"
 #include "isa/sse41/tail_128.h"
 #include "runtime/common.h"
 
@@ -255,6 +256,20 @@ SN_INLINE void v_transpose_32f(v32f r[4])
     r[1] = _mm_movehl_ps(lo23, lo01);
     r[2] = _mm_movelh_ps(hi01, hi23);
     r[3] = _mm_movehl_ps(hi23, hi01);
+}
+
+SN_INLINE void v_collect_2_32f(v32f *r, const void *p, const int32_t *i)
+{
+    const v32f a = vx_two_pairs(p, i), b = vx_two_pairs(p, i + 2);
+    r[0] = _mm_shuffle_ps(a, b, 0x88);
+    r[1] = _mm_shuffle_ps(a, b, 0xDD);
+}
+SN_INLINE void v_collect_4_32f(v32f *r, const void *p, const int32_t *i)
+{
+    SN_UNROLL
+    for (int k = 0; k < 4; k++)
+        r[k] = vx_four_floats(p, i[k]);
+    v_transpose_32f(r);
 }
 
 /* 32i. */
