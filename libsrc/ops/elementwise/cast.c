@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ops/bytes/quantize_linear.h"
 #include "ops/units.h"
 #include "runtime/threads.h"
 
@@ -138,8 +139,20 @@ static void blocks(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
+/* Bytes are floats of scale 1 and zero 0, whose kernels take less than a third of the time. */
+static void dequantize(const struct sn_cast * c)
+{
+    const float one = 1;
+    sn_dequantize_linear(&(struct sn_quantize_linear){.size = c->count, .channels = 1, .inner = c->count, .scale = &one,
+        .negative = c->srcType == SN_DATA_8I, .src = c->src, .dst = c->dst});
+}
+
 void sn_cast(const struct sn_cast * c)
 {
+    if (c->dstType == SN_DATA_32F && (c->srcType == SN_DATA_8U || c->srcType == SN_DATA_8I)) {
+        dequantize(c);
+        return;
+    }
     sn_parallel_for(&(struct sn_parallel){.run = blocks, .job = c, .units = sn_ceil_div(c->count, SN_UNIT_ELEMENTS),
         .cost = sn_cost_of_bytes((double)c->count * (double)(c->srcBytes + c->dstBytes + 2 * sizeof(int64_t)))});
 }
