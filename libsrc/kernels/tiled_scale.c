@@ -20,19 +20,28 @@ SN_INLINE void values(const sn_32f * src, const sn_32f * ver, const sn_32f * hor
     }
 }
 
+/* Plane by plane: a division for each line took a quarter of the time of lines of 14. */
+static void planes(const struct sn_tiled_scale * l, size_t begin, size_t end)
+{
+    const size_t width = l->width;
+    for (size_t line = begin, next; line < end; line = next) {
+        const size_t plane = line / l->height;
+        next = sn_min((plane + 1) * l->height, end);
+        for (size_t i = line; i < next; ++i)
+            values(l->src + i * width, l->ver + plane * width, l->hor + i, true, width, l->dst + i * width);
+    }
+}
+
 static void tiled_scale(const struct sn_tiled_scale * l, size_t begin, size_t end)
 {
-    const size_t width = l->width, channels = l->channels;
-    for (size_t line = begin; line < end; ++line) {
-        if (l->format == SN_NCHW) {
-            values(l->src + line * width, l->ver + line / l->height * width, l->hor + line, true, width,
-                   l->dst + line * width);
-            continue;
-        }
-        const size_t at = line * width * channels;
-        for (size_t i = 0; i < width * channels; i += channels)
-            values(l->src + at + i, l->ver + i, l->hor + line * channels, false, channels, l->dst + at + i);
+    if (l->format == SN_NCHW) {
+        planes(l, begin, end);
+        return;
     }
+    const size_t channels = l->channels, size = l->width * channels;
+    for (size_t line = begin; line < end; ++line)
+        for (size_t i = 0; i < size; i += channels)
+            values(l->src + line * size + i, l->ver + i, l->hor + line * channels, false, channels, l->dst + line * size + i);
 }
 
 SN_INSTALL(tiled_scale, tiled_scale) { slots->run_32f = tiled_scale; }
