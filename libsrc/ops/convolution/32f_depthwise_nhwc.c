@@ -3,6 +3,7 @@
 #include "ops/convolution/cost.h"
 #include "ops/convolution/depthwise_rows.h"
 #include "ops/units.h"
+#include "runtime/cpu.h"
 
 SN_FITS_ALGORITHM_DATA(struct sn_depthwise_rows);
 
@@ -23,10 +24,19 @@ static size_t rows_of_unit(const struct sn_convolution * c) { return data_of(c)-
  * The number of channels that are computed for all rows before the next channels. If pixels are a multiple of 2 KB apart,
  * the inputs of a block map to two sets of the L1 cache, and the kernel uses small blocks, for which the weights must stay
  * in the cache: 3x3 with stride 2 on 512x14x14 is 1.25 times as fast. 64 or 512 channels at a time gain less.
+ *
+ * Large kernels read each line again for each two rows of outputs: from beyond the L2 cache, if the lines of these do not
+ * fit. In parts 1816x30x30 by 7x7 is 1.2 to 1.4 times as fast, 2048x28x28 1.3 times, 1500x30x30 1.1 times (2 MB); nothing is
+ * gained where all lines fit or those of a part hardly do (1024x56x56), and 5x5 would be 1.3 times as slow.
  */
+enum { LARGE = 7, PART = 512 };
+
 static size_t part_of(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
+    const size_t lines = (p->kernelY + 1) * p->srcW * sizeof(float), third = sn_cpu()->cacheL2 / 3; /* lines of a channel */
+    if (p->kernelX >= LARGE && p->strideX == 1 && lines * p->srcC > 2 * third && lines * PART <= third)
+        return sn_min(p->dstC, PART);
     const bool small = p->kernelY == 3 && p->kernelX == 3 && p->strideX == 2;
     return small && sn_pixels_share_sets(c) && !sn_depthwise_in_order(c) ? 128 : p->dstC;
 }
