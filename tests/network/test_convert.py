@@ -92,6 +92,7 @@ CASES: list[tuple[Made, tuple[int, ...], list[str], tuple[int, ...]]] = [
     (made("PRelu", floats(2, 1, 1)), (1, 2, 3, 3), ["Prelu"], (1, 2, 3, 3)),
     (made("Add", floats(3)), (2, 3), ["add"], (2, 3)),
     (made("Pow", np.float32(2)), (2, 3), ["multiply"], (2, 3)),
+    (made("Pow", np.float32(3)), (2, 3), ["multiply", "multiply"], (2, 3)),
     (made("Reshape", [0, -1]), (2, 3, 4), ["Reshape"], (2, 12)),
     (made("Slice", [-1], [-9], [1], [-2]), (2, 5), ["Slice"], (2, 3)),
     (made("Gather", [1, 2]), (4, 3), ["Slice"], (2, 3)),

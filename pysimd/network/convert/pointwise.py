@@ -84,6 +84,8 @@ def _power(c: Conversion, node: SourceNode) -> None:
             return c.give(x)
         if number == 2:
             return c.give(c.binary("multiply", x, x))
+        if number == 3:
+            return c.give(c.binary("multiply", c.binary("multiply", x, x), x))
     return c.give(c.binary("power", x, exponent))
 
 
