@@ -1,10 +1,11 @@
 """Models in 8 bits, made by pysimd, beside their floats and beside peers: times and errors, as rows of tables.
 
-    PYTHONPATH=.:tests python -m bench.quantised MODEL... [--samples FILE.npz] [--all] [--method mse]
+    PYTHONPATH=.:tests python -m bench.quantised MODEL... [--samples FILE.npz] [--all] [--method mse] [--held 600]
 
 A model is an ONNX file of `make models`, by whose name samples are drawn, or another one with --samples: a file with an
 array of samples of its only input, one after the other along the first dimension. Errors are measured on other samples that
-are drawn, 60 of them, or on every fifth one of the file, which pysimd.quantize_model holds back.
+are drawn, 60 of them, or on every fifth one of the file, which pysimd.quantize_model holds back. The largest error is that
+of one sample: compare it on many, with --held, where a model is fast.
 
 Times are the least CPU time of many runs on one thread, which alternate: of the float model, and of the file that pysimd
 made, in pysimd, ONNX Runtime and OpenVINO (those that are installed). Errors are those of the outputs, relative to the float
@@ -181,6 +182,7 @@ def main() -> None:
     parser.add_argument("models", nargs="+", metavar="MODEL")
     parser.add_argument("--samples", metavar="FILE.npz", help="of the only input, in place of those that are drawn")
     parser.add_argument("--count", type=int, default=SAMPLES, help=f"of samples that are drawn (default: {SAMPLES})")
+    parser.add_argument("--held", type=int, default=HELD_BACK, help=f"the number of others (default: {HELD_BACK})")
     parser.add_argument("--all", action="store_true", help="also what loses most, which is kept in float otherwise")
     parser.add_argument("--method", default="minmax")
     given = parser.parse_args()
@@ -194,7 +196,7 @@ def main() -> None:
         else:
             from bench.quantised_samples import samples_of
 
-            samples = samples_of(Path(path).stem, inputs, given.count + HELD_BACK)
+            samples = samples_of(Path(path).stem, inputs, given.count + given.held)
             samples, held = samples[: given.count], samples[given.count :]
         try:
             with tempfile.TemporaryDirectory() as folder:

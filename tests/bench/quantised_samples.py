@@ -76,15 +76,14 @@ DRAWS: Mapping[str, Draw] = {
     "captcha-recognition": lambda rng: [(_drawn(rng, 64, 160, 40).mean(2) / 127.5 - 1).astype(np.float32)[None, None]],
     "nudenet": lambda rng: [image_first(_drawn(rng, 320, 320, 20) / np.float32(255))],
     "layout": _natural(800, 608, 16),
-    **{
-        each.name: _voice([array.shape for array in each.inputs()])
-        for each in VOICES
-        if not each.values  # whose rate is an input of an If
-    },
+    **{each.name: _voice([array.shape for array in each.inputs()]) for each in VOICES},
 }
+#: Inputs that are the same in all samples: the rate of voices.
+_VALUES = {each.name: {name: np.array(value) for name, value in each.values.items()} for each in VOICES}
 
 
 def samples_of(name: str, inputs: Sequence[str], count: int) -> list[dict[str, Array]]:
     """As many samples, by the names of the inputs of a model."""
-    rng = np.random.default_rng(1)
-    return [dict(zip(inputs, DRAWS[name](rng))) for _ in range(count)]
+    rng, values = np.random.default_rng(1), _VALUES.get(name, {})
+    drawn = [each for each in inputs if each not in values]
+    return [{**dict(zip(drawn, DRAWS[name](rng))), **values} for _ in range(count)]
