@@ -178,6 +178,27 @@ def test_bytes_pass_through_moves() -> None:
     assert error_of(made, data, x) < 0.4
 
 
+@pytest.mark.parametrize("joined", [True, False])
+def test_bytes_pass_through_splits(joined: bool) -> None:
+    """Of which a Concat joins the parts, as in a YOLOv8: these, and a sum with one of them, are bytes. Other parts may need
+    other ranges: the Split has floats."""
+    net = Net()
+    a = net.conv("x", 8, 3)
+    net.weights["w0"][:4] *= 4
+    swish = net.add("Mul", a, net.add("Sigmoid", a))
+    net.nodes.append(net.onnx.helper.make_node("Split", [swish], ["b", "c"], "split", axis=1))
+    d = net.conv("c", 4, 4)
+    total = net.add("Add", "c", net.add("Mul", d, net.add("Sigmoid", d)))
+    e = net.conv(net.add("Concat", *(["b"] if joined else []), "c", total, axis=1), 4, 12 if joined else 8)
+    net.add("Add", e, net.add("ReduceMean", "b", axes=[1]), y="y")
+    data, x = net.bytes({"x": [1, 3, 8, 8]}, {"y": [1, 4, 8, 8]}), images(1, 6, 1, 3, 8, 8)
+    made = pysimd.quantize_model(data, x, bias_correction=False, keep_float=())
+    split = next(node for node in made.load().prepare((1, 3, 8, 8)).graph.nodes if node.operator == "Slice")
+    assert made.load().prepare((1, 3, 8, 8)).graph.types[split.output].dtype == ("uint8" if joined else "float32")
+    largest = float(abs(pysimd.load(data)(x[0])["y"]).max())
+    assert error_of(made, data, x) < 0.08 * largest  # as of the Split of floats
+
+
 # ---- random networks
 
 

@@ -1,7 +1,8 @@
 """Where a model is quantised: at the ends of products, and where bytes between them only move.
 
 A tensor has one scale and one zero. Operators that only move values, or choose among them, have the same ones before and
-after them, so that bytes pass through: the result is the same as if they were quantised after it.
+after them, so that bytes pass through: the result is the same as if they were quantised after it. A Split does where a
+Concat joins its parts, which have one scale there: parts may need different ones.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Places:
     """
 
     def __init__(self, file: File, products: Sequence[Product], others: Iterable[str] = ()) -> None:
+        self._splits = _joined_splits(file)
         self._makers = {name: node for node in file.nodes for name in node.outputs if name}
         self._results = {p.y for p in products if not p.is_last}.union(others)
         self._ends = {p.x for p in products} | self._results
@@ -37,10 +39,17 @@ class Places:
         self._moves: set[Node] = set()
         for name in self.calibrated:
             self._spread(name)
+        while any(self._joins(node) for node in self._splits):  # of one may be a part of another
+            pass
 
     @property
     def tensors(self) -> list[str]:
         return list(self._group)
+
+    @property
+    def parts(self) -> set[str]:
+        """The parts of tensors of bytes that are split."""
+        return {name for node in self._moves if node.op == "Split" for name in node.outputs}
 
     def reads_bytes(self, node: Node, i: int, name: str) -> bool:
         """Whether an input of a node, a tensor that is quantised, is read from its bytes."""
@@ -73,6 +82,18 @@ class Places:
             self._group[self._root(given)] = self._root(name)
             self._spread(given)
 
+    def _joins(self, node: Node) -> bool:
+        """Gives the input of a Split the scale of its parts, if that is the same: they need no other ranges for it."""
+        parts = {self._root(name) if name in self._group else "" for name in node.outputs}
+        if node in self._moves or len(parts) > 1 or "" in parts or not self._comes_from_bytes(node.inputs[0]):
+            return False
+        self._moves.add(node)
+        given = node.inputs[0]
+        self._group.setdefault(given, given)
+        self._group[self._root(given)] = parts.pop()
+        self._spread(given)
+        return True
+
     def _moved(self, node: Node) -> bool:
         """Whether all that a node moves comes from bytes, or from a function of bytes."""
         if any(node.outputs[1:]):
@@ -85,7 +106,16 @@ class Places:
         node = self._makers.get(name)
         if node is None or node.domain:
             return False
+        if node in self._splits:
+            return self._comes_from_bytes(node.inputs[0])
         return node.op in ELEMENTWISE or (node.op in MOVES and self._moved(node))
+
+
+def _joined_splits(file: File) -> list[Node]:
+    """Each Split whose parts one Concat reads, as in the blocks of a YOLOv8."""
+    joined = [set(node.inputs) for node in file.nodes if node.op == "Concat" and not node.domain]
+    splits = [node for node in file.nodes if node.op == "Split" and not node.domain]
+    return [node for node in splits if any(names.issuperset(node.outputs) for names in joined)]
 
 
 def _data(node: Node) -> Iterable[str]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pysimd.network.quantize.gates import Binary, is_mean
 from pysimd.network.quantize.onnx_file import File, Node
-from pysimd.network.quantize.places import ELEMENTWISE, MOVES
+from pysimd.network.quantize.places import ELEMENTWISE, MOVES, Places
 from pysimd.network.quantize.products import PRODUCTS, Product, after_limits
 
 _FUNCTIONS = {"Identity", *ELEMENTWISE, *MOVES} - {"Concat"}
@@ -49,6 +49,7 @@ class _Paths:
         self._file, self._products = file, products
         self._makers = {name: node for node in file.nodes for name in node.outputs if name}
         self._results = {p.y for p in products if not p.is_last}.union(others)
+        self._parts = Places(file, products, others).parts
         self._uses = file.uses()
         self._readers: dict[str, list[Node]] = {}
         for node in file.nodes:
@@ -118,7 +119,7 @@ class _Paths:
         node = self._makers.get(name)
         if node is None or node.domain:
             return
-        if node.op in MOVES:
+        if node.op in MOVES or name in self._parts:
             for each in node.inputs if node.op == "Concat" else node.inputs[:1]:
                 self._back(each, node, found, means)
         elif is_mean(self._file, node):
@@ -129,11 +130,12 @@ class _Paths:
                 found.setdefault(source, set()).update(each for each in nodes if source in each.inputs)
 
     def _function(self, name: str) -> tuple[str | None, list[Node]]:
-        """The only tensor of bytes of which one is a function, and the nodes between them; None if it is none."""
+        """The only tensor of bytes, or part of one, of which one is a function, and the nodes between them; None if it is
+        none."""
         sources, nodes, left = set(), [], [name]  # type: set[str], list[Node], list[str]
         while left:
             each = left.pop()
-            if self._is_bytes(each):
+            if self._is_bytes(each) or each in self._parts:
                 sources.add(each)
                 continue
             node = self._makers.get(each)
