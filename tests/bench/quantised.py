@@ -11,6 +11,9 @@ Times are the least CPU time of many runs on one thread, which alternate: of the
 made, in pysimd, ONNX Runtime and OpenVINO (those that are installed). Errors are those of the outputs, relative to the float
 model: of that file, and of the one that ONNX Runtime's quantiser makes from the same samples (products only, per channel,
 least to largest value). The ratio of signal to noise is that of all samples, and of the median one in brackets.
+
+With --pairs: the times of pysimd for files of that quantiser with each pair of types of bytes, relative to uint8 for images
+and int8 for weights.
 """
 
 from __future__ import annotations
@@ -72,10 +75,10 @@ def of_openvino(model: str | bytes, sample: Sample) -> Run:
     return lambda x: list(request.infer(dict(x), share_inputs=True).values())
 
 
-def times(runs: Mapping[str, Run], x: Sample) -> dict[str, float]:
+def times(runs: Mapping[str, Run], x: Sample, rounds: int = ROUNDS) -> dict[str, float]:
     """Milliseconds of each, the least of many."""
     least = dict.fromkeys(runs, np.inf)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, run in runs.items():
             begin = time.process_time()
             run(x)
@@ -103,7 +106,7 @@ def decibels(signal: float, noise: float) -> float:
     return float(10 * np.log10(signal / noise)) if noise and signal else np.inf
 
 
-def by_onnx_runtime(path: str, samples: Sequence[Sample], folder: Path) -> str:
+def by_onnx_runtime(path: str, samples: Sequence[Sample], folder: Path, weights: str = "QInt8") -> str:
     """The file that ONNX Runtime's quantiser makes: QDQ of products, per channel, by minimum and maximum."""
     import onnx
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static, shape_inference
@@ -125,10 +128,37 @@ def by_onnx_runtime(path: str, samples: Sequence[Sample], folder: Path) -> str:
         shape_inference.quant_pre_process(files[0], files[1], skip_symbolic_shape=True)
     except Exception:
         files[1] = files[0]
-    options = {"per_channel": True, "activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
+    options = {"per_channel": True, "activation_type": QuantType.QUInt8, "weight_type": QuantType[weights]}
     products = ["Conv", "MatMul", "Gemm"]
     quantize_static(files[1], files[2], Reader(), QuantFormat.QDQ, op_types_to_quantize=products, **options)
     return files[2]
+
+
+def with_signs(path: str) -> bytes:
+    """A file of bytes without a sign for images, with int8 in place of these: the same values."""
+    import onnx
+    from onnx import numpy_helper
+
+    model = onnx.load(path)
+    zeros = {node.input[2] for node in model.graph.node if node.op_type == "QuantizeLinear"}
+    for tensor in model.graph.initializer:
+        if tensor.name in zeros:
+            zero = numpy_helper.to_array(tensor).astype(np.int32) - 128
+            tensor.CopyFrom(numpy_helper.from_array(zero.astype(np.int8), tensor.name))
+    del model.graph.value_info[:]
+    return bytes(model.SerializeToString())
+
+
+def compare_pairs(path: str, samples: Sequence[Sample], folder: Path) -> None:
+    """Prints the times of each pair of types."""
+    runs: dict[str, Run] = {}
+    for weights in ("QInt8", "QUInt8"):
+        made = by_onnx_runtime(path, samples, folder, weights)
+        for images, model in (("uint8", Path(made).read_bytes()), ("int8", with_signs(made))):
+            runs[f"{images} x {weights[1:].lower()}"] = ours(pysimd.load(model), samples[0])
+    found = times(runs, samples[0], 10 * ROUNDS)
+    least = found["uint8 x int8"]
+    print(f"{Path(path).stem}: " + ", ".join(f"{name} {ms / least:.3f}" for name, ms in found.items()), flush=True)
 
 
 def peers(path: str, made: bytes, sample: Sample) -> dict[str, Run]:
@@ -185,6 +215,7 @@ def main() -> None:
     parser.add_argument("--held", type=int, default=HELD_BACK, help=f"the number of others (default: {HELD_BACK})")
     parser.add_argument("--all", action="store_true", help="also what loses most, which is kept in float otherwise")
     parser.add_argument("--method", default="minmax")
+    parser.add_argument("--pairs", action="store_true", help="only the times of all pairs of types of bytes")
     given = parser.parse_args()
     options = {"method": given.method, "keep_float": () if given.all else "auto"}
     for path in given.models:
@@ -200,6 +231,9 @@ def main() -> None:
             samples, held = samples[: given.count], samples[given.count :]
         try:
             with tempfile.TemporaryDirectory() as folder:
+                if given.pairs:
+                    compare_pairs(path, samples[:4], Path(folder))
+                    continue
                 measured(path, samples, held, options, Path(folder))
         except ValueError as error:
             print(f"{Path(path).stem}: {str(error).splitlines()[0][:200]}", flush=True)
