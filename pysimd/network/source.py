@@ -10,7 +10,7 @@ from typing import Any, Union
 
 from pysimd.annotations import Array
 from pysimd.errors import printable
-from pysimd.network.records import EMPTY, record, replace
+from pysimd.network.records import EMPTY, cached, record, replace
 
 #: A dimension: a number, the name of one that the file leaves open, or None.
 Dimension = Union[int, str, None]
@@ -38,6 +38,18 @@ class SourceNode:
     attributes: Mapping[str, Any] = EMPTY
     name: str = ""
     domain: str = ""
+
+    @cached
+    def subgraphs(self) -> Sequence[Source]:
+        """Those among its attributes."""
+        return [value for value in self.attributes.values() if isinstance(value, Source)]
+
+    @cached
+    def reads(self) -> AbstractSet[str]:
+        """Its inputs, with what its subgraphs read from outside."""
+        names = set(self.inputs)
+        names.discard("")
+        return names.union(*map(free, self.subgraphs)) if self.subgraphs else names
 
 
 @record(frozen=True, eq=False)
@@ -108,17 +120,14 @@ def needed(source: Source) -> Source:
         if not wanted.issuperset(node.outputs):
             node = replace(node, outputs=tuple(name if name in wanted else "" for name in node.outputs))
         kept.append(node)
-        wanted |= reads(node)
+        wanted |= node.reads
     weights = {name: array for name, array in source.weights.items() if name in wanted}
     values = [name for name in source.values if name in weights]
     return replace(source, nodes=kept[::-1], weights=weights, values=values)
 
 
 def _with_subgraphs_in_order(node: SourceNode, outer: AbstractSet[str]) -> SourceNode:
-    for value in node.attributes.values():
-        if isinstance(value, Source):
-            break
-    else:
+    if not node.subgraphs:
         return node
     attributes = {
         name: in_order(value, outer) if isinstance(value, Source) else value for name, value in node.attributes.items()
@@ -126,7 +135,7 @@ def _with_subgraphs_in_order(node: SourceNode, outer: AbstractSet[str]) -> Sourc
     return replace(node, attributes=attributes)
 
 
-def _are_sorted(nodes: Sequence[SourceNode], read: Sequence[set[str]], given: Iterable[str]) -> bool:
+def _are_sorted(nodes: Sequence[SourceNode], read: Sequence[AbstractSet[str]], given: Iterable[str]) -> bool:
     """Whether each node reads only what is given, or what nodes before it make."""
     known = set(given)
     for node, names in zip(nodes, read):
@@ -142,7 +151,7 @@ def _sorted(nodes: Sequence[SourceNode], given: AbstractSet[str], every: Abstrac
     given : what no node makes.
     every : with what nodes make.
     """
-    read = [reads(node) for node in nodes]
+    read = [node.reads for node in nodes]
     if _are_sorted(nodes, read, given):  # as those of nearly all files
         return nodes
     maker = {name: i for i, node in enumerate(nodes) for name in node.outputs if name}
@@ -181,22 +190,12 @@ def name_of(node: SourceNode) -> str:
     return printable(f"the node {label_of(node)!r} ({node.op})")
 
 
-def reads(node: SourceNode) -> set[str]:
-    """The inputs of a node, with what its subgraphs read from outside."""
-    names = set(node.inputs)
-    names.discard("")
-    for value in node.attributes.values():
-        if isinstance(value, Source):
-            names |= free(value)
-    return names
-
-
 def free(source: Source) -> set[str]:
     """What a subgraph reads from outside."""
     own = {*source.weights, *(value.name for value in source.inputs), *_made(source.nodes)}
     names = {value.name for value in source.outputs}
     for node in source.nodes:
-        names |= reads(node)
+        names |= node.reads
     return names - own
 
 

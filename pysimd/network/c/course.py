@@ -36,7 +36,7 @@ from pysimd.network.memory import GAP, LINE, packed_roots
 from pysimd.network.passes import simplified
 from pysimd.network.program import Program
 from pysimd.network.runners import Lease
-from pysimd.network.source import Source, SourceNode, Value, name_of, reads, with_values
+from pysimd.network.source import Source, SourceNode, Value, name_of, with_values
 from pysimd.network.views import View
 
 _TO_NHWC, _TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
@@ -331,7 +331,7 @@ class _Writer:
         """A segment that computes each row by itself: it computes as many as there can be."""
         cut, own = part.cut, dict(env)
         own.update((name, each.slot) for name, each in rows.items())
-        node: Any = next(node for node in cut.nodes if not rows.keys().isdisjoint(reads(node)))
+        node: Any = next(node for node in cut.nodes if not rows.keys().isdisjoint(node.reads))
         if len({each.passes.offset for each in rows.values()}) == 1 and cut.values.isdisjoint(rows):
             axes = axes_behind(
                 cut.nodes,
@@ -749,7 +749,7 @@ def _given(graph: Graph, name: str, slots: Mapping[str, Slot]) -> Slot | None:
 
 def _user(cut: Cut, name: str) -> SourceNode:
     """The node of a segment that needs a value."""
-    readers = [node for node in cut.nodes if name in reads(node)]
+    readers = [node for node in cut.nodes if name in node.reads]
     needing = [
         node
         for node in readers

@@ -12,7 +12,7 @@ from pysimd.network.c.slots import Slot
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.courses.course import Course, Segment
 from pysimd.network.courses.partition import Cut
-from pysimd.network.source import SourceNode, reads
+from pysimd.network.source import SourceNode
 
 
 class Piece(Segment):
@@ -34,12 +34,12 @@ def around_choices(course: Course, part: Segment, env: Mapping[str, Any]) -> lis
         return []
     behind, made = [], set(node.outputs)
     for each in nodes:
-        if each is not node and not made.isdisjoint(reads(each)):
+        if each is not node and not made.isdisjoint(each.reads):
             behind.append(each)
             made.update(each.outputs)
     constants = [each for each in nodes if all(map(course.scope.has, filter(None, each.outputs)))]
     before = [each for each in nodes if each is not node and each not in behind]
-    wanted = {*part.cut.outputs, *reads(node), *(name for each in behind for name in reads(each))}
+    wanted = {*part.cut.outputs, *node.reads, *(name for each in behind for name in each.reads)}
     given = {name for each in before for name in each.outputs if name in wanted}
     first = _piece(course, part, before, {name for name in given if name in part.cut.outputs or not course.scope.has(name)})
     last = _piece(course, part, [*constants, *behind], made.intersection(part.cut.outputs).difference(node.outputs))
@@ -57,7 +57,7 @@ def _chooses(node: SourceNode, cut: Cut, env: Mapping[str, Any]) -> bool:
 def _piece(course: Course, part: Segment, nodes: Sequence[SourceNode], outputs: set[str]) -> Piece:
     """What is known before one piece is known in the next one."""
     made = {name for node in nodes for name in node.outputs}
-    needed = {name for node in nodes for name in reads(node)}
+    needed = {name for node in nodes for name in node.reads}
     inputs = {name for name in needed if name not in made and not course.scope.has(name)}
     cut, others = part.cut, inputs.difference(part.cut.inputs)
     return Piece(

@@ -15,7 +15,7 @@ import numpy as np
 
 from pysimd.annotations import Shape
 from pysimd.network.convert.conversion import full_name
-from pysimd.network.source import SourceNode, reads
+from pysimd.network.source import SourceNode
 
 #: The dimensions of tensors that depend on values, by name.
 Axes = Mapping[str, int]
@@ -211,7 +211,7 @@ def axes_behind(
     """The dimensions that depend on values in all tensors of a segment; or the first node that cannot be computed so."""
     found = dict(axes)
     for node in nodes:
-        if found.keys().isdisjoint(reads(node)):
+        if found.keys().isdisjoint(node.reads):
             continue
         rule = _RULES.get(full_name(node))
         axis = None if rule is None else rule(Reader(node, shapes, found, value, opset))

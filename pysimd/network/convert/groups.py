@@ -21,7 +21,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network.convert.group_parts import DEQUANTIZE, LIMITS, LINEAR, PRODUCTS, QUANTIZE, Parts, is_linear
 from pysimd.network.records import replace
-from pysimd.network.source import Source, SourceNode, needed, reads
+from pysimd.network.source import Source, SourceNode, needed
 
 _LARGEST_BIAS = 1 << 30
 _PAIRS = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
@@ -49,7 +49,7 @@ class _Groups(Parts):
     def __init__(self, source: Source, given: Collection[str], fallback: Mapping[str, Any]) -> None:
         super().__init__(source, given, fallback)
         self._source = source
-        self._users = Counter(name for node in source.nodes for name in reads(node))
+        self._users = Counter(name for node in source.nodes for name in node.reads)
         self._users.update(value.name for value in source.outputs)
         self.found: dict[str, list[SourceNode]] = {}
         for node in source.nodes:

@@ -18,7 +18,7 @@ from pysimd.network.convert.fold import evaluate
 from pysimd.network.courses import host_sequences  # noqa: F401  which registers operators
 from pysimd.network.courses.host_operators import HOST_OPERATORS, OF_SEQUENCES
 from pysimd.network.records import EMPTY, record, replace
-from pysimd.network.source import Source, SourceNode, free, needed, reads
+from pysimd.network.source import Source, SourceNode, free, needed
 
 #: Inputs by operator whose values decide shapes or the choice of an algorithm. Others are found by the conversion.
 VALUE_INPUTS: Mapping[str, tuple[int, ...]] = {
@@ -172,7 +172,7 @@ class Partition:
         outputs = list(filter(None, node.outputs))
         if all(map(self._scope.has, outputs)):
             return
-        read = [name for name in reads(node) if not self._scope.has(name)]
+        read = [name for name in node.reads if not self._scope.has(name)]
         if is_apart(node, self._known, self._scope, self._needs):
             stage = max((self._as_data[name] for name in read), default=0)
             self._apart.setdefault(stage, []).append(node)
@@ -190,7 +190,7 @@ class Partition:
     def _postpone(self, results: Sequence[str]) -> None:
         """Moves nodes that give another shape to a tensor to the segment that reads it: inside of one, they cost nothing."""
         stages: dict[str, int] = {}  # in which a tensor is read first; 0 if it is not by a segment
-        stages.update((name, 0) for nodes in self._apart.values() for node in nodes for name in reads(node))
+        stages.update((name, 0) for nodes in self._apart.values() for node in nodes for name in node.reads)
         stages.update(dict.fromkeys(results, 0))
         for stage in sorted(self._segments, reverse=True):
             for node in reversed(list(self._segments[stage])):
@@ -201,7 +201,7 @@ class Partition:
                     self._segments[first].insert(0, node)
                 else:
                     first = stage
-                stages.update((name, min(stages.get(name, first), first)) for name in reads(node))
+                stages.update((name, min(stages.get(name, first), first)) for name in node.reads)
 
     def _knowledge(self, node: SourceNode, read: Sequence[str]) -> int:
         name = full_name(node)
@@ -218,7 +218,7 @@ class Partition:
 
     def _cuts(self, results: Sequence[str]) -> list[Cut]:
         of_segments = {stage: self._read_by(nodes) for stage, nodes in self._segments.items()}
-        of_others = {name for nodes in self._apart.values() for node in nodes for name in reads(node)} | set(results)
+        of_others = {name for nodes in self._apart.values() for node in nodes for name in node.reads} | set(results)
         computed = {name for name in of_others if name in self._scope.nodes}
         if computed:
             of_segments.setdefault(0, {})
@@ -231,18 +231,18 @@ class Partition:
                 cut = self._segment(nodes, of_segments[stage], [name for name in made if name in others])
                 cuts += [cut] if cut.outputs else []
             for node in self._apart.get(stage, ()):
-                inputs = tuple(sorted(name for name in reads(node) if not self._scope.has(name)))
+                inputs = tuple(sorted(name for name in node.reads if not self._scope.has(name)))
                 cuts.append(Cut([node], inputs, tuple(node.outputs), planned=False))
         return cuts
 
     def _read_by(self, nodes: Sequence[SourceNode]) -> dict[str, None]:
         """What a segment reads of other parts."""
         made = {name for node in nodes for name in node.outputs}
-        return {name: None for node in nodes for name in reads(node) if name not in made and not self._scope.has(name)}
+        return {name: None for node in nodes for name in node.reads if name not in made and not self._scope.has(name)}
 
     def _segment(self, nodes: Sequence[SourceNode], inputs: Collection[str], outputs: Sequence[str]) -> Cut:
         values = {name for node in nodes for name in self._needed(node)}
-        constants = self._scope.needed([*(name for node in nodes for name in reads(node)), *outputs])
+        constants = self._scope.needed([*(name for node in nodes for name in node.reads), *outputs])
         return Cut(
             [*constants, *nodes],
             tuple(sorted(inputs)),
