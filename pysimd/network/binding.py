@@ -264,9 +264,12 @@ class Binding:
     def _set_members(self, target: Any, members: Mapping[str, Any], of: _Struct) -> None:
         if of.has_size:
             target.size = of.size
+        pointers = of.pointers
         for name, value in members.items():
-            kind = of.pointers[name]
-            if type(value) is tuple and kind is None:
+            kind = pointers[name]
+            if kind is None and type(value) is int:  # as nearly all are: those of _set(), without a call
+                setattr(target, name, value)
+            elif type(value) is tuple and kind is None:
                 self._set_all(getattr(target, name), value, None)
             else:
                 self._set(setattr, target, name, value, kind)

@@ -130,6 +130,7 @@ class Conversion:
         self.builder = Builder(source.name)
         self.opset = source.opset
         self.node: SourceNode = _MISSING
+        self._read: Sequence[Any] = ()  # its inputs, None for missing ones
         self._fallback = fallback
         self._values: ChainMap[str, Any] = ChainMap({})
         self._weights: ChainMap[str, Array] = ChainMap(source.weights)  # type: ignore[arg-type]  # nothing is written
@@ -147,6 +148,8 @@ class Conversion:
     def value(self, i: int) -> Value | None:
         """An input; None for one that is missing. Sizes that are open are fixed: see :mod:`pysimd.network.sizes`."""
         value = self._open(i)
+        if isinstance(value, str):
+            return value
         if is_array(value):
             return np.asarray(value)
         return fixed(value, self.dtype(i)) if is_open(value) else value
@@ -158,8 +161,11 @@ class Conversion:
 
     def _open(self, i: int) -> Any:
         """An input; of one that is known, elements may be sizes that are open."""
-        name = self.node.inputs[i] if i < len(self.node.inputs) else ""
-        return self._lookup(name) if name else None
+        return self._read[i] if i < len(self._read) else None
+
+    def _found(self, node: SourceNode) -> list[Any]:
+        """All inputs of a node, as :meth:`_open` returns them."""
+        return [self._lookup(name) if name else None for name in node.inputs]
 
     def _lookup(self, name: str) -> Any:
         for values in self._values.maps:
@@ -179,7 +185,8 @@ class Conversion:
 
     def is_known(self, i: int) -> bool:
         """Whether an input is given and known."""
-        return self.has(i) and not isinstance(self._open(i), str)
+        value = self._open(i)
+        return value is not None and not isinstance(value, str)
 
     def known(self, i: int, what: str = "") -> Array:
         """An input that must be known; what says what it is."""
@@ -207,7 +214,9 @@ class Conversion:
         return self._constants[name]
 
     def _given(self, i: int) -> Value:
-        value = self.item(i)
+        value: Item | None = self._read[i] if i < len(self._read) else None
+        if value is None:
+            raise Unsupported(f"input {i} is missing")
         if isinstance(value, Listed):
             what = "an empty optional value" if value.elements is None else "a sequence"
             raise Unsupported(f"input {i} is {what}, expected a tensor")
@@ -309,10 +318,10 @@ class Conversion:
 
     def binary(self, function: str, a: Value | float, b: Value | float) -> str:
         """A function of two tensors, which are broadcast; one may be known, or a number."""
-        pair: list[Any] = [x if isinstance(x, str) or is_array(x) else np.asarray(x) for x in (a, b)]
-        pair = [x if isinstance(x, str) else x.astype(np.float32, copy=False) for x in pair]
-        rank = max(len(self.shape_of(x)) for x in pair)
-        return self.add("Binary", *(self._of_rank(x, rank) for x in pair), function=function, activation=IDENTITY)
+        x, y = _as_floats(a), _as_floats(b)
+        rank = max(len(self.shape_of(x)), len(self.shape_of(y)))
+        operands = self._of_rank(x, rank), self._of_rank(y, rank)
+        return self.add("Binary", *operands, function=function, activation=IDENTITY)
 
     def elementwise(self, function: str, a: Any, b: Any) -> str:
         """Arithmetic on integers, or a comparison; of two tensors of one type, or a number of it, which are broadcast."""
@@ -456,7 +465,7 @@ class Conversion:
         if function is None and not node.inputs and _is_array(node):  # as half of the nodes of some files
             self.give(_single(node.attributes["value"]))
             return
-        given = [self._lookup(name) if name else None for name in node.inputs]
+        self._read = given = self._found(node)
         entry = _entry_of(full_name(node))
         kinds = set(map(type, given))
         listed, any_computed = Listed in kinds, str in kinds
@@ -488,9 +497,11 @@ class Conversion:
         """Nodes of the graph; where all inputs are known, they are computed once, and only their results are left."""
         first = self.builder.count
         convert(self, node)
+        if not known:
+            return
         values = self._values.maps[0]  # what give() has written
         given = [(name, values[name]) for name in node.outputs if name]
-        made = {name: value for name, value in given if isinstance(value, str)} if known else None
+        made = {name: value for name, value in given if isinstance(value, str)}
         if not made:
             return
         results = computed(self.builder.without_inputs(first, [str(name) for name in made.values()]))
@@ -507,6 +518,7 @@ class Conversion:
             return False
         if node.op not in FOLDS or node.domain not in ("", "ai.onnx"):
             self._values.update((name, self.value(i)) for i, name in enumerate(node.inputs) if name)
+            self._read = self._found(node)
             return False
         function = HostFunction(node, {i: None for i, value in enumerate(given) if value is None}, self.opset)
         arrays = [self.operand(i) for i, value in enumerate(given) if value is not None]
@@ -551,7 +563,7 @@ class Conversion:
 
     def inside(self, source: Source, inputs: Mapping[str, Value]) -> list[Any] | None:
         """The results of a subgraph, as far as the node has outputs for them; None if nodes in it cannot be converted."""
-        node, values, weights, constants = self.node, self._values, self._weights, self._constants
+        node, read, values, weights, constants = self.node, self._read, self._values, self._weights, self._constants
         self._values, self._weights = values.new_child(dict(inputs)), weights.new_child(source.weights)  # type: ignore[arg-type]
         self._constants = dict(constants)
         try:
@@ -560,7 +572,7 @@ class Conversion:
             missing = any(name in self._failed for name in names)
             return None if missing else [self._lookup(name) if name else None for name in names]
         finally:
-            self._values, self._weights, self._constants, self.node = values, weights, constants, node
+            self.node, self._read, self._values, self._weights, self._constants = node, read, values, weights, constants
 
     def finished(self, source: Source) -> Graph:
         """The graph, whose tensors have their names in the source. Raises UnsupportedModel if an output has problems.
@@ -696,6 +708,13 @@ def _is_array(node: SourceNode) -> bool:
     """Whether a node is an array of the file."""
     is_constant = node.op == "Constant" and node.domain in ("", "ai.onnx")
     return is_constant and isinstance(node.attributes.get("value"), np.ndarray) and len(node.attributes) == 1
+
+
+def _as_floats(x: Any) -> Any:
+    """A tensor of the graph as it is; what is known as float32."""
+    if isinstance(x, str):
+        return x
+    return (x if is_array(x) else np.asarray(x)).astype(np.float32, copy=False)
 
 
 def _single(array: Array) -> Array:

@@ -46,8 +46,7 @@ class Line:
         if None not in (self.axis, other.axis) and self.axis != other.axis:
             return None
         axis = other.axis if self.axis is None else self.axis
-        with np.errstate(all="ignore"):  # what is not finite is not used
-            return Line(axis, self.scale * other.scale, self.bias * other.scale + other.bias)
+        return Line(axis, self.scale * other.scale, self.bias * other.scale + other.bias)
 
     @property
     def is_finite(self) -> bool:
@@ -96,18 +95,14 @@ def _line_of_binary(graph: Graph, node: Node) -> tuple[str, Line] | None:
     long = [axis for axis, n in enumerate(array.shape) if n != 1]
     if array.dtype != np.float32 or len(long) > 1 or graph.shape(x) != graph.shape(node.output):
         return None
-    value = array.reshape(-1).astype(np.float64) if long else array.reshape(()).astype(np.float64)
-    one, zero = (full(value.shape, number, np.float64) for number in (1, 0))
-    if function == "divide":
-        if first or not value.all():
-            return None
-        scale, bias = 1 / value, zero
-    elif function == "multiply":
-        scale, bias = value, zero
+    value = array.reshape(-1 if long else ()).astype(np.float64)
+    if function == "divide" and (first or not value.all()):
+        return None
+    if function in ("divide", "multiply"):
+        scale, bias = value if function == "multiply" else 1 / value, full(value.shape, 0, np.float64)
     else:
-        scale, bias = one, -value if function == "subtract" and not first else value
-        if function == "subtract" and first:
-            scale = -one
+        scale = full(value.shape, -1 if function == "subtract" and first else 1, np.float64)
+        bias = -value if function == "subtract" and not first else value
     return x, Line(long[0] if long else None, scale, bias)
 
 
@@ -153,8 +148,7 @@ def _into_former(graph: Graph, steps: list[Node], x: str, line: Line) -> Change 
 
 def _with(graph: Graph, removed: list[Node], node: Node, x: str, arrays: dict[int, Array]) -> Change | None:
     """A node with other weights, by their places."""
-    with np.errstate(over="ignore"):
-        rounded = {place: array.astype(np.float32, copy=False) for place, array in arrays.items()}
+    rounded = {place: array.astype(np.float32, copy=False) for place, array in arrays.items()}
     if not all(map(_is_finite, rounded.values())):
         return None
     parameters = Parameters(graph, removed[0].output)
@@ -180,8 +174,7 @@ def _scaled(weight: Array, scale: Array) -> Array:
         return weight * scale
     if (scale == 1).all():
         return weight
-    with np.errstate(over="ignore"):
-        found = np.multiply(weight, scale, out=apart_like(weight), casting="same_kind")
+    found = np.multiply(weight, scale, out=apart_like(weight), casting="same_kind")
     release(weight)
     return with_origin(found, "scaled", weight, scale)
 

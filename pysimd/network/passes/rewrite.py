@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable, NamedTuple
 
+import numpy as np
+
 from pysimd.annotations import Array
 from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.records import EMPTY, record
@@ -160,15 +162,17 @@ class Draft(Graph):
         """Applies all changes that `match` finds, starting from each node that has one output, until there are none.
 
         In one walk, a node is part of one change at most, and no change reads what another one has made superfluous; walks
-        are repeated, over the nodes near the changes since the last walk for this pattern.
+        are repeated, over the nodes near the changes since the last walk for this pattern. Patterns compute without warnings
+        of NumPy: they do not use what is not finite.
         """
         start = _STARTS.get(match)
         if start is not None and not (self.has(start.kinds) and (not start.needs or self.has(start.needs))):
             return
         waiting: Iterable[Node] = ()
-        while nodes := self._unseen(match, start and start.kinds, waiting):
-            changes, waiting = _found(self, match, nodes)
-            self.apply(changes)
+        with np.errstate(all="ignore"):
+            while nodes := self._unseen(match, start and start.kinds, waiting):
+                changes, waiting = _found(self, match, nodes)
+                self.apply(changes)
 
     def _unseen(self, match: Match, kinds: Kinds | None, waiting: Iterable[Node]) -> list[Node]:
         """The nodes from which a pattern can start, near changes since this was asked; and those that have waited."""
