@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cache
 from itertools import count
 from math import prod
@@ -400,7 +399,7 @@ def _version(model: File) -> int:
 
 def _called(node: Node, prefix: str, names: Mapping[str, str], given: Mapping[str, Attribute]) -> Node:
     """A node of a function; tensors without a name of the call get its prefix, in subgraphs too."""
-    called = copy(node)
+    called = node.copied()
     called.name = prefix + node.name
     called.input, called.output = ([_renamed(name, prefix, names) for name in each] for each in (node.input, node.output))
     bound = [(_bound(a, given), bool(a.ref_attr_name)) for a in node.attribute]
@@ -420,17 +419,17 @@ def _bound(a: Attribute, given: Mapping[str, Attribute]) -> Attribute | None:
         return a
     if a.ref_attr_name not in given:
         return None
-    found = copy(given[a.ref_attr_name])
+    found = given[a.ref_attr_name].copied()
     found.name = a.name
     return found
 
 
 def _with_graph(a: Attribute, prefix: str, names: Mapping[str, str], given: Mapping[str, Attribute]) -> Attribute:
     """An attribute whose graph, a part of a function, has the names of one call."""
-    changed, graph = copy(a), copy(a.g or Graph())
+    changed, graph = a.copied(), (a.g or Graph()).copied()
     graph.node = [_called(each, prefix, names, given) for each in graph.node]
     for field in ("input", "output", "initializer"):
-        messages = [copy(each) for each in getattr(graph, field)]
+        messages = [each.copied() for each in getattr(graph, field)]
         for each in messages:
             each.name = names.get(each.name, prefix + each.name)
         setattr(graph, field, messages)
