@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from _thread import RLock  # of threading, which takes as long to import as a file here
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -49,7 +50,9 @@ class Step:
 
 
 class Runner:
-    """Runs a graph. One thread at a time may use it; :meth:`copy` is for another one.
+    """Runs a graph. Calls with inputs in several threads wait for one another; with :meth:`copy`, each thread has a runner
+    of its own. All else is for one thread at a time: calls without inputs, or with `return_views`, return arrays that the
+    next call of any thread overwrites.
 
     graph : as built, or with what :func:`pysimd.network.passes.simplified` has joined.
     layout : how inputs and outputs of four dimensions are stored: "nchw", the order of the graph, or "nhwc".
@@ -157,6 +160,7 @@ class Runner:
         self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.file = ""  # the path of the model, if it has one, for reports
         self._contexts = list(contexts)
+        self._alone = RLock()  # a function of Python that is a step may call the runner
         self._bind(block)
 
     def is_of(self, program: Program) -> bool:
@@ -283,6 +287,10 @@ class Runner:
         """
         if inputs is None and outputs is None:
             return self.run()
+        with self._alone:
+            return self._computed(inputs, outputs, return_views)
+
+    def _computed(self, inputs: Inputs | None, outputs: Mapping[str, Array] | None, return_views: bool) -> dict[str, Array]:
         given = {} if inputs is None else self._given(inputs)
         if not self._are_large and outputs is None and self._in_place is None:
             for name, array in given.items():
@@ -396,6 +404,7 @@ class Runner:
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made.__dict__.pop("steps", None)
+        made._alone = RLock()
         made._bind(None)
         made._clear_new()
         return made

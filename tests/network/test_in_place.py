@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -217,6 +218,22 @@ def test_threads_with_arrays_of_their_own() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_a_runner_in_several_threads() -> None:
+    """Calls with inputs wait for one another, whether arrays are large or small, and whether results are given."""
+    for shape in (SHAPE, (1, SHAPE[1])):
+        model = _model(("Relu", ["x"], ["a"]), ("Add", ["a", "x"], ["b"]), ("Mul", ["b", "x"], ["y"]))
+        run = model.prepare({"x": shape})
+        inputs = [np.full(shape, seed + 1, np.float32) for seed in range(4)]
+
+        def wrong(x: Array, run: Any = run) -> int:
+            own = np.empty_like(x)
+            found = [run(x, outputs={"y": own} if i % 2 else None)["y"] != 2 * x * x for i in range(50)]
+            return sum(map(np.count_nonzero, found))
+
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(wrong, inputs)) == [0] * 4
 
 
 # ---- arrays that are bound
