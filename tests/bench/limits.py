@@ -42,7 +42,10 @@ def _opened() -> Any:
 
 def functions() -> Any:
     """``struct limits`` of the instruction set in use."""
-    return _opened().limits_of(pysimd.active_isa().encode())
+    found = _opened().limits_of(pysimd.active_isa().encode())
+    if not found:
+        raise SystemExit(f"liblimits.so is older than the library and has no {pysimd.active_isa()}: make bench builds it")
+    return found
 
 
 def operations_per_second(arithmetic: str = "fma") -> float:

@@ -38,7 +38,7 @@ static size_t fma_32f(size_t operations)
 
 /* ---- bytes: groups are multiplied as in the tile of the set */
 
-static size_t dot_8i(size_t operations)
+static __attribute__((unused)) size_t dot_8i(size_t operations)
 {
     enum { DOT_CHAINS = V32F_N == 16 || TILE_GROUP == 4 ? 12 : 6 }; /* a product of pairs needs registers, too */
     v32i a = v_set_32i(0x00010001);
@@ -78,7 +78,37 @@ static size_t dot_16b(size_t operations)
     return v_reduce_add_32f(sum[0]) > 0 ? rounds * per_round : 0;
 }
 #else
-static size_t dot_16b(size_t operations) { return fma_32f(operations); }
+static __attribute__((unused)) size_t dot_16b(size_t operations) { return fma_32f(operations); }
+#endif
+
+/* ---- whole blocks, of zeros: four chains hide the latency */
+
+#if __has_include(<block.h>)
+#include <block.h>
+
+#define BLOCKS_OF(name, dot, numbers)                                                                                       \
+    static size_t name(size_t operations)                                                                                   \
+    {                                                                                                                       \
+        const size_t per_round = (size_t)2 * 4 * STEPS * BLOCK_ROWS * BLOCK_ROWS * BLOCK_GROUPS * numbers;                  \
+        const size_t rounds = sn_ceil_div(operations, per_round);                                                           \
+        blocks_begin(BLOCK_ROWS, BLOCK_GROUPS);                                                                             \
+        for (size_t r = 0; r < rounds; ++r)                                                                                 \
+            for (int step = 0; step < STEPS; ++step) {                                                                      \
+                dot(0, 4, 5);                                                                                               \
+                dot(1, 4, 5);                                                                                               \
+                dot(2, 4, 5);                                                                                               \
+                dot(3, 4, 5);                                                                                               \
+            }                                                                                                               \
+        blocks_end();                                                                                                       \
+        return rounds * per_round;                                                                                          \
+    }
+BLOCKS_OF(blocks_8i, BLOCK_DOT_8I, 4)
+BLOCKS_OF(blocks_16b, BLOCK_DOT_16B, 2)
+#define DOT_8I blocks_8i
+#define DOT_16B blocks_16b
+#else
+#define DOT_8I dot_8i
+#define DOT_16B dot_16b
 #endif
 
 /* ---- copying */
@@ -120,4 +150,4 @@ static uint32_t read_words(const uint8_t * src, size_t size)
 
 /* Used by limits.c. */
 extern const struct limits ISA_FN(limits);
-const struct limits ISA_FN(limits) = {fma_32f, dot_8i, dot_16b, copy, read_words};
+const struct limits ISA_FN(limits) = {fma_32f, DOT_8I, DOT_16B, copy, read_words};
