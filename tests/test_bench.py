@@ -35,7 +35,7 @@ from support.bench_figures import result_of
 @pytest.mark.parametrize("arithmetic", ["fma", "dot_8i", "dot_16b"])
 def test_limits_do_what_they_are_asked_for(arithmetic: str, isa: str) -> None:
     work = getattr(limits.functions(), arithmetic)
-    assert all(operations <= work(operations) < operations + 100_000 for operations in (0, 1, 100_000, 1_000_001))
+    assert all(operations <= work(operations) < operations + 150_000 for operations in (0, 1, 100_000, 1_000_001))
 
 
 def test_the_limit_of_copies_copies(isa: str, rng: np.random.Generator) -> None:

@@ -74,7 +74,7 @@ def test_no_test_is_skipped_for_a_module_of_ours() -> None:
 
 
 def test_alignment(isa: str) -> None:
-    expected = 64 if isa.startswith("avx512") else 32 if isa.startswith("avx") else 16
+    expected = 64 if isa.startswith(("avx512", "amx")) else 32 if isa.startswith("avx") else 16
     assert pysimd.alignment() == expected
 
 

@@ -39,6 +39,9 @@ _X86 = {
     "SN_CPU_AVX512VL": "avx512vl",
     "SN_CPU_AVX512VNNI": "avx512_vnni",
     "SN_CPU_AVX512BF16": "avx512_bf16",
+    "SN_CPU_AMX_TILE": "amx_tile",
+    "SN_CPU_AMX_INT8": "amx_int8",
+    "SN_CPU_AMX_BF16": "amx_bf16",
 }
 _ARM = {"SN_CPU_NEON": "simd", "SN_CPU_DOTPROD": "dotprod"}
 

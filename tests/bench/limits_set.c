@@ -89,16 +89,15 @@ static __attribute__((unused)) size_t dot_16b(size_t operations) { return fma_32
 #define BLOCKS_OF(name, dot, numbers)                                                                                       \
     static size_t name(size_t operations)                                                                                   \
     {                                                                                                                       \
-        const size_t per_round = (size_t)2 * 4 * STEPS * BLOCK_ROWS * BLOCK_ROWS * BLOCK_GROUPS * numbers;                  \
+        const size_t per_round = (size_t)2 * 4 * BLOCK_ROWS * BLOCK_ROWS * BLOCK_GROUPS * numbers;                          \
         const size_t rounds = sn_ceil_div(operations, per_round);                                                           \
         blocks_begin(BLOCK_ROWS, BLOCK_GROUPS);                                                                             \
-        for (size_t r = 0; r < rounds; ++r)                                                                                 \
-            for (int step = 0; step < STEPS; ++step) {                                                                      \
-                dot(0, 4, 5);                                                                                               \
-                dot(1, 4, 5);                                                                                               \
-                dot(2, 4, 5);                                                                                               \
-                dot(3, 4, 5);                                                                                               \
-            }                                                                                                               \
+        for (size_t r = 0; r < rounds; ++r) {                                                                               \
+            dot(0, 4, 5);                                                                                                   \
+            dot(1, 4, 5);                                                                                                   \
+            dot(2, 4, 5);                                                                                                   \
+            dot(3, 4, 5);                                                                                                   \
+        }                                                                                                                   \
         blocks_end();                                                                                                       \
         return rounds * per_round;                                                                                          \
     }

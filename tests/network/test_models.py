@@ -458,7 +458,7 @@ def test_a_program_in_c_gives_the_same_bits(path: Path, tmp_path: Path) -> None:
     for name, message in (("cut.bin", "is not the file of this model"), ("none.bin", "No such file")):
         failed = subprocess.run([program, name], cwd=folder, capture_output=True, text=True, check=False)
         assert failed.returncode == 1 and message in failed.stderr
-    with pytest.raises(ValueError, match="name is '1 net', expected letters"):
+    with pytest.raises(ValueError, match="name is '1 net', expected up to 63 letters"):
         model.compile(tmp_path / "other", {"x": x.shape}, name="1 net")
 
 

@@ -159,8 +159,8 @@ KEPT = {
         n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  axes = Constant <value_ints = [0]> ()
         sum = ReduceSum (x, axes)  mean = Div (sum, many)  y = Sub (x, mean)""",
     "a power": """
-        n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  ten = Constant <value_float = 10.0> ()
-        part = Div (many, ten)  size = Abs (x)  y = Pow (size, part)""",
+        n = Shape <start = 0, end = 1> (x)  many = Cast <to = 1> (n)  part_of = Constant <value_float = 11.0> ()
+        part = Div (many, part_of)  size = Abs (x)  y = Pow (size, part)""",
     "LayerNormalization": """
         turned = Transpose (x)  one = Constant <value_floats = [1.5]> ()  y = LayerNormalization (turned, one)""",
     "LayerNormalization of all dimensions": """
