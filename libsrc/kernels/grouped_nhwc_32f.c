@@ -435,16 +435,13 @@ static const struct instance * instance_of(const struct sn_grouped_nhwc_32f * g)
     return best;
 }
 
-/* A block at an edge, or whose vectors of inputs exceed the last pixel: by copies of the pixels of a unit. */
-static void edge_of_block(const struct sn_grouped_nhwc_32f * g, const struct instance * i, const sn_32f * const * line,
-                          struct inputs in, size_t unit, size_t units, sn_32f * dst)
+/* By copies of the pixels of a unit. Not inline: the instances for any kernel have a copy of their own, 17 KB as well, and a
+ * call has 64 KB of stack. */
+static __attribute__((noinline)) void copied_block(const struct sn_grouped_nhwc_32f * g, const struct instance * i,
+                                                   const sn_32f * const * line, const struct inputs * in, size_t unit,
+                                                   size_t units, sn_32f * dst)
 {
     const bool single = g->groups == 1;
-    in.inside = false;
-    if (!i->taps) {
-        i->run[single](g, line, &in, unit, units, dst);
-        return;
-    }
     const size_t lines = (i->rows - 1) * i->stride + i->taps, pixels = (i->columns - 1) * i->stride + i->taps;
     for (; unit < units; ++unit) {
         sn_32f copy[COPY] SN_ALIGNED;
@@ -454,10 +451,21 @@ static void edge_of_block(const struct sn_grouped_nhwc_32f * g, const struct ins
             sn_32f * to = copy + l * pixels * of_copy.step;
             copied[l] = line[l] ? to - unit * g->srcUnit : NULL;
             if (line[l])
-                copy_pixels(g, line[l] + in.first + unit * g->srcUnit, in.at, pixels, unit, to);
+                copy_pixels(g, line[l] + in->first + unit * g->srcUnit, in->at, pixels, unit, to);
         }
         i->run[single](g, copied, &of_copy, unit, unit + 1, dst);
     }
+}
+
+/* A block at an edge, or whose vectors of inputs exceed the last pixel. */
+static void edge_of_block(const struct sn_grouped_nhwc_32f * g, const struct instance * i, const sn_32f * const * line,
+                          struct inputs in, size_t unit, size_t units, sn_32f * dst)
+{
+    in.inside = false;
+    if (i->taps)
+        copied_block(g, i, line, &in, unit, units, dst);
+    else
+        i->run[g->groups == 1](g, line, &in, unit, units, dst);
 }
 
 /* All columns of the rows of an instance. The last block may overlap the previous one; it writes the same values again. */

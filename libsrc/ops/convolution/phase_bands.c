@@ -33,6 +33,6 @@ void sn_phase_bands_run(const struct sn_convolution * c, const struct sn_band * 
                                         const struct sn_arrays * a))
 {
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .parts = c->p.srcF == SN_NHWC ? 1 : c->p.group, .time = sn_deconvolution_32f_time(c), .shares = {.lines = sn_phases_y(c)->count, .most = band->rows,
-        .least = sn_ceil_div(32, sn_phases_x(c)->count)}});
+        .parts = c->p.srcF == SN_NHWC ? 1 : c->p.group, .time = sn_deconvolution_32f_time(c),
+        .shares = {.lines = sn_phases_y(c)->count, .most = band->rows, .least = sn_ceil_div(32, sn_phases_x(c)->count)}});
 }
