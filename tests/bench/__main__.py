@@ -112,6 +112,7 @@ _IDLE = {
 _ONLY_WITH = {
     "shape": ("onnx",),
     "seconds": ("onnx", "transformers"),
+    "installed": ("onnx", "transformers"),
     "resume": ("onnx", "transformers", "sweep"),
     "count": ("sweep",),
     "seed": ("sweep",),
@@ -208,6 +209,9 @@ def _parser() -> argparse.ArgumentParser:
         help="of an input of an ONNX file whose dimensions are open, by its name or the file's; may be repeated",
     )
     what.add_argument("--seconds", type=_count, default=3, help="for a row of ONNX files, after two rounds (default 3)")
+    what.add_argument(
+        "--installed", metavar="PYTHON", default="", help="of an environment with the package, for first answers"
+    )
     written = parser.add_argument_group("what is written")
     written.add_argument("--json", type=Path, metavar="FILE", help="all figures, with the machine they were taken on")
     written.add_argument("--resume", action="store_true", help="with --onnx, --sweep: rows that the JSON file has are kept")
@@ -312,7 +316,13 @@ def _time_models(arguments: argparse.Namespace) -> dict[str, Any]:
     """Writes the JSON file after each model, so that --resume can go on."""
     others = FILE_PEERS if arguments.peers else ()
     plan = onnx_table.Plan(
-        arguments.batch, arguments.threads, arguments.rounds, arguments.seconds, others, dict(arguments.shape)
+        arguments.batch,
+        arguments.threads,
+        arguments.rounds,
+        arguments.seconds,
+        others,
+        dict(arguments.shape),
+        arguments.installed,
     )
     known = onnx_table.read(_figures(str(arguments.json))) if arguments.resume and arguments.json.exists() else []
     paths = onnx_table.files_of(arguments.onnx)

@@ -60,15 +60,14 @@ def _cells(least: Sequence[float]) -> list[str]:
 def print_steps(models: Sequence[str], rounds: int, threads: int) -> None:
     """The steps of each model that lose most: what a step takes beyond its share of the time on one thread."""
     import pysimd
+    from bench.onnx_files.simdnet import prepared
     from bench.whole.steps import _clocked
+    from pysimd.network.convert import UnsupportedModel
 
     for model in models:
         path = Path(model)
-        inputs = shapes.inputs_of(path, 1, {})
-        with suppress(ValueError):
-            runner = pysimd.load(path).prepare({name: tuple(shape) for name, _, shape in inputs})
-            for name, array in values_of(inputs).items():
-                runner.inputs[name][...] = array
+        with suppress(UnsupportedModel):
+            runner = prepared(model, values_of(shapes.inputs_of(path, 1, {})))
             runner.run()
             steps = [step.calls for step in runner.steps]
             least: dict[int, list[float]] = {1: [float("inf")] * len(steps), threads: [float("inf")] * len(steps)}

@@ -46,11 +46,13 @@ class Input(NamedTuple):
     name: str
     type: str  # of NumPy
     shape: Sequence[int]
+    value: int = 1  # of integers, all of them
 
 
 def values_of(inputs: Sequence[Input]) -> dict[str, Any]:
-    """The same for all libraries: numbers between 0 and 1, and integers that are 1."""
+    """The same for all libraries: numbers between 0 and 1, and integers of the input's value."""
     random = np.random.default_rng(7)
     return {
-        name: random.random(shape, np.float32) if kind == "float32" else np.ones(shape, kind) for name, kind, shape in inputs
+        name: random.random(shape, np.float32) if kind == "float32" else np.full(shape, value, kind)
+        for name, kind, shape, value in inputs
     }

@@ -31,15 +31,16 @@ class First:
     import_bytes: int
 
 
-def measured(library: str, path: str, inputs: Sequence[Input], threads: int) -> First:
-    """In a new process. Raises ValueError if it fails."""
+def measured(library: str, path: str, inputs: Sequence[Input], threads: int, python: str = "") -> First:
+    """In a new process of this interpreter, or of `python`, which has the library. Raises ValueError if it fails."""
     task = json.dumps({"library": library, "path": path, "inputs": inputs, "threads": threads, "begin": time.monotonic()})
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    found = [str(Path(__file__).parents[2])] if python else [path for path in sys.path if path]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(found)}
     environment["PYTHONPYCACHEPREFIX"] = _compiled().name
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", __name__],
+            [python or sys.executable, "-m", __name__],
             input=task,
             capture_output=True,
             text=True,

@@ -27,7 +27,7 @@ def converted(path: Path, inputs: Sequence[Input], folder: Path) -> Path:
     found = program()
     if found is None:
         raise Unsupported("pnnx, which converts ONNX files for it, is not installed")
-    shapes = ",".join(f"[{','.join(map(str, shape))}]{_TYPES[kind]}" for _, kind, shape in inputs)
+    shapes = ",".join(f"[{','.join(map(str, shape))}]{_TYPES[kind]}" for _, kind, shape, _ in inputs)
     source = folder / "model.onnx"  # it writes beside what it reads
     source.symlink_to(path.resolve())
     try:

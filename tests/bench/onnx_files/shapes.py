@@ -42,11 +42,18 @@ KNOWN: Mapping[str, Sequence[Shape]] = {
     "PP-OCRv6_rec_small": [(1, 3, 48, 320)],
     "rec": [(1, 3, 48, 320)],
     "rnet": [(1, 24, 24, 3)],
+    "silero-vad-4-16000": [(1, 512), (2, 1, 64)],
+    "silero-vad-4-8000": [(1, 256), (2, 1, 64)],
     "silero_vad": [(1, 576), (2, 1, 128)],
+    "silero_vad-16000": [(1, 576), (2, 1, 128)],
+    "silero_vad-8000": [(1, 288), (2, 1, 128)],
     "silero_vad_16k_op15": [(1, 576), (2, 1, 128)],
+    "silero_vad_16k_op15-16000": [(1, 576), (2, 1, 128)],
     "silero_vad_16k_sequence": [(1, 576)],
     "silero_vad_half": [(1, 576), (2, 1, 128)],
     "silero_vad_op18_ifless": [(1, 576), (2, 1, 128)],
+    "silero_vad_op18_ifless-16000": [(1, 576), (2, 1, 128)],
+    "silero_vad_op18_ifless-8000": [(1, 288), (2, 1, 128)],
     "slanet-1m": [(1, 3, 488, 488)],
 }
 
@@ -86,8 +93,14 @@ def inputs_of(path: Path, batch: int, given: Mapping[str, Shape]) -> list[Input]
             if not dims or dims[0] is not None:
                 raise Unsupported(f"the first dimension of {name} is fixed")
             shape = (batch, *shape[1:])
-        found.append(Input(name, kind, shape))
+        found.append(Input(name, kind, shape, _rate(path) if name == "sr" else 1))
     return found
+
+
+def _rate(path: Path) -> int:
+    """The samples in a second that a detector of voices gets, which the file's name ends with."""
+    rate = path.stem.rpartition("-")[2]
+    return int(rate) if rate.isdigit() else 16000
 
 
 def _fits(shape: Shape, dims: _Open) -> bool:

@@ -23,17 +23,29 @@ def _refusal(error: UnsupportedModel) -> Exception:
     return Unsupported(f"{head} {'; '.join(node.strip() for node in nodes[:3])}{more}")
 
 
+def prepared(path: str, inputs: Mapping[str, Any]) -> pysimd.network.Runner:
+    """For these inputs, which it holds; an integer of no dimension is a value of the model, since an `If` may read it."""
+    model = pysimd.load(path)
+    values = {name: array for name, array in inputs.items() if array.dtype.kind == "i" and not array.shape}
+    if values:
+        model = model.with_values(values)
+    runner: pysimd.network.Runner = model.prepare(
+        {name: array.shape for name, array in inputs.items() if name not in values}
+    )
+    for name, array in runner.inputs.items():
+        array[...] = inputs[name]
+    return runner
+
+
 def build(path: str, inputs: Mapping[str, Any], threads: int) -> Iterator[Callable[[], Loaded]]:
     """Yields one implementation."""
 
     def load() -> Loaded:
         pysimd.set_num_threads(threads)
         try:
-            runner = pysimd.load(path).prepare({name: array.shape for name, array in inputs.items()})
+            runner = prepared(path, inputs)
         except UnsupportedModel as error:
             raise _refusal(error) from None
-        for name, array in inputs.items():
-            runner.inputs[name][...] = array
 
         def result() -> Sequence[Any]:
             return [array.copy() for array in runner.run().values()]

@@ -73,6 +73,7 @@ class Plan:
     seconds: float = 3.0  # of a row
     peers: Sequence[str] = ()
     shapes: Mapping[str, Shape] = field(default_factory=dict)
+    installed: str = ""  # the Python of an environment with an installed pysimd, for our first answers
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
@@ -107,9 +108,9 @@ class _Bench:
     def first(self, inputs: Sequence[Input]) -> dict[str, First]:
         """Of each library, the faster one of a few processes."""
         found: dict[str, First] = {}
-        for name, _ in itertools.product(self._workers, range(_STARTS)):
+        for _, name in itertools.product(range(_STARTS), self._workers):
             try:
-                start = measured(name, self._paths[name], inputs, 1)
+                start = measured(name, self._paths[name], inputs, 1, self.plan.installed if name == OURS else "")
                 found[name] = min(found.get(name, start), start, key=lambda first: first.seconds)
             except ValueError as error:
                 self.notes[f"{name} has no first answer: {error}"] = None
@@ -210,7 +211,7 @@ def read(figures: Mapping[str, Any]) -> list[Model]:
     models = []
     for row in figures.get("models", ()):
         found = {name: row[name] for name in ("name", "file_bytes", "refused", "bytes", "notes")}
-        found["inputs"] = [Input(name, kind, tuple(shape)) for name, kind, shape in row["inputs"]]
+        found["inputs"] = [Input(name, kind, tuple(shape), *value) for name, kind, shape, *value in row["inputs"]]
         found["first"] = {name: First(**first) for name, first in row["first"].items()}
         found["runs"] = [_read_run(run) for run in row["runs"]]
         models.append(Model(**found))
