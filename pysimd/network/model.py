@@ -550,14 +550,15 @@ class Model(KeepsRunners):
             by default. Rows of a Loop whose number of passes is computed have memory for so many.
 
         The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
-        processor on which both use the same instruction set. Branches and loops that values decide, see
+        processor on which both use the same instruction set; but for functions such as Cos of what open sizes alone decide,
+        which NumPy computes here, and a step of the program there. Branches and loops that values decide, see
         :class:`~pysimd.network.CourseRunner`, are those of C, for tensors whose shapes are known. An output of which a
         dimension depends on values, as the rows of a loop with a computed number of passes and what NonMaxSuppression and
         NonZero choose, has the largest size, and NAME_OUTPUT_y_ROWS(model) is that of the last run, whose elements are the
         first ones.
 
         Returns the paths. Raises ValueError for another name or way of embedding, if a node is computed by Python, for
-        sequences and for shapes that depend on values, and if an array depends on open sizes by an operator that programs in
+        sequences and for shapes that depend on values, and if an array depends on open sizes by a function that programs in
         C do not have; everything that :meth:`prepare` raises; OSError if the files cannot be written.
         """
         from pysimd.network.c import names
@@ -598,7 +599,7 @@ class Model(KeepsRunners):
                     if not (self._is_cut or error.needed):
                         raise
                     what = "the model cannot be written as C for open dimensions"
-                    raise ValueError(f"{what}, as values decide what it computes: expected numbers") from error
+                    raise ValueError(f"{what}, as values decide what it computes: give each as a number") from error
                 return c_program.write(c_open.Open(plans, contexts, name, title=title, embed=way), folder)
             if sizes is not None:
                 raise ValueError("sizes is given, but no dimension is open: expected shapes with names of dimensions")
@@ -629,6 +630,7 @@ class Model(KeepsRunners):
     def _open_plans(self, dims: Dims, given: OpenSizes, layout: str, contexts: Contexts) -> list[c_open.Plan]:
         """Plans for these dimensions, some of which are names: one for each example that no earlier one serves."""
         from pysimd.network import planner
+        from pysimd.network.c import array_rules
         from pysimd.network.c import open as c_open
 
         plans: list[c_open.Plan] = []
@@ -639,7 +641,8 @@ class Model(KeepsRunners):
             shapes: dict[str, Any] = {
                 each: tuple(sizes[n] if isinstance(n, str) else n for n in of) for each, of in dims.items()
             }
-            graph = planner.simplified(planner.graph_of(self.source, shapes, self._fallback))
+            graph = planner.graph_of(self.source, shapes, self._fallback, computed_open=array_rules.OPERATORS)
+            graph = planner.simplified(graph)
             plans.append(c_open.Plan(sizes, planner.Program(graph, layout, contexts, self.outputs)))
         return plans
 

@@ -469,3 +469,6 @@ _NODES: dict[str, Callable[[Arrays, _Given], Made]] = {
     "Where": lambda w, of: _where(None, w, of.inputs, of),  # type: ignore[arg-type]
     "Xor": _by_elements("logical_xor"),
 }
+
+#: The operators of ONNX that have rules.
+OPERATORS = frozenset(_NODES)

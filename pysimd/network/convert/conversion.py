@@ -10,7 +10,7 @@ Converters of operators are in the other files of this folder; each is a functio
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Any, Callable, NamedTuple, Union
@@ -126,7 +126,8 @@ def float32_of(array: Array) -> Array:
 class Conversion:
     """A conversion under way, as converters see it: the inputs and attributes of the present node, and the graph."""
 
-    def __init__(self, source: Source, fallback: Mapping[str, Any]) -> None:
+    def __init__(self, source: Source, fallback: Mapping[str, Any], computed_open: Container[str] | None = None) -> None:
+        self._computed_open = computed_open
         self.builder = Builder(source.name)
         self.opset = source.opset
         self.node: SourceNode = _MISSING
@@ -469,6 +470,8 @@ class Conversion:
         entry = _entry_of(full_name(node))
         kinds = set(map(type, given))
         listed, any_computed = Listed in kinds, str in kinds
+        if function is None and not listed and not any_computed:
+            any_computed = self._becomes_step(node, given)
         if function is not None:
             self.give(*self._host(function, node))
         elif node.op == "If" and node.domain in ("", "ai.onnx"):
@@ -511,6 +514,16 @@ class Conversion:
 
     def _is_float(self, value: Value | None) -> bool:
         return not isinstance(value, str) or self.builder.type(value).dtype == "float32"
+
+    def _becomes_step(self, node: SourceNode, given: list[Any]) -> bool:
+        """Whether a node is a step of the plan though open sizes alone decide its inputs, which then become tensors."""
+        if self._computed_open is None or node.op in self._computed_open or node.op not in FOLDS or takes_sizes(node, given):
+            return False
+        found = [i for i, each in enumerate(given) if is_array(each) or is_open(each)]
+        for i in found:
+            if i not in SHAPE_INPUTS.get(node.op, ()):
+                given[i] = self.constant(self.operand(i))
+        return bool(found)
 
     def _fold_open(self, node: SourceNode, given: Sequence[Any]) -> bool:
         """Whether it will be computed when the plan is bound."""
@@ -736,6 +749,7 @@ def graph_of(
     shapes: Mapping[str, Shape],
     fallback: Mapping[str, Any] | None = None,
     sizes: Mapping[str, tuple[Array, str]] | None = None,
+    computed_open: Container[str] | None = None,
 ) -> Graph:
     """The graph of a source.
 
@@ -746,11 +760,13 @@ def graph_of(
         and types of its results are those that it returns when it is called during the conversion, with zeros; or they are
         given: a pair of the function and of a list of types, each a pair (shape, name of a type).
     sizes : other tensors that are known, as arrays of sizes that are open, and of numbers, and their types.
+    computed_open : the operators that may compute arrays from open sizes when the plan is bound; others become steps.
+        None: all that can.
 
     Raises UnsupportedModel, with all nodes that cannot be converted and why.
     """
     source = with_float_products(grouped(source, shapes, fallback or {}), shapes, fallback or {})
-    c = Conversion(source, fallback or {})
+    c = Conversion(source, fallback or {}, computed_open)
     for name, (array, dtype) in (sizes or {}).items():
         c.known_sizes(name, array, dtype)
     for value in source.inputs:
