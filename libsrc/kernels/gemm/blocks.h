@@ -175,13 +175,13 @@ SN_INLINE void block_store(const struct sn_dot * g, const struct block_lines * l
  * All rows, two blocks at a time, of two lines if lines are short. The last block of a line is the last rows of it, some of
  * which may be computed twice: so all blocks have the same number of rows, for which the registers are configured.
  */
-SN_INLINE void blocks_run(const struct sn_dot * g, block_results_fn results)
+static __attribute__((noinline)) void blocks_run(const struct sn_dot * g, block_results_fn results)
 {
     if (g->height == 0 || g->width == 0)
         return;
     struct block_sums sums;
     const struct block_lines l = block_lines_of(g);
-    const size_t rows = sn_min(l.width, BLOCK_ROWS), line = sn_ceil_div(l.width, rows), all = l.height * line;
+    const size_t line = sn_ceil_div(l.width, BLOCK_ROWS), rows = sn_ceil_div(l.width, line), all = l.height * line;
     blocks_begin(rows, g->length % BLOCK_GROUPS);
     for (size_t i = 0; i < all; i += 2) {
         const size_t count = sn_min(all - i, 2);
