@@ -14,9 +14,15 @@
 
 enum { BLOCK_COLUMNS = 16, PANEL_VECTORS = 4, PANEL = PANEL_VECTORS * BLOCK_COLUMNS };
 
-/* Sums of two blocks of rows by a panel; int32 or float. */
+/* Sums of a block of rows by a panel; int32 or float. */
 struct block_sums {
-    SN_ALIGNED uint32_t sum[2][BLOCK_ROWS][PANEL];
+    SN_ALIGNED uint32_t sum[BLOCK_ROWS][PANEL];
+};
+
+/* Where sums of two blocks are stored: their first rows, and the bytes from row to row. */
+struct block_places {
+    uint8_t * first[2];
+    size_t row;
 };
 
 /* Blocks of A at p and q by blocks of B at b, in registers x and w. */
@@ -56,10 +62,10 @@ struct block_sums {
 
 /* The sums of blocks at a[0] and a[1] by one or two vectors of columns, from `first` on. `vectors` is a constant. */
 SN_INLINE void multiply_2(const struct sn_dot * g, const uint8_t * const * a, size_t first, size_t width,
-                          struct block_sums * sums, int vectors)
+                          const struct block_places * to, int vectors)
 {
     const uint8_t * b = (const uint8_t *)g->b + 4 * first, * start = (const uint8_t *)g->start + 4 * first;
-    const size_t step = g->aStepX, row = sizeof(sums->sum[0][0]);
+    const size_t step = g->aStepX;
     BLOCK_LOAD(0, start, 0);
     BLOCK_LOAD(2, start, 0);
     if (vectors == 2) {
@@ -77,19 +83,19 @@ SN_INLINE void multiply_2(const struct sn_dot * g, const uint8_t * const * a, si
             BLOCK_STEP_2(6, 7);
         b += n * width;
     }
-    BLOCK_STORE(0, &sums->sum[0][0][first], row);
-    BLOCK_STORE(2, &sums->sum[1][0][first], row);
+    BLOCK_STORE(0, to->first[0] + 4 * first, to->row);
+    BLOCK_STORE(2, to->first[1] + 4 * first, to->row);
     if (vectors == 2) {
-        BLOCK_STORE(1, &sums->sum[0][0][first + BLOCK_COLUMNS], row);
-        BLOCK_STORE(3, &sums->sum[1][0][first + BLOCK_COLUMNS], row);
+        BLOCK_STORE(1, to->first[0] + 4 * first + BLOCK_BYTES, to->row);
+        BLOCK_STORE(3, to->first[1] + 4 * first + BLOCK_BYTES, to->row);
     }
 }
 
 /* The sums of the block at a by a panel of so many vectors, a constant. */
-SN_INLINE void multiply_1(const struct sn_dot * g, const uint8_t * a, struct block_sums * sums, int vectors)
+SN_INLINE void multiply_1(const struct sn_dot * g, const uint8_t * a, const struct block_places * to, int vectors)
 {
     const uint8_t * b = g->b, * start = g->start;
-    const size_t step = g->aStepX, width = (size_t)vectors * BLOCK_BYTES, row = sizeof(sums->sum[0][0]);
+    const size_t step = g->aStepX, width = (size_t)vectors * BLOCK_BYTES;
     BLOCK_LOAD(0, start, 0);
     if (vectors > 1)
         BLOCK_LOAD(1, start + BLOCK_BYTES, 0);
@@ -108,32 +114,33 @@ SN_INLINE void multiply_1(const struct sn_dot * g, const uint8_t * a, struct blo
             BLOCK_STEP_1(6, 7);
         b += n * width;
     }
-    BLOCK_STORE(0, &sums->sum[0][0][0], row);
+    BLOCK_STORE(0, to->first[0], to->row);
     if (vectors > 1)
-        BLOCK_STORE(1, &sums->sum[0][0][BLOCK_COLUMNS], row);
+        BLOCK_STORE(1, to->first[0] + BLOCK_BYTES, to->row);
     if (vectors > 2)
-        BLOCK_STORE(2, &sums->sum[0][0][2 * BLOCK_COLUMNS], row);
+        BLOCK_STORE(2, to->first[0] + 2 * BLOCK_BYTES, to->row);
     if (vectors > 3)
-        BLOCK_STORE(3, &sums->sum[0][0][3 * BLOCK_COLUMNS], row);
+        BLOCK_STORE(3, to->first[0] + 3 * BLOCK_BYTES, to->row);
 }
 
-static __attribute__((noinline)) void multiply_pair(const struct sn_dot * g, const uint8_t * const * a, struct block_sums * sums)
+static __attribute__((noinline)) void multiply_pair(const struct sn_dot * g, const uint8_t * const * a,
+                                                    const struct block_places * to)
 {
     const size_t width = sn_ceil_div(g->columns, BLOCK_COLUMNS) * BLOCK_BYTES;
     size_t n = 0;
     for (; n + BLOCK_COLUMNS < g->columns; n += 2 * BLOCK_COLUMNS)
-        multiply_2(g, a, n, width, sums, 2);
+        multiply_2(g, a, n, width, to, 2);
     if (n < g->columns)
-        multiply_2(g, a, n, width, sums, 1);
+        multiply_2(g, a, n, width, to, 1);
 }
 
-static __attribute__((noinline)) void multiply_single(const struct sn_dot * g, const uint8_t * a, struct block_sums * sums)
+static __attribute__((noinline)) void multiply_single(const struct sn_dot * g, const uint8_t * a, const struct block_places * to)
 {
     switch (sn_ceil_div(g->columns, BLOCK_COLUMNS)) {
-    case 1: multiply_1(g, a, sums, 1); break;
-    case 2: multiply_1(g, a, sums, 2); break;
-    case 3: multiply_1(g, a, sums, 3); break;
-    default: multiply_1(g, a, sums, PANEL_VECTORS);
+    case 1: multiply_1(g, a, to, 1); break;
+    case 2: multiply_1(g, a, to, 2); break;
+    case 3: multiply_1(g, a, to, 3); break;
+    default: multiply_1(g, a, to, PANEL_VECTORS);
     }
 }
 
@@ -173,15 +180,19 @@ SN_INLINE void block_store(const struct sn_dot * g, const struct block_lines * l
 
 /*
  * All rows, two blocks at a time, of two lines if lines are short. The last block of a line is the last rows of it, some of
- * which may be computed twice: so all blocks have the same number of rows, for which the registers are configured.
+ * which may be computed twice: so all blocks have the same number of rows, for which the registers are configured. If the sums
+ * are the results (`direct`), whole vectors of them are stored where they belong.
  */
-static __attribute__((noinline)) void blocks_run(const struct sn_dot * g, block_results_fn results)
+static __attribute__((noinline)) void blocks_run(const struct sn_dot * g, block_results_fn results, bool direct)
 {
     if (g->height == 0 || g->width == 0)
         return;
-    struct block_sums sums;
+    struct block_sums sums[2];
     const struct block_lines l = block_lines_of(g);
     const size_t line = sn_ceil_div(l.width, BLOCK_ROWS), rows = sn_ceil_div(l.width, line), all = l.height * line;
+    struct block_places to = {{(uint8_t *)sums[0].sum, (uint8_t *)sums[1].sum}, sizeof(sums[0].sum[0])};
+    direct = direct && l.pitch == SIZE_MAX && g->columns % BLOCK_COLUMNS == 0;
+    to.row = direct ? g->cStepX : to.row;
     blocks_begin(rows, g->length % BLOCK_GROUPS);
     for (size_t i = 0; i < all; i += 2) {
         const size_t count = sn_min(all - i, 2);
@@ -190,13 +201,15 @@ static __attribute__((noinline)) void blocks_run(const struct sn_dot * g, block_
         for (size_t j = 0; j < count; ++j) {
             y[j] = (i + j) / line, x[j] = sn_min((i + j) % line * rows, l.width - rows);
             a[j] = g->a + y[j] * g->aStepY + x[j] * g->aStepX;
+            if (direct)
+                to.first[j] = g->c + y[j] * g->cStepY + x[j] * g->cStepX;
         }
         if (count == 2)
-            multiply_pair(g, a, &sums);
+            multiply_pair(g, a, &to);
         else
-            multiply_single(g, a[0], &sums);
-        for (size_t j = 0; j < count; ++j)
-            block_store(g, &l, sums.sum[j], y[j], x[j], rows, results);
+            multiply_single(g, a[0], &to);
+        for (size_t j = 0; j < count && !direct; ++j)
+            block_store(g, &l, sums[j].sum, y[j], x[j], rows, results);
     }
     blocks_end();
 }

@@ -41,7 +41,11 @@ static void results(const struct sn_dot * g, uint32_t (*sums)[PANEL], size_t row
             put(g, from, limits, c, false);
 }
 
-static void run(const struct sn_dot * g) { blocks_run(g, results); }
+static void run(const struct sn_dot * g)
+{
+    const struct sn_result_16b * r = g->result;
+    blocks_run(g, results, !r->narrow && r->activation == SN_ACTIVATION_IDENTITY);
+}
 
 SN_INSTALL(gemm_blocks_16b, convolution_16b)
 {

@@ -80,6 +80,21 @@ RESULTS(bounded_plain, false, true)
 RESULTS(requantised, true, false)
 RESULTS(requantised_plain, true, true)
 
+/* Values without an activation. */
+static void floats(const struct sn_dot * g, uint32_t (*sums)[PANEL], size_t rows, uint8_t * c)
+{
+    const struct sn_result_8i * r = g->result;
+    for (size_t j = 0; j < g->columns; j += V32F_N) {
+        const v32f norm = v_load_32f(r->norm + j), bias = v_load_32f(r->bias + j);
+        const size_t n = sn_min(g->columns - j, V32F_N);
+        uint8_t * to = c + j * sizeof(float);
+        for (size_t i = 0; i < rows; ++i, to += g->cStepX) {
+            const v32f v = v_mul_32f(v_cvt_32i_32f(v_load_32i((const int32_t *)sums[i] + j)), norm);
+            v_store_tail_32f(to, v_add_32f(v, bias), n);
+        }
+    }
+}
+
 static void results(const struct sn_dot * g, uint32_t (*sums)[PANEL], size_t rows, uint8_t * c)
 {
     result_rows((const int32_t *)sums, PANEL, g->result, g->columns, c, g->cStepX, rows);
@@ -96,6 +111,8 @@ static bool is_plain(const struct sn_result_8i * r, size_t n)
 
 static block_results_fn results_of(const struct sn_result_8i * r, size_t columns)
 {
+    if (!r->sums && !r->bytes && r->activation == SN_ACTIVATION_IDENTITY)
+        return floats;
     if (r->sums || !result_is_quick(r) || (columns != V8U_N && columns != V8U_N / 2 && columns != V8U_N / 4))
         return results;
     if (r->requantised)
@@ -114,7 +131,7 @@ static void run_requantised(const struct sn_dot * g)
     r.first = none;
     struct sn_dot run = *g;
     run.start = start, run.result = &r;
-    blocks_run(&run, results_of(&r, g->columns));
+    blocks_run(&run, results_of(&r, g->columns), false);
 }
 
 static void run(const struct sn_dot * g)
@@ -126,7 +143,7 @@ static void run(const struct sn_dot * g)
     else if (r->requantised && !r->sums)
         run_requantised(g);
     else
-        blocks_run(g, results_of(r, g->columns));
+        blocks_run(g, results_of(r, g->columns), r->sums);
 }
 
 SN_INSTALL(gemm_blocks_8i, convolution_8i)
