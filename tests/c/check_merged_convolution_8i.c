@@ -22,7 +22,7 @@ struct merged {
 };
 
 static const parameters * last_of(const struct merged * m) { return &m->p[m->count - 1]; }
-static bool is_depthwise(const parameters * p) { return p->kernelY > 1 && p->group == p->srcC; }
+static bool is_depthwise(const parameters * p) { return p->kernelY > 1 && p->group == p->srcC && p->srcC == p->dstC; }
 static size_t size_of(SimdTensorDataType type) { return type == SimdTensorData8u ? 1 : sizeof(float); }
 
 /* The bits of `types`: bytes of source and result. */
