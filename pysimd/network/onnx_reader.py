@@ -186,13 +186,16 @@ class _Reader:
             raise ValueError("an input or an output of the graph has no name")
         messages = self._expanded(graph.node, 0)
         self._find_bits(graph, messages)
+        if depth == 0:
+            messages = _without_constants(messages, weights)
         nodes = [self._node(node, depth) for node in messages]
         return Source(graph.name, self._opset, inputs, outputs, nodes, weights, given)
 
     def _with_numbers(self, source: Source) -> Source:
         """A graph with its weights and attributes."""
         messages: Mapping[str, Any] = source.weights
-        weights = {name: self._tensor(tensor) for name, tensor in messages.items()}
+        arrays = {id(tensor): self._tensor(tensor) for tensor in messages.values()}  # of equal constants one
+        weights = {name: arrays[id(tensor)] for name, tensor in messages.items()}
         nodes = [
             SourceNode(node.op, node.inputs, node.outputs, self._attributes(node), node.name, node.domain)
             if node.attributes
@@ -382,6 +385,23 @@ class _Reader:
 
         places = [Path(folder, location) for folder in self._folders]
         return next((place for place in places if place.exists()), places[0]).resolve()
+
+
+def _without_constants(nodes: Iterable[Node], weights: dict[str, Any]) -> list[Node]:
+    """The nodes without those that are an array of the file, as half of the nodes of some files; these become weights."""
+    found = []
+    for node in nodes:
+        if node.op_type == "Constant" and _is_array(node) and node.output[0] and node.output[0] not in weights:
+            weights[node.output[0]] = node.attribute[0].t
+        else:
+            found.append(node)
+    return found
+
+
+def _is_array(node: Node) -> bool:
+    """Whether a Constant has a tensor and nothing else."""
+    is_whole = len(node.attribute) == len(node.output) == 1 and not node.input and node.domain in _ONNX_DOMAINS
+    return is_whole and node.attribute[0].type == _TENSOR and node.attribute[0].name == "value"
 
 
 def _version(model: File) -> int:

@@ -182,7 +182,20 @@ def test_paths_bytes_and_messages_give_the_same(length: int, tmp_path: Path) -> 
         source = onnx_reader.read(given)
         np.testing.assert_array_equal(source.weights["w"], array)
         np.testing.assert_array_equal(source.weights["v"], array + 1)
-        np.testing.assert_array_equal(source.nodes[0].attributes["value"], array[::-1])
+        np.testing.assert_array_equal(source.weights["c"], array[::-1])
+
+
+def test_constants_of_a_file_are_weights() -> None:
+    same = numpy_helper.from_array(np.ones(4, np.float32))
+    nodes = [helper.make_node("Constant", [], [name], value=same) for name in ("a", "b")]
+    nodes.append(helper.make_node("Constant", [], ["n"], value_float=2.0))  # no array
+    nodes.append(helper.make_node("Sum", ["x", "a", "b", "n"], ["y"]))
+    source = onnx_reader.read(model(nodes))
+    assert [node.op for node in source.nodes] == ["Constant", "Sum"] and source.weights["a"] is source.weights["b"]
+    for name in ("a", "x"):
+        twice = [*nodes, helper.make_node("Constant", [], [name], value=same)]
+        with pytest.raises(ValueError, match=f"two tensors have the name '{name}'"):
+            onnx_reader.read(model(twice))
 
 
 def test_large_weights_are_mapped(tmp_path: Path) -> None:
