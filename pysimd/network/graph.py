@@ -132,21 +132,8 @@ class Graph:
 
         Nodes without a use for the outputs of the graph are dropped, and so are their tensors.
         """
-        needed, kept = set(self.outputs), []
-        for node in reversed(tuple(nodes)):
-            if not needed.isdisjoint(node.outputs):
-                needed.update(node.inputs)
-                kept.append(node)
-        known = {*needed, *self.inputs, *(name for node in kept for name in node.outputs)}
         all_types, all_constants = {**self.types, **(types or {})}, {**self.constants, **(constants or {})}
-        made = Graph(
-            self.name,
-            reversed(kept),
-            self.inputs,
-            self.outputs,
-            {name: of for name, of in all_types.items() if name in known},
-            {name: array for name, array in all_constants.items() if name in known},
-        )
+        made = needed(self.name, tuple(nodes), self.inputs, self.outputs, all_types, all_constants)
         made.remembered = self.remembered
         return made
 
@@ -192,3 +179,28 @@ class Graph:
         for name in self.outputs:
             if name not in producers and name not in known:
                 raise ValueError(f"no node produces the output {name!r}")
+
+
+def needed(
+    name: str,
+    nodes: Sequence[Node],
+    inputs: Iterable[str],
+    outputs: Iterable[str],
+    types: Mapping[str, Type],
+    constants: Mapping[str, Array],
+) -> Graph:
+    """The graph of those of the nodes and tensors that its outputs need."""
+    read, kept = set(outputs), []
+    for node in reversed(nodes):
+        if not read.isdisjoint(node.outputs):
+            read.update(node.inputs)
+            kept.append(node)
+    known = {*read, *inputs, *(made for node in kept for made in node.outputs)}
+    return Graph(
+        name,
+        reversed(kept),
+        inputs,
+        outputs,
+        {name: of for name, of in types.items() if name in known},
+        {name: array for name, array in constants.items() if name in known},
+    )

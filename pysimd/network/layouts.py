@@ -17,7 +17,7 @@ from math import prod
 from typing import Any, Callable
 
 from pysimd.annotations import Array, Shape
-from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.graph import Graph, Node, Type, needed
 from pysimd.network.open_arrays import dense
 from pysimd.network.operators import ADDED, SUMMED
 
@@ -103,8 +103,7 @@ class _Placement:
             self._origin = producer.origin if producer else ()
             outputs.append(self._own(self.stored(name, self._outside(name)), name, outputs))
         inputs = [self._first[name][0] for name in graph.inputs]
-        made = Graph(graph.name, self._nodes, inputs, outputs, self._types, self._constants)
-        return made.replaced(made.nodes)
+        return needed(graph.name, self._nodes, inputs, outputs, self._types, self._constants)
 
     def _outside(self, name: str) -> Order:
         """The order of an input or an output of the graph."""

@@ -11,6 +11,7 @@ from pysimd.annotations import Array
 from pysimd.network.binding import address_of
 from pysimd.network.mapped import owner_of
 
+_SMALL = 1 << 12  # bytes, which are copied in a tenth of the time of their digest
 _COMPUTED: dict[int, Any] = {}  # of arrays that passes have computed, by their identities, as long as these exist
 
 
@@ -45,7 +46,9 @@ def memory_of(array: Array) -> Array:
 
 
 def digest(value: Array) -> bytes:
-    """What stands for the bytes of an array, in an order that depends on its strides."""
+    """What stands for the bytes of an array, in an order that depends on its strides; of a small one these bytes."""
+    if value.nbytes <= _SMALL and value.flags.c_contiguous:
+        return value.tobytes()
     in_memory = value
     if not value.flags.c_contiguous:
         in_memory = value.transpose(sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis])))

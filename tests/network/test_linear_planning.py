@@ -20,6 +20,7 @@ import pytest
 
 import pysimd.network
 from pysimd.annotations import Array, Shape
+from pysimd.network import memory
 from pysimd.network.convert import graph_of
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
@@ -165,8 +166,9 @@ def _lines(function: Callable[[], Any]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("sample", [_chain, _residual, _unrolled, _outputs, _lifted])
-def test_planning_is_linear(sample: Callable[[int], _Sample]) -> None:
+def test_planning_is_linear(sample: Callable[[int], _Sample], monkeypatch: pytest.MonkeyPatch) -> None:
     n = 24
+    monkeypatch.setattr(memory, "_FEW", 0)  # of few roots, all are compared
     sample(2).plan()
     small, large = (_lines(sample(count).plan) for count in (n, 2 * n))
     assert sum(large.values()) > 10_000
@@ -267,3 +269,15 @@ def test_collections_go_on_as_before(enabled: bool) -> None:
     finally:
         done.set()
         (gc.enable if was else gc.disable)()
+
+
+def test_places_of_few_roots_are_those_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    for count in (0, 1, 2, 5, 30, 100):
+        born = rng.integers(0, 2 * count + 1, count).tolist()
+        lives = {f"t{i}": (first, first + int(rng.integers(0, 9))) for i, first in enumerate(born)}
+        sizes = {name: int(rng.integers(0, 5000)) for name in lives}
+        few = memory.packed_roots(lives, sizes)
+        monkeypatch.setattr(memory, "_FEW", -1)
+        assert few == memory.packed_roots(lives, sizes)
+        monkeypatch.undo()
