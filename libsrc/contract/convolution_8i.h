@@ -134,6 +134,51 @@ struct sn_flat_8i {
     void (*pack)(bool planes, size_t taps, size_t channels, const int8_t * weight, void * packed);
 };
 
+/* ---- Winograd's algorithm: kernels/winograd_8i.c has the matrices */
+
+enum {
+    SN_WINOGRAD_8I_BLOCK = 4, /* rows and columns of outputs of a tile, */
+    SN_WINOGRAD_8I_SIDE = 6,  /* of its inputs, and of its coefficients */
+    SN_WINOGRAD_8I_PLANES = SN_WINOGRAD_8I_SIDE * SN_WINOGRAD_8I_SIDE,
+};
+
+/*
+ * Transforms tilesY x tilesX tiles of lines of pixels of 16-bit numbers, 0 to 255: coefficient t of tile i of channel c is the
+ * 16-bit number c at dst + t * plane + i * tile. Tiles may extend beyond the lines and columns, where their inputs are any of
+ * the numbers. Of an odd number of channels, the coefficient of another one is 0.
+ */
+struct sn_winograd_input_8i {
+    const uint8_t * src;
+    size_t stepY, stepX;
+    size_t lines, columns;
+    size_t channels;
+    size_t tilesY, tilesX;
+    uint8_t * dst;
+    size_t plane, tile;
+};
+
+/*
+ * Transforms products, int32 numbers, to sums, and these to results: coefficient t of tile i and channel c is
+ * src[t * plane + i * tile + c], in whole vectors. `start` is added to the sums. There are rows x columns outputs.
+ */
+struct sn_winograd_output_8i {
+    const int32_t * src;
+    size_t plane, tile;
+    size_t tilesY, tilesX;
+    const int32_t * start;
+    const struct sn_result_8i * result;
+    size_t channels; /* at most those of a panel of the tile */
+    uint8_t * dst;
+    size_t stepY, stepX;
+    size_t rows, columns;
+};
+
+/* NULL if the level has none. */
+struct sn_winograd_8i {
+    void (*input)(const struct sn_winograd_input_8i * w);
+    void (*output)(const struct sn_winograd_output_8i * w);
+};
+
 /* The kernels of a level; `base` has only the first three. */
 struct sn_convolution_8i_slots {
     sn_convolution_8i_fn plain;
@@ -142,6 +187,7 @@ struct sn_convolution_8i_slots {
     struct sn_dot_tile tile;
     struct sn_depthwise_8i depthwise;
     struct sn_flat_8i flat;
+    struct sn_winograd_8i winograd;
     sn_pixels_fn pixels;
     sn_planes_fn planes;
 };

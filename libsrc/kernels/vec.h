@@ -64,7 +64,7 @@
  *   v_transpose_32f(r)      r is v32f[V32F_N], the rows of a square; transposed in place
  *
  * 32i.
- *   v_add_32i  v_sub_32i  v_and_32i  v_or_32i  v_xor_32i      (a, b), wrapping
+ *   v_add_32i  v_sub_32i  v_mul_32i  v_and_32i  v_or_32i  v_xor_32i      (a, b), wrapping
  *   v_put_byte_32i(v, from, k)   v, with byte k of each lane replaced by that of `from`; k is a constant, 0 is the lowest
  *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant (an int below the width of a
  *                       lane); shr shifts in zeros, sra copies of the sign
@@ -84,7 +84,7 @@
  *
  * 16i and 8u.
  *   v_max_16i(a, b)  v_min_16i(a, b)  v_min_16u(a, b)   of signed numbers; u: the same bits as unsigned numbers
- *   v_sub_16i(a, b)         wrapping
+ *   v_add_16i(a, b)  v_sub_16i(a, b)         wrapping
  *   v_even_16i(a, b)  v_odd_16i(a, b)
  *   v_max_8u(a, b)   v_min_8u(a, b)   v_even_8u(a, b)   v_odd_8u(a, b)
  *   v_subs_8i(a, b)         a - b of the v8u as signed bytes, limited to -128 .. 127

@@ -247,6 +247,25 @@ static void depthwise(SimdTensorFormatType format)
     run_case(layer(format, 45, 22, 900, 45, 5, 2, 2, 45), SIGNED, SIGNED, CHECK_RANDOM);
 }
 
+/* 3x3, by Winograd's algorithm where 16-bit numbers are multiplied: channels around vectors and panels, tiles that extend beyond
+ * the image, paddings, batches whose images are computed together. */
+static void squares(SimdTensorFormatType format)
+{
+    static const size_t channels[] = {16, 17, 31, 32, 33, 48, 65, 130}, sides[] = {4, 5, 7, 8, 10, 13, 18, 23};
+    for (size_t i = 0; i < 32; ++i) {
+        const size_t c = channels[i % 8], k = channels[(3 * i + i / 8) % 8] - (i % 5 == 4 ? 15 : 0);
+        struct check_layer j = layer(format, c, sides[i / 4], sides[(i + i / 8) % 8], k, 3, 1, 1, 1);
+        j.p->padY = i % 3, j.p->padX = (i + 1) % 3, j.p->padH = i / 3 % 3, j.p->padW = i / 2 % 3;
+        check_convolution_output(j.p);
+        j.batch = 1 + i % 4;
+        j.own_buffer = i % 2;
+        j.p->activation = check_activation_at(i % CHECK_ACTIVATIONS);
+        set_types(j.p, i / 2);
+        run_case(j, i % 2 ? SIGNED : POSITIVE, i % 3 ? SIGNED : POSITIVE, CHECK_RANDOM);
+        run_case(j, i % 3 ? SIGNED : POSITIVE, SIGNED, WORST);
+    }
+}
+
 /* ---- bad arguments */
 
 /* Values that SetParams must refuse, one at a time; the context keeps its previous state. */
@@ -327,6 +346,7 @@ CHECK_FAMILY(convolution_8i)
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {
         tails(formats[i]);
+        squares(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
         narrow_groups(formats[i]);

@@ -80,6 +80,20 @@ static void some(SimdTensorFormatType format, size_t n)
     run_case(j, CHECK_RANDOM);
 }
 
+/* 3x3, see check_convolution_8i.c. */
+static void squares(SimdTensorFormatType format)
+{
+    static const size_t channels[] = {16, 31, 32, 49, 66, 96}, sides[] = {4, 6, 9, 12, 15, 22};
+    for (size_t i = 0; i < 36; ++i) {
+        const size_t c = channels[i % 6], k = channels[(i / 6 + 2 * i) % 6] - (i % 5 == 4 ? 15 : 0);
+        const size_t wide = sides[(i + i / 4) % 6];
+        struct check_layer j = layer_of(check_convolution_shape(format, c, sides[i / 6], wide, k, 3, 1, i % 3, 1));
+        j.batch = 1 + i % 3, j.no_bias = i % 4 == 3;
+        j.p->activation = check_activation_at(i / 2 % CHECK_ACTIVATIONS);
+        run_case(j, i % 2 ? CHECK_RANDOM : CHECK_EQUAL);
+    }
+}
+
 static void random_case(SimdTensorFormatType format)
 {
     struct check_layer j = layer_of(check_convolution_random(format, 30, 80));
@@ -103,6 +117,7 @@ CHECK_FAMILY(quantized_convolution)
     for (size_t i = 0; i < 2; ++i) {
         for (size_t n = 1; n <= 68; ++n)
             some(formats[i], n);
+        squares(formats[i]);
         for (size_t n = 0; n < check_count(800); ++n)
             random_case(formats[i]);
         refusals(formats[i]);

@@ -223,6 +223,7 @@ static void layers(SimdTensorFormatType format)
         layer(l);
     }
     layer(some(format, 16, 60, 70, 1, 1));
+    layer(some(format, 33, 18, 70, 3, 1));
     layer(some(format, 32, 80, 48, 3, 1)); /* several threads, each with some lines */
 }
 

@@ -116,7 +116,8 @@ RUN_2(v_max_32f, 32f) RUN_2(v_min_32f, 32f)
 RUN_1(v_abs_32f, 32f) RUN_1(v_sqrt_32f, 32f) RUN_1(v_round_32f, 32f)
 RUN_1(v_keep_32f, 32f) RUN_1(v_keep_32i, 32i)
 RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_gt_32i, 32i)
-RUN_2(v_add_32i, 32i) RUN_2(v_sub_32i, 32i) RUN_2(v_and_32i, 32i) RUN_2(v_or_32i, 32i) RUN_2(v_xor_32i, 32i)
+RUN_2(v_add_32i, 32i) RUN_2(v_sub_32i, 32i) RUN_2(v_mul_32i, 32i)
+RUN_2(v_and_32i, 32i) RUN_2(v_or_32i, 32i) RUN_2(v_xor_32i, 32i)
 RUN_PUT(v_put_byte_32i, 32i, 0) RUN_PUT(v_put_byte_32i, 32i, 1)
 RUN_PUT(v_put_byte_32i, 32i, 2) RUN_PUT(v_put_byte_32i, 32i, 3)
 RUN_SHIFT(v_shl_32i, 32i, 1) RUN_SHIFT(v_shl_32i, 32i, 16) RUN_SHIFT(v_shl_32i, 32i, 31) RUN_SHIFT(v_shr_32i, 32i, 1)
@@ -125,8 +126,8 @@ RUN_SHIFT(v_sra_32i, 32i, 31)
 RUN_CAST(v_cast_32f_32i, 32f, 32i) RUN_CAST(v_cast_32i_32f, 32i, 32f) RUN_CAST(v_cast_16i_32i, 16i, 32i)
 RUN_CAST(v_cast_32i_16i, 32i, 16i) RUN_CAST(v_cast_8u_32i, 8u, 32i) RUN_CAST(v_cast_32i_8u, 32i, 8u)
 RUN_CAST(v_cvt_32i_32f, 32i, 32f)
-RUN_2(v_max_16i, 16i) RUN_2(v_min_16i, 16i) RUN_2(v_min_16u, 16i) RUN_2(v_sub_16i, 16i) RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u)
-RUN_2(v_subs_8i, 8u)
+RUN_2(v_max_16i, 16i) RUN_2(v_min_16i, 16i) RUN_2(v_min_16u, 16i) RUN_2(v_add_16i, 16i) RUN_2(v_sub_16i, 16i)
+RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u) RUN_2(v_subs_8i, 8u)
 
 static void run_v_select_32f(const union block *in, union block *out)
 {
@@ -179,6 +180,7 @@ ONE(gt_32i, (int32_t)a > (int32_t)b ? 0xFFFFFFFF : 0)
 ONE(select_gt, (int32_t)a > (int32_t)b ? b : c)
 ONE(add_32i, a + b)
 ONE(sub_32i, a - b)
+ONE(mul_32i, a * b)
 ONE(and, a & b)
 ONE(or, a | b)
 ONE(put_byte_0, (a & 0xFFFFFF00) | (b & 0xFF))
@@ -194,6 +196,7 @@ ONE(cvt_32f_32i, clamped_to_int(sn_from_bits_32f(a)))
 ONE(max_16i, larger_16i(a, b))
 ONE(min_16i, larger_16i(a, b) == a ? b : a)
 ONE(min_16u, a < b ? a : b)
+ONE(add_16i, (uint16_t)(a + b))
 ONE(sub_16i, (uint16_t)(a - b))
 ONE(max_8u, a > b ? a : b)
 ONE(min_8u, a < b ? a : b)
@@ -225,6 +228,7 @@ static const struct lane_word lane_words[] = {
     {"v_gt_32i", run_v_gt_32i, one_gt_32i, WORDS, 2, false, 0},
     {"v_select_32i", run_v_select_32i, one_select_gt, WORDS, 3, false, 0},
     {"v_add_32i", run_v_add_32i, one_add_32i, WORDS, 2, false, 0},
+    {"v_mul_32i", run_v_mul_32i, one_mul_32i, WORDS, 2, false, 0},
     {"v_sub_32i", run_v_sub_32i, one_sub_32i, WORDS, 2, false, 0},
     {"v_and_32i", run_v_and_32i, one_and, WORDS, 2, false, 0},
     {"v_or_32i", run_v_or_32i, one_or, WORDS, 2, false, 0},
@@ -253,6 +257,7 @@ static const struct lane_word lane_words[] = {
     {"v_max_16i", run_v_max_16i, one_max_16i, HALVES, 2, false, 0},
     {"v_min_16i", run_v_min_16i, one_min_16i, HALVES, 2, false, 0},
     {"v_min_16u", run_v_min_16u, one_min_16u, HALVES, 2, false, 0},
+    {"v_add_16i", run_v_add_16i, one_add_16i, HALVES, 2, false, 0},
     {"v_sub_16i", run_v_sub_16i, one_sub_16i, HALVES, 2, false, 0},
     {"v_max_8u", run_v_max_8u, one_max_8u, BYTES, 2, false, 0},
     {"v_min_8u", run_v_min_8u, one_min_8u, BYTES, 2, false, 0},

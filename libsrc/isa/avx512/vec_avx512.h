@@ -308,6 +308,7 @@ SN_INLINE void v_collect_4_32f(v32f *r, const void *p, const int32_t *i)
 
 SN_INLINE v32i v_add_32i(v32i a, v32i b) { return _mm512_add_epi32(a, b); }
 SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm512_sub_epi32(a, b); }
+SN_INLINE v32i v_mul_32i(v32i a, v32i b) { return _mm512_mullo_epi32(a, b); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm512_and_si512(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm512_or_si512(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm512_xor_si512(a, b); }
@@ -362,6 +363,7 @@ SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 
 SN_INLINE v16i v_max_16i(v16i a, v16i b) { return _mm512_max_epi16(a, b); }
 SN_INLINE v16i v_min_16i(v16i a, v16i b) { return _mm512_min_epi16(a, b); }
+SN_INLINE v16i v_add_16i(v16i a, v16i b) { return _mm512_add_epi16(a, b); }
 SN_INLINE v16i v_sub_16i(v16i a, v16i b) { return _mm512_sub_epi16(a, b); }
 SN_INLINE v16i v_min_16u(v16i a, v16i b) { return _mm512_min_epu16(a, b); }
 

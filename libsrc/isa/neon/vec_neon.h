@@ -317,6 +317,7 @@ SN_INLINE uint32x4_t vx_unsigned(v32i v) { return vreinterpretq_u32_s32(v); }
 
 SN_INLINE v32i v_add_32i(v32i a, v32i b) { return vx_signed(vaddq_u32(vx_unsigned(a), vx_unsigned(b))); }
 SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return vx_signed(vsubq_u32(vx_unsigned(a), vx_unsigned(b))); }
+SN_INLINE v32i v_mul_32i(v32i a, v32i b) { return vmulq_s32(a, b); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return vandq_s32(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return vorrq_s32(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return veorq_s32(a, b); }
@@ -369,6 +370,7 @@ SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 
 SN_INLINE v16i v_max_16i(v16i a, v16i b) { return vmaxq_s16(a, b); }
 SN_INLINE v16i v_min_16i(v16i a, v16i b) { return vminq_s16(a, b); }
+SN_INLINE v16i v_add_16i(v16i a, v16i b) { return vaddq_s16(a, b); }
 SN_INLINE v16i v_sub_16i(v16i a, v16i b) { return vsubq_s16(a, b); }
 SN_INLINE v16i v_min_16u(v16i a, v16i b)
 {

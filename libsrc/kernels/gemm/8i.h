@@ -185,10 +185,13 @@ SN_INLINE void tile_column_bytes(const struct sn_dot * g, const tile_bytes_fn * 
     }
 }
 
-/* Splits the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
+/* Splits the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. Sums of whole
+ * vectors without a gap between rows are stored in place. */
 SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_t rows, size_t vectors)
 {
     SN_ALIGNED int32_t sums[TILE_ROWS * TILE_VECTORS * V32F_N];
+    const struct sn_result_8i * r = g->result;
+    const bool direct = r->sums && g->columns == vectors * V32F_N && g->cStepX == g->columns * sizeof(int32_t);
     const size_t count = sn_ceil_div(g->width, rows);
     const size_t height = g->width / count, taller = g->width % count; /* this many tiles are one row higher */
     for (size_t y = 0; y < g->height; ++y) {
@@ -196,8 +199,9 @@ SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_
         uint8_t * c = g->c + y * g->cStepY;
         for (size_t i = 0, x = 0; i < count; ++i) {
             const size_t h = height + (i < taller);
-            tiles[h - 1](g, a + x * g->aStepX, sums);
-            result_rows(sums, vectors * V32F_N, g->result, g->columns, c + x * g->cStepX, g->cStepX, h);
+            tiles[h - 1](g, a + x * g->aStepX, direct ? (int32_t *)(void *)(c + x * g->cStepX) : sums);
+            if (!direct)
+                result_rows(sums, vectors * V32F_N, r, g->columns, c + x * g->cStepX, g->cStepX, h);
             x += h;
         }
     }
