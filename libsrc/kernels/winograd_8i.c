@@ -60,19 +60,15 @@ struct tile {
     size_t plane;
 };
 
-/* Rows first .. first + HALF - 1 of the coefficients of a vector of channels, the first of them `at`, or of n: all at once do not
- * fit into registers. */
-SN_INLINE void input_rows(const struct tile * t, size_t at, int first, bool part, size_t n)
+/* Rows first .. first + HALF - 1 of the coefficients of a vector of channels, the first of them `at`: all at once do not fit into
+ * registers. */
+SN_INLINE void input_rows(const struct tile * t, size_t at, int first)
 {
     v16i w[HALF][SIDE];
     SN_UNROLL for (int x = 0; x < SIDE; ++x)
     {
         v16i d[SIDE], v[SIDE];
-        SN_UNROLL for (int y = 0; y < SIDE; ++y)
-        {
-            const uint8_t * from = t->line[y] + t->pixel[x] + at * sizeof(int16_t);
-            d[y] = part ? v_load_tail_16i(from, n) : v_load_16i(from);
-        }
+        SN_UNROLL for (int y = 0; y < SIDE; ++y) d[y] = v_load_16i(t->line[y] + t->pixel[x] + at * sizeof(int16_t));
         transform_inputs(d, v);
         SN_UNROLL for (int i = 0; i < HALF; ++i) w[i][x] = v[first + i];
     }
@@ -81,28 +77,32 @@ SN_INLINE void input_rows(const struct tile * t, size_t at, int first, bool part
     {
         v16i v[SIDE];
         transform_inputs(w[i], v);
-        SN_UNROLL for (int x = 0; x < SIDE; ++x, dst += t->plane)
-        {
-            if (part)
-                v_store_tail_16i(dst, v[x], n + n % 2);
-            else
-                v_store_16i(dst, v[x]);
-        }
+        SN_UNROLL for (int x = 0; x < SIDE; ++x, dst += t->plane) v_store_16i(dst, v[x]);
     }
 }
 
 static __attribute__((noinline)) void input_whole(const struct tile * t, size_t channels)
 {
     for (size_t at = 0; at < channels; at += V16I_N) {
-        input_rows(t, at, 0, false, V16I_N);
-        input_rows(t, at, HALF, false, V16I_N);
+        input_rows(t, at, 0);
+        input_rows(t, at, HALF);
     }
 }
 
+/* The n channels from `at` on, fewer than a vector, by copies: instances with tails would be 24 KB. */
 static __attribute__((noinline)) void input_part(const struct tile * t, size_t at, size_t n)
 {
-    input_rows(t, at, 0, true, n);
-    input_rows(t, at, HALF, true, n);
+    SN_ALIGNED uint8_t from[SIDE * SIDE * V8U_N], to[SIDE * SIDE * V8U_N];
+    struct tile part = {.dst = to, .plane = V8U_N};
+    for (size_t y = 0; y < SIDE; ++y) {
+        part.line[y] = from + y * SIDE * V8U_N;
+        part.pixel[y] = y * V8U_N;
+        for (size_t x = 0; x < SIDE; ++x)
+            v_store_16i(from + (y * SIDE + x) * V8U_N, v_load_tail_16i(t->line[y] + t->pixel[x] + at * sizeof(int16_t), n));
+    }
+    input_whole(&part, V16I_N);
+    for (size_t k = 0; k < SIDE * SIDE; ++k)
+        v_store_tail_16i(t->dst + k * t->plane + at * sizeof(int16_t), v_load_16i(to + k * V8U_N), n + n % 2);
 }
 
 static void winograd_input(const struct sn_winograd_input_8i * w)

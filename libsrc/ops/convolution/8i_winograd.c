@@ -258,7 +258,7 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
  * as to multiply WAIT tiles, or pixels, by them, WAIT_FAR if they exceed the caches. Relative to the tile alone, on avx2 and avx512
  * of Emerald Rapids, 256x8x8 to 256 takes 0.41 and 0.46 of the time with warm caches, 0.83 and 0.88 cold; 256x7x7 0.73 and 0.60,
  * cold 1.00 and 0.97; 256x5x5 0.97 and 1.12, cold 1.75 and 1.79; 512x7x7 to 512 1.02 and 1.14. As for floats, the batch does not
- * count.
+ * count. Not for those who prefer memory.
  */
 enum { WAIT = 6, WAIT_FAR = 12, FAR = 8 << 20 };
 
@@ -269,7 +269,8 @@ bool sn_winograd_8i_preferred(const struct sn_convolution * c)
     const double tiles = (double)sn_ceil_div(p->dstH, BLOCK) * (double)sn_ceil_div(p->dstW, BLOCK);
     const double wait = PLANES * sizeof(int16_t) * inputs * outputs > FAR ? WAIT_FAR : WAIT;
     const double products = PLANES * (tiles + wait) * (inputs * outputs + 6 * inputs + 12 * outputs);
-    return products < 0.85 * taps * (sn_dst_pixels(c) + wait) * inputs * outputs;
+    const double tile = taps * (sn_dst_pixels(c) + wait) * inputs * outputs;
+    return c->preference != SN_PREFER_MEMORY && products < 0.85 * tile;
 }
 
 const struct sn_convolution_algorithm sn_convolution_8i_winograd = {.name = "Winograd F(4,3)", .tiled = true,
