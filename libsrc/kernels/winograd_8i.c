@@ -81,15 +81,16 @@ SN_INLINE void input_rows(const struct tile * t, size_t at, int first)
     }
 }
 
-static __attribute__((noinline)) void input_whole(const struct tile * t, size_t channels)
+static __attribute__((noinline)) void input_whole(const struct tile * t, size_t at, size_t end)
 {
-    for (size_t at = 0; at < channels; at += V16I_N) {
+    for (; at < end; at += V16I_N) {
         input_rows(t, at, 0);
         input_rows(t, at, HALF);
     }
 }
 
-/* The n channels from `at` on, fewer than a vector, by copies: instances with tails would be 24 KB. */
+/* The n channels from `at` on, fewer than a vector, by copies: instances with tails would be 24 KB. Only if the last vector cannot
+ * overlap the one before, since the channels are fewer, or the last one has no partner. */
 static __attribute__((noinline)) void input_part(const struct tile * t, size_t at, size_t n)
 {
     SN_ALIGNED uint8_t from[SIDE * SIDE * V8U_N], to[SIDE * SIDE * V8U_N];
@@ -100,7 +101,7 @@ static __attribute__((noinline)) void input_part(const struct tile * t, size_t a
         for (size_t x = 0; x < SIDE; ++x)
             v_store_16i(from + (y * SIDE + x) * V8U_N, v_load_tail_16i(t->line[y] + t->pixel[x] + at * sizeof(int16_t), n));
     }
-    input_whole(&part, V16I_N);
+    input_whole(&part, 0, V16I_N);
     for (size_t k = 0; k < SIDE * SIDE; ++k)
         v_store_tail_16i(t->dst + k * t->plane + at * sizeof(int16_t), v_load_16i(to + k * V8U_N), n + n % 2);
 }
@@ -108,6 +109,7 @@ static __attribute__((noinline)) void input_part(const struct tile * t, size_t a
 static void winograd_input(const struct sn_winograd_input_8i * w)
 {
     const size_t whole = w->channels / V16I_N * V16I_N;
+    const bool overlaps = whole > 0 && w->channels % 2 == 0;
     struct tile t = {.dst = w->dst, .plane = w->plane};
     for (size_t ty = 0; ty < w->tilesY; ++ty) {
         for (size_t y = 0; y < SIDE; ++y)
@@ -115,8 +117,10 @@ static void winograd_input(const struct sn_winograd_input_8i * w)
         for (size_t tx = 0; tx < w->tilesX; ++tx, t.dst += w->tile) {
             for (size_t x = 0; x < SIDE; ++x)
                 t.pixel[x] = sn_min(tx * BLOCK + x, w->columns - 1) * w->stepX;
-            input_whole(&t, whole);
-            if (whole < w->channels)
+            input_whole(&t, 0, whole);
+            if (whole < w->channels && overlaps)
+                input_whole(&t, w->channels - V16I_N, w->channels);
+            else if (whole < w->channels)
                 input_part(&t, whole, w->channels - whole);
         }
     }
