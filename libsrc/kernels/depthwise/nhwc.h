@@ -82,6 +82,14 @@ enum { PARTS = 100, PART = 4 };
 
 static const ELEMENT zeros[V32F_N] SN_ALIGNED;
 
+/*
+ * A stride of instances of stride 1 by rows and of any stride by columns, all of whose inputs are pixels of their lines: drivers
+ * compute pixels of few channels as one pixel of many, whose stride is the number of these pixels. The edges of such lines, and
+ * narrow images, have blocks of one column by 3x3 and of two by 5x5.
+ */
+enum { APART = -1, APART_COLUMNS = 8 / ROWS };
+#define JOINED(taps) (!SMALL && (MANY_REGISTERS || (V32F_N == 8 && (taps) == 3)))
+
 #define BLOCK_ARGUMENTS const struct sn_depthwise_nhwc *d, const void *const *line, size_t x, void *dst
 #define BLOCKS_ARGUMENTS const struct sn_depthwise_nhwc *d, const void *const *line, size_t x, size_t end, void *dst
 
@@ -154,10 +162,37 @@ SN_INLINE void add_line(const struct inputs * in, const ELEMENT * from, int line
     }
 }
 
-/* The same pixel by pixel, with all weights in registers: 0.6 loads per multiply-add in a block of 4 x 4. */
-SN_INLINE void add_line_in_registers(const struct inputs * in, const ELEMENT * from, int line, const v32f * weight,
-                                     v32f sum[ROWS][WIDE], BLOCK_SHAPE)
+/* The same for pixels that share no inputs, with weights in registers or, where that is NULL, in memory. */
+SN_INLINE void add_line_apart(const struct sn_depthwise_nhwc * d, const struct inputs * in, const ELEMENT * from, int line,
+                              const v32f * registers, const sn_32f * weight, v32f sum[ROWS][WIDE], int rows, int columns,
+                              int taps, bool whole)
 {
+    const ELEMENT * p[WIDE];
+    p[0] = opaque_pointer(from);
+    SN_UNROLL for (int j = 1; j < columns; ++j) p[j] = opaque_pointer(p[j - 1] + d->strideX * in->step);
+    SN_UNROLL for (int kx = 0; kx < taps; ++kx)
+    {
+        v32f a[WIDE];
+        SN_UNROLL for (int j = 0; j < columns; ++j) a[j] = load_pixel(in, p[j] + (size_t)kx * in->step, 0, true, whole);
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            const int k = (line - i) * taps + kx;
+            if (line < i || line - i >= taps)
+                continue;
+            const v32f b = registers ? registers[k] : v_keep_32f(v_load_32f(weight + k * V32F_N));
+            SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = v_fma_32f(a[j], b, sum[i][j]);
+        }
+    }
+}
+
+/* The same pixel by pixel, with all weights in registers: 0.6 loads per multiply-add in a block of 4 x 4. */
+SN_INLINE void add_line_in_registers(const struct sn_depthwise_nhwc * d, const struct inputs * in, const ELEMENT * from,
+                                     int line, const v32f * weight, v32f sum[ROWS][WIDE], BLOCK_SHAPE)
+{
+    if (stride == APART) {
+        add_line_apart(d, in, from, line, weight, NULL, sum, rows, columns, taps, whole);
+        return;
+    }
     const ELEMENT * p = opaque_pointer(from);
     SN_UNROLL for (int t = 0; t < (columns - 1) * stride + taps; ++t)
     {
@@ -372,12 +407,13 @@ SN_INLINE void prefetch_next(const struct sn_depthwise_nhwc * d, const void * co
 SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
 {
     v32f sum[ROWS][WIDE];
+    const int lines = (rows - 1) * (stride == APART ? 1 : stride) + taps;
     const v32f given = v_load_32f(d->bias + c);
     const v32f bias = SMALL ? v_select_32f(v_eq_32f(given, given), given, v_set_32f(NAN)) : given; /* see store_rounded() */
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = bias;
-    const struct inputs in = {.at = x * (taps ? (size_t)stride : d->strideX) - d->padX, .width = d->srcW, .step = d->srcPixel,
-        .lanes = sn_min(d->channels - c, V32F_N)};
+    const struct inputs in = {.at = x * (taps && stride != APART ? (size_t)stride : d->strideX) - d->padX,
+        .width = d->srcW, .step = d->srcPixel, .lanes = sn_min(d->channels - c, V32F_N)};
     const size_t first = d->offset + in.at * in.step + c, pitch = (size_t)taps * V32F_N;
     if (stride == 1 && inside && whole && d->cold)
         prefetch_next(d, line, first, c, rows, columns);
@@ -385,22 +421,27 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
         const sn_32f * weight = d->weight + c * (size_t)(taps * taps);
         v32f registers[9];
         SN_UNROLL for (int k = 0; k < 9; ++k) registers[k] = v_keep_32f(v_load_32f(weight + k * V32F_N));
-        SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
+        SN_UNROLL for (int l = 0; l < lines; ++l)
             if (SN_LIKELY(line[l]))
-                add_line_in_registers(&in, (const ELEMENT *)line[l] + first, l, registers, sum, rows, columns, taps, stride,
-                                      inside, whole);
+                add_line_in_registers(d, &in, (const ELEMENT *)line[l] + first, l, registers, sum, rows, columns, taps,
+                                      stride, inside, whole);
     } else if (ROLLED(taps, rows)) {
         const sn_32f * weight = opaque_pointer(d->weight + c * (size_t)(taps * taps));
         for (int l = 0; l < taps; ++l, weight += taps * V32F_N)
             if (line[l])
                 add_line(&in, (const ELEMENT *)line[l] + first, 0, weight, pitch, sum, rows, columns, taps, stride, inside,
                          whole);
+    } else if (stride == APART) {
+        const sn_32f * weight = opaque_pointer(d->weight + c * (size_t)(taps * taps));
+        SN_UNROLL for (int l = 0; l < lines; ++l)
+            if (line[l])
+                add_line_apart(d, &in, (const ELEMENT *)line[l] + first, l, NULL, weight, sum, rows, columns, taps, whole);
     } else if (LARGE(taps)) {
         const sn_32f * weight = d->weight + c * d->kernelY * d->kernelX;
         add_large(d, &in, first, line, weight, sum, rows, columns, taps, stride, inside, whole);
     } else if (taps) {
         const sn_32f * weight = opaque_pointer(d->weight + c * (size_t)(taps * taps));
-        SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
+        SN_UNROLL for (int l = 0; l < lines; ++l)
             if (line[l])
                 add_line(&in, (const ELEMENT *)line[l] + first, l, weight, pitch, sum, rows, columns, taps, stride, inside,
                          whole);
@@ -510,6 +551,12 @@ BLOCK(block2_3_2, 2, 2, 3, 2)
 BLOCK(row_3_2, 1, 4, 3, 2)
 BLOCK(block7_3_2, MANY_REGISTERS + 1, 7, 3, 2)
 BLOCK(row7_3_2, 1, 7, 3, 2)
+BLOCK(block_3_apart, ROWS, APART_COLUMNS, 3, APART)
+BLOCK(block1_3_apart, ROWS, 1, 3, APART)
+BLOCK(edge_3_1, ROWS, 1, 3, 1)
+BLOCK(edge_5_1, ROWS, 2, 5, 1)
+BLOCK(block_5_apart, ROWS, APART_COLUMNS, 5, APART)
+BLOCK(block1_5_apart, ROWS, 1, 5, APART)
 BLOCK(block_5_1, ROWS, 4, 5, 1)
 BLOCK(row_5_1, 1, 4, 5, 1)
 BLOCK(block7_5_1, MANY_REGISTERS + 1, 7, 5, 1)
@@ -538,16 +585,25 @@ BLOCK(pixel_any, 1, 1, 0, 0)
     }
 #define INSTANCE(...) INSTANCE_IF(true, __VA_ARGS__)
 #define MANY_REGISTERS_ONLY(...) INSTANCE_IF(MANY_REGISTERS, __VA_ARGS__)
+#define INSTANCE_APART(columns, taps, name, tail)                                                                           \
+    {                                                                                                                       \
+        JOINED(taps) ? ROWS : 0, columns, taps, APART, JOINED(taps) ? name##_inside : NULL,                             \
+            JOINED(taps) ? name##_inside : NULL, OWN_TAIL(taps) || !JOINED(taps) ? NULL : tail                              \
+    }
 
-/* Instances, by pixels of a block and kernel. */
+/* Instances: those for the same kernels and stride follow each other. */
 static const struct instance {
-    size_t rows, columns, taps, stride;
+    size_t rows, columns, taps;
+    int stride;
     blocks_fn inside, edge, tail; /* inside: NULL for edge; tail: one row, or NULL with OWN_TAIL */
 } instances[] = {
     INSTANCE(ROWS, 4, 3, 1, block_3_1, tail_3_1),
     INSTANCE(1, 4, 3, 1, row_3_1, tail_3_1),
     MANY_REGISTERS_ONLY(ROWS_7, 7, 3, 1, block7_3_1, NULL),
     MANY_REGISTERS_ONLY(1, 7, 3, 1, row7_3_1, NULL),
+    INSTANCE_IF(JOINED(3), ROWS, 1, 3, 1, edge_3_1, tail1_any),
+    INSTANCE_APART(APART_COLUMNS, 3, block_3_apart, tail1_any),
+    INSTANCE_APART(1, 3, block1_3_apart, tail1_any),
     MANY_REGISTERS_ONLY(2, 1, 3, 2, block1_3_2, NULL),
     MANY_REGISTERS_ONLY(2, 2, 3, 2, block2_3_2, NULL),
     INSTANCE(ROWS, 4, 3, 2, block_3_2, tail_3_2),
@@ -558,6 +614,9 @@ static const struct instance {
     INSTANCE(1, 4, 5, 1, row_5_1, tail_5_1),
     MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 1, block7_5_1, tail_5_1),
     MANY_REGISTERS_ONLY(1, 7, 5, 1, row7_5_1, tail_5_1),
+    INSTANCE_IF(JOINED(5), ROWS, 2, 5, 1, edge_5_1, tail1_any),
+    INSTANCE_APART(APART_COLUMNS, 5, block_5_apart, tail1_any),
+    INSTANCE_APART(1, 5, block1_5_apart, tail1_any),
     INSTANCE(ROWS, 4, 5, 2, block_5_2, tail_5_2),
     INSTANCE(1, 4, 5, 2, row_5_2, tail_5_2),
     MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 2, block7_5_2, tail_5_2),
@@ -574,16 +633,33 @@ static const struct instance {
     INSTANCE(1, 4, 0, 0, row4_any, tail4_any),
     INSTANCE(1, 1, 0, 0, pixel_any, tail1_any)};
 
-/* Whether it computes the kernel of d, and d has enough rows and pixels. */
-static bool is_applicable(const struct instance * i, const struct sn_depthwise_nhwc * d, size_t rows)
+/* Whether it computes the kernel of d, */
+static bool is_for_kernel(const struct instance * i, const struct sn_depthwise_nhwc * d)
 {
     const bool own = i->taps == d->kernelX && (i->taps == d->kernelY || LARGE(i->taps));
-    const bool taps = own || (IN_PARTS(i->taps) && d->kernelY > 0);
-    const bool kernel = taps && d->dilationX == 1 && i->stride == d->strideX && i->stride == d->lineStep;
-    const size_t least = i->columns == 2 ? PAIRS : i->columns;
-    const bool clash = d->srcPixel * sizeof(ELEMENT) % 2048 == 0;
-    const bool spaced = !i->taps || (i->columns == 1 ? clash : i->columns > 2 || d->channels > 2 * V32F_N);
-    return (kernel || !i->taps) && spaced && i->rows && i->rows <= rows && least <= d->dstW;
+    if (!(own || IN_PARTS(i->taps)) || d->dilationX != 1 || d->kernelY == 0)
+        return false;
+    if (i->stride == APART)
+        return d->strideX > 1 && d->lineStep == 1 && d->padX == 0 && (d->dstW - 1) * d->strideX + d->kernelX <= d->srcW;
+    return i->stride == (int)d->strideX && i->stride == (int)d->lineStep;
+}
+
+/* and d has enough rows and pixels. A layer of few pixels may take as long as the search for its instances, so most of these are
+ * ruled out early. */
+static bool is_applicable(const struct instance * i, const struct sn_depthwise_nhwc * d, size_t rows)
+{
+    if (!i->rows || i->rows > rows || i->columns > d->dstW)
+        return false;
+    if (!i->taps)
+        return true;
+    if (!is_for_kernel(i, d))
+        return false;
+    if (i->stride == 2 && i->columns == 1)
+        return d->srcPixel * sizeof(ELEMENT) % 2048 == 0;
+    if (i->stride == 2 && i->columns == 2)
+        return d->channels > 2 * V32F_N && d->dstW >= PAIRS;
+    const size_t wide = i->stride == APART ? APART_COLUMNS : 4; /* columns of instances for all but the narrowest images */
+    return i->columns >= wide || d->dstW < wide;
 }
 
 /* The number of pixels of a row that are computed, including those computed twice. */
@@ -592,10 +668,10 @@ static size_t computed_pixels(const struct instance * i, size_t width)
     return sn_ceil_div(width, i->columns) * i->columns;
 }
 
-/* Whether it computes the kernel of d as well as `best`, which precedes it: any if that is NULL. */
+/* Whether it is for the same kernels as `best`, which precedes it: any if that is NULL. */
 static bool is_of_kind(const struct instance * i, const struct instance * best)
 {
-    return !best || (i->taps && IN_PARTS(i->taps) == IN_PARTS(best->taps));
+    return !best || (i->taps && i->taps == best->taps && i->stride == best->stride);
 }
 
 /* The instance that computes the fewest pixels twice; if none exists for the kernel, of those in parts, or the widest of
@@ -604,9 +680,12 @@ static const struct instance * instance_of(const struct sn_depthwise_nhwc * d, s
 {
     const struct instance * const end = instances + sizeof(instances) / sizeof(*instances);
     const struct instance * best = NULL;
-    for (const struct instance * i = instances; i < end && is_of_kind(i, best); ++i)
-        if (is_applicable(i, d, rows) && (!best || computed_pixels(i, d->dstW) < computed_pixels(best, d->dstW)))
-            best = i;
+    size_t least = 0;
+    for (const struct instance * i = instances; i < end && is_of_kind(i, best); ++i) {
+        const size_t pixels = is_applicable(i, d, rows) ? computed_pixels(i, d->dstW) : 0;
+        if (pixels && (!best || pixels < least))
+            best = i, least = pixels;
+    }
     return best;
 }
 

@@ -102,7 +102,7 @@ static void compute_rows(const struct sn_convolution * c, size_t row, size_t row
     d.narrow = p->dstT == SN_DATA_16B && !o->floats;
     if (o->floats)
         d.dstPixel = p->dstC, d.dstRow = p->dstW * p->dstC;
-    sn_depthwise_compute(c, kernel_of(c, d.small), d, src, row, a->work);
+    sn_depthwise_compute(c, kernel_of(c, d.small), 1, d, src, row, a->work);
     if (o->floats)
         sn_narrow_rows(c->table, d.dst, rows * p->dstW, p->dstC, step / sizeof(sn_16b), (void *)to);
     sn_dot_result_store(c, work + o->result, 0, p->dstC, row, rows, a);

@@ -118,7 +118,7 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
                                    needed.begin * p->srcW, needed.end * p->srcW);
     }
     d.dst = sliced(c) ? dst + row * d.dstRow : result;
-    sn_depthwise_compute(c, c->table->convolution_32f.depthwise_nhwc, d, image, row, work);
+    sn_depthwise_compute(c, c->table->convolution_32f.depthwise_nhwc, 1, d, image, row, work);
     if (!sliced(c))
         c->table->layout.image_32f(d.channels, p->dstH * p->dstW, result - row * d.dstRow, SN_NHWC, dst,
                                    SN_NCHW, row * p->dstW, (row + d.rows) * p->dstW);

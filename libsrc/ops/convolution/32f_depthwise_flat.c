@@ -1,7 +1,8 @@
 /*
  * Depthwise convolution of NHWC pixels of few channels, of horizontal stride 1: several neighbouring pixels are computed as
  * one with as many times the channels, so that vectors are full. An input of such a pixel begins at each pixel of the line, so its
- * stride is that number of pixels. A band of lines is copied with its padding.
+ * stride is that number of pixels. A band of lines is copied with its padding. (Frequent kernels do without, see
+ * sn_depthwise_together().)
  */
 #include <string.h>
 
@@ -29,7 +30,7 @@ static bool supports(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     return sn_is_depthwise(c) && p->srcF == SN_NHWC && p->strideX == 1 && c->srcSize && c->dstSize &&
-           2 * p->srcC <= sn_lanes(c);
+           2 * p->srcC <= sn_lanes(c) && sn_depthwise_pixels_together(c) == 1;
 }
 
 /* The least pixels whose channels are whole vectors, or a row. */

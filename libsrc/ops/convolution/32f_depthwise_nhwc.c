@@ -1,4 +1,6 @@
-/* Depthwise convolution, NHWC: vectors of channels, read from the image in place. */
+/* Depthwise convolution, NHWC: vectors of channels, or of those of several pixels, read from the image in place. */
+#include <string.h>
+
 #include "ops/convolution/32f.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/depthwise_rows.h"
@@ -13,8 +15,37 @@ static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c
 
 static bool plan(struct sn_convolution * c)
 {
-    c->workSize = sn_depthwise_rows_plan(c, SIZE_MAX, (void *)c->algorithmData);
-    return sn_depthwise_rows_weights(c);
+    struct sn_depthwise_rows * r = (void *)c->algorithmData;
+    c->workSize = sn_depthwise_rows_plan(c, SIZE_MAX, r);
+    r->together = sn_depthwise_pixels_together(c);
+    c->channels = sn_align(r->together * c->p.dstC, sn_lanes(c));
+    c->runStep = 1;
+    return sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->channels);
+}
+
+/* Repeats the values for each of the pixels. */
+static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
+{
+    for (size_t i = 0; i < data_of(c)->together; ++i)
+        memcpy(spread + i * c->p.dstC, values, c->p.dstC * sizeof(float));
+}
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    const size_t lanes = sn_lanes(c), taps = c->p.kernelY * c->p.kernelX, channels = c->p.dstC;
+    const sn_32f * w = weight;
+    if (data_of(c)->together == 1) {
+        sn_depthwise_rows_pack(c, weight);
+        return;
+    }
+    for (size_t k = 0; k < taps; ++k)
+        for (size_t i = 0; i < data_of(c)->together * channels; ++i)
+            sn_weights(c)[(i / lanes * taps + k) * lanes + i % lanes] = w[k * channels + i % channels];
+}
+
+static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
+{
+    return data_of(c)->together == data_of(from)->together;
 }
 
 /* Units of work are output rows, in groups of four, which the kernel computes together. */
@@ -55,7 +86,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         d.inOrder = inOrder;
         d.offset = first;
         d.dst = (sn_32f *)a->dst + row * d.dstRow + first;
-        sn_depthwise_compute(c, c->table->convolution_32f.depthwise_nhwc, d, a->src, row, a->work);
+        sn_depthwise_compute(c, c->table->convolution_32f.depthwise_nhwc, data_of(c)->together, d, a->src, row, a->work);
     }
 }
 
@@ -68,4 +99,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc = {.name = "depthwise NHWC", .supports = supports,
-    .plan = plan, .pack = sn_depthwise_rows_pack, .forward = forward};
+    .plan = plan, .pack = pack, .alike = alike, .spread = spread, .forward = forward};

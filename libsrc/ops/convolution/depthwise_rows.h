@@ -7,6 +7,7 @@
 struct sn_depthwise_rows {
     size_t rows, lines; /* rows of one call of the kernel, and their pointers to lines */
     size_t step;        /* pointers from one output row to the next */
+    size_t together;    /* pixels that are computed as one, see sn_depthwise_together() */
 };
 
 /* Whether the inputs of neighbouring pixels evict each other from the L1 cache. */
@@ -24,6 +25,15 @@ size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, stru
 bool sn_depthwise_rows_weights(struct sn_convolution * c);
 void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight);
 
+/*
+ * Computes a job of floats whose pixels have few channels: several neighbouring pixels as one with as many times the channels, so that
+ * vectors are full. An input of such a pixel begins at each pixel of a line, so its stride is that number of pixels. weight, bias
+ * and slope have the values of so many pixels. Pixels whose inputs may be padding, and those that are not dense, are computed one
+ * by one.
+ */
+size_t sn_depthwise_pixels_together(const struct sn_convolution * c); /* how many; 1: none */
+void sn_depthwise_together(sn_depthwise_nhwc_fn kernel, const struct sn_depthwise_nhwc * d, size_t pixels);
+
 /* A job for channels first .. first + count - 1, with the elements between pixels. Without line, offset, rows, dst. */
 struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
                                               size_t first, size_t count, size_t srcPixel, size_t dstPixel);
@@ -34,9 +44,10 @@ sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c);
 /*
  * Computes d.rows output rows from `row` on, at d.dst, from the image src; `line` is memory for the pointers to lines. With
  * dilation and stride 1, every dilationY-th row and every dilationX-th column is a convolution without dilation, for which
- * the kernel has blocks of several rows and columns. The sums have the same order, so the bits are the same.
+ * the kernel has blocks of several rows and columns. The sums have the same order, so the bits are the same. `together`: see
+ * struct sn_depthwise_rows.
  */
-void sn_depthwise_compute(const struct sn_convolution * c, sn_depthwise_nhwc_fn kernel, struct sn_depthwise_nhwc d,
-                          const void * src, size_t row, const void ** line);
+void sn_depthwise_compute(const struct sn_convolution * c, sn_depthwise_nhwc_fn kernel, size_t together,
+                          struct sn_depthwise_nhwc d, const void * src, size_t row, const void ** line);
 
 #endif

@@ -152,7 +152,8 @@ static void depthwise(const struct sn_merged * m, const struct sn_arrays * a, si
         .slope = c->slope ? c->slope + of.first : NULL, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = dst + of.first, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
         .dstPixel = dstPixel, .inOrder = is_in_order(m), .reused = m->last == SN_PROJECTION};
-    m->table->convolution_32f.depthwise_nhwc(&d);
+    const struct sn_depthwise_rows * r = (const void *)c->algorithmData;
+    sn_depthwise_together(m->table->convolution_32f.depthwise_nhwc, &d, r->together);
 }
 
 /* Expands, if there is an expansion, the lines that these rows of the depthwise stage need, except the first `ready` lines
