@@ -633,7 +633,7 @@ static const struct instance {
     INSTANCE(1, 4, 0, 0, row4_any, tail4_any),
     INSTANCE(1, 1, 0, 0, pixel_any, tail1_any)};
 
-/* Whether it computes the kernel of d, */
+/* Whether it has blocks for the kernel and the stride of d. */
 static bool is_for_kernel(const struct instance * i, const struct sn_depthwise_nhwc * d)
 {
     const bool own = i->taps == d->kernelX && (i->taps == d->kernelY || LARGE(i->taps));
@@ -644,8 +644,8 @@ static bool is_for_kernel(const struct instance * i, const struct sn_depthwise_n
     return i->stride == (int)d->strideX && i->stride == (int)d->lineStep;
 }
 
-/* and d has enough rows and pixels. A layer of few pixels may take as long as the search for its instances, so most of these are
- * ruled out early. */
+/* Whether it computes the kernel of d, and d has enough rows and pixels. A layer of few pixels may take as long as the search for
+ * its instances, so most of these are ruled out early. */
 static bool is_applicable(const struct instance * i, const struct sn_depthwise_nhwc * d, size_t rows)
 {
     if (!i->rows || i->rows > rows || i->columns > d->dstW)

@@ -463,7 +463,7 @@ class Conversion:
 
     def _convert(self, node: SourceNode) -> None:
         function = self._function(node)
-        if function is None and not node.inputs and _is_array(node):  # as half of the nodes of some files
+        if function is None and not node.inputs and _is_array(node):  # in a body; those of the file itself are weights
             self.give(_single(node.attributes["value"]))
             return
         self._read = given = self._found(node)
