@@ -89,7 +89,7 @@ $(call objects,$(STRUCTS)): $(B)/obj/%.o: libsrc/%.c $(B)/commands/structs
 
 # gcc copies what follows a condition into both of its arms. Without that these kernels, on all sets, are smaller and no slower.
 ONE_COPY := $(if $(filter -O2 -O3,$(CFLAGS)),$(if $(IS_CLANG),,-fno-thread-jumps))
-JOINED   := depthwise/nhwc_32f gemm/32f winograd
+JOINED   := depthwise/nhwc_32f gemm/32f winograd/32f
 
 # Names of local functions end with their level, so that profiles distinguish levels: relu_32f becomes relu_32f_avx2, and
 # relu_32f.cold becomes relu_32f_avx2.cold. Without the compiler's nm and objcopy they are not changed.

@@ -134,7 +134,7 @@ struct sn_flat_8i {
     void (*pack)(bool planes, size_t taps, size_t channels, const int8_t * weight, void * packed);
 };
 
-/* ---- Winograd's algorithm: kernels/winograd_8i.c has the matrices */
+/* ---- Winograd's algorithm: kernels/winograd/8i.c has the matrices */
 
 enum {
     SN_WINOGRAD_8I_BLOCK = 4, /* rows and columns of outputs of a tile, */

@@ -32,7 +32,7 @@ enum sn_winograd {
     SN_WINOGRAD_4_3,
     SN_WINOGRAD_2_3_STRIDE_2,
     SN_WINOGRAD_4_3_STRIDE_2,
-    SN_WINOGRAD_HALVES_4X_5X, /* with other points, see kernels/winograd.h */
+    SN_WINOGRAD_HALVES_4X_5X, /* with other points, see kernels/winograd/transforms.h */
     SN_WINOGRAD_HALVES_6X_3X,
     SN_WINOGRAD_4Y_3Y,
     SN_WINOGRAD_HALVES_4Y_5Y,

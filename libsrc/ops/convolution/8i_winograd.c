@@ -1,5 +1,5 @@
 /*
- * Quantised convolution by Winograd's algorithm F(4x4, 3x3), exactly: kernels/winograd_8i.c tells how. Where the tile multiplies
+ * Quantised convolution by Winograd's algorithm F(4x4, 3x3), exactly: kernels/winograd/8i.c tells how. Where the tile multiplies
  * pairs of 16-bit numbers, which is half as fast as products of four bytes, or a quarter.
  *
  * As for floats, see 32f_winograd.c, the rows of tiles of all images are one list, which is processed in blocks: a block's inputs

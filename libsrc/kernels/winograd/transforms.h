@@ -3,10 +3,10 @@
  * matrices are those in include/simdnet.h; sums that two rows share are computed once. For inputs and outputs, m and r are
  * compile-time constants, so one branch of each function remains, and results that the caller does not use are not computed.
  *
- * Two dimensions are columns, then rows: see kernels/winograd.c.
+ * Two dimensions are columns, then rows: see kernels/winograd/tile.h.
  */
-#ifndef SN_KERNELS_WINOGRAD_H
-#define SN_KERNELS_WINOGRAD_H
+#ifndef SN_KERNELS_WINOGRAD_TRANSFORMS_H
+#define SN_KERNELS_WINOGRAD_TRANSFORMS_H
 
 #include "kernels/vec.h"
 
