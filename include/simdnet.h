@@ -1868,22 +1868,29 @@ SimdBool SimdnetSetMaxIsa(const char * name);
 const char * SimdnetIsaLevel(size_t index);
 
 /*
- * What contexts of convolutions are to spare.
+ * What contexts of convolutions and of inner products are to spare.
  *
  *   Speed    the algorithm that takes the least time, for many layers of 3x3, 5x5, 1x3, ... Winograd's. Its sums are 8 to 20
  *            times less exact than direct ones; a NaN or an infinity among the inputs reaches all outputs of its tile (2 to 6
  *            pixels each way); its packed weights take 1.3 to 4 times the bytes of the weights that are given
  *   Memory   the least bytes of packed weights and buffers, without Winograd's algorithm
  *   Exact    direct sums only: chains of multiply-adds, and a NaN reaches only the outputs that it belongs to
+ *   Bfloat16 speed; and contexts of floats multiply their inputs and weights as bfloat16 numbers, rounded to nearest, 8 bits of
+ *            precision, with sums of floats, where that takes less time: on `amx`, Convolution32f, MergedConvolution32f and
+ *            InnerProduct32f with constant B, of at least 8 inputs and outputs of a group, 2 to 4 times as fast. The result is
+ *            that of the context of bfloat16 numbers (SimdSynetConvolution16bInit(), ...) whose source and result are floats.
+ *            Elsewhere it is the same as Speed
  */
 typedef enum {
     SimdnetPreferSpeed = 0,
     SimdnetPreferMemory = 1,
-    SimdnetPreferExact = 2
+    SimdnetPreferExact = 2,
+    SimdnetPreferBfloat16 = 3
 } SimdnetPreferenceType;
 
 /*
- * What the contexts of convolutions that the calling thread makes afterwards are to spare; SimdnetPreferSpeed unless it is set.
+ * What the contexts of convolutions and inner products that the calling thread makes afterwards are to spare; SimdnetPreferSpeed
+ * unless it is set.
  * Contexts that exist, and those of other threads, keep theirs. Two contexts with different algorithms cannot share parameters,
  * see SimdnetShareParams(). SimdnetSetPreference() returns SimdFalse, and changes nothing, for any other value.
  */

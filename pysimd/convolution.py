@@ -41,7 +41,7 @@ class Convolution32f(SingleConvolution):
     group : divides the input and output channels; equal to both it makes a depthwise convolution.
     activation : a name or an :class:`Activation`, applied to the sum with its bias.
     layout : "nhwc" or "nchw" for images, "nwc" or "ncw" for signals of one dimension.
-    prefer : "speed", "memory" or "exact", see :func:`pysimd.set_preference`; None for what is set there.
+    prefer : "speed", "memory", "exact" or "bfloat16", see :func:`pysimd.set_preference`; None for what is set there.
 
     The activations of v = sum + bias, with their parameters in :meth:`set_params` and the defaults of these::
 

@@ -46,6 +46,7 @@ class PreferenceType(IntEnum):
     SPEED = lib.SimdnetPreferSpeed
     MEMORY = lib.SimdnetPreferMemory
     EXACT = lib.SimdnetPreferExact
+    BFLOAT16 = lib.SimdnetPreferBfloat16
 
 
 class TensorFormat(IntEnum):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # as it takes 2 ms, which models do not need
 
 _PREFERENCES: dict[str, int] = {
     "speed": lib.SimdnetPreferSpeed, "memory": lib.SimdnetPreferMemory, "exact": lib.SimdnetPreferExact,
+    "bfloat16": lib.SimdnetPreferBfloat16,
 }  # fmt: skip
 
 
@@ -150,7 +151,7 @@ def num_threads(number: int) -> Iterator[int]:
 
 
 def get_preference() -> str:
-    """What the contexts of convolutions that the calling thread makes are to spare, see :func:`set_preference`.
+    """What the contexts of convolutions and products that the calling thread makes are to spare, see :func:`set_preference`.
 
     >>> pysimd.get_preference()
     'speed'
@@ -160,14 +161,16 @@ def get_preference() -> str:
 
 
 def set_preference(preference: PreferenceType | str) -> None:
-    """Sets what the contexts of convolutions that the calling thread makes afterwards are to spare.
+    """Sets what the contexts of convolutions and products that the calling thread makes afterwards are to spare.
 
-    preference : "speed", as long as nothing is set; "memory" or "exact", see :class:`PreferenceType`.
+    preference : "speed", as long as nothing is set; "memory", "exact" or "bfloat16", see :class:`PreferenceType`.
 
     "speed" takes the fastest algorithm, for many layers of 3x3, 5x5, 1x3, ... Winograd's: its sums are 8 to 20 times less
     exact than direct ones, a NaN spreads over its tile, and its packed weights take 1.3 to 4 times the bytes of the weights.
     "exact" takes direct sums only, "memory" the least bytes of packed weights and buffers; today both choose the same
-    algorithms. Contexts that exist, and those of other threads, keep theirs. Raises ValueError for something else.
+    algorithms. "bfloat16" is "speed" with products of bfloat16 numbers, 8 bits of precision, where that takes less time: on
+    "amx", in layers of at least 8 inputs and outputs, 2 to 4 times as fast. Contexts that exist, and those of other threads,
+    keep theirs. Raises ValueError for something else.
 
     >>> pysimd.set_preference("speed")
     """

@@ -1,7 +1,7 @@
 #include "api/call.h"
 #include "api/convolution.h"
 #include "api/forward.h"
-#include "ops/convolution/32f.h"
+#include "ops/convolution/rounded.h"
 
 static const struct sn_context_kind kind = {.name = "Convolution32f", .destroy = sn_convolution_destroy,
     .forward = sn_convolution_forward_floats, .stages = sn_convolution_stages};
@@ -13,7 +13,7 @@ void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters
     struct sn_convolution_parameters p;
     if (!sn_convert_parameters(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_32F, NULL))
         return NULL;
-    return sn_convolution_init(&kind, __func__, &sn_convolution_32f, batch, &p);
+    return sn_convolution_init(&kind, __func__, sn_convolution_32f_family(sn_table(), &p), batch, &p);
 }
 
 size_t SimdSynetConvolution32fExternalBufferSize(const void * context)

@@ -148,7 +148,7 @@ SimdnetPreferenceType SimdnetGetPreference(void)
 SimdBool SimdnetSetPreference(SimdnetPreferenceType preference)
 {
     SN_BEGIN();
-    SN_CHECK((unsigned)preference <= SN_PREFER_EXACT, SimdFalse, "preference is %d, expected a SimdnetPreferenceType",
+    SN_CHECK((unsigned)preference <= SN_PREFER_BFLOAT16, SimdFalse, "preference is %d, expected a SimdnetPreferenceType",
              (int)preference);
     sn_preference_set((enum sn_preference)preference);
     return SimdTrue;

@@ -56,7 +56,8 @@ bool sn_check_inner_product(const char * function, const struct sn_convolution_p
 
 bool sn_has_constant_b(const struct sn_convolution * c)
 {
-    return c->family == &sn_inner_product_32f_packed || c->family == &sn_inner_product_16b_packed;
+    return c->family == &sn_inner_product_32f_packed || c->family == &sn_inner_product_32f_rounded ||
+           c->family == &sn_inner_product_16b_packed;
 }
 
 void sn_inner_product_forward_any(const char * function, void * context, const SimdnetForwardParameters * f)

@@ -5,9 +5,30 @@
 
 #include "api/call.h"
 #include "api/inner_product.h"
+#include "ops/convolution/rounded.h"
+#include "ops/inner_product_16b.h"
 
 static const struct sn_context_kind kind = {.name = "InnerProduct32f", .destroy = sn_convolution_destroy,
     .forward = sn_inner_product_forward_any, .stages = sn_convolution_stages};
+
+/* The flags are where the family of the products keeps them. */
+static bool is_rounded(const struct sn_convolution * c) { return c->family == &sn_inner_product_32f_rounded; }
+
+static void set_flags(struct sn_convolution * c, bool transposed, bool bias)
+{
+    if (is_rounded(c)) {
+        struct sn_inner_product_16b * data = (void *)c->familyData;
+        data->dot.transposed = transposed;
+        data->bias = bias;
+    } else {
+        *(struct sn_inner_product_data *)(void *)c->familyData = (struct sn_inner_product_data){transposed, bias};
+    }
+}
+
+static bool has_bias(const struct sn_convolution * c)
+{
+    return is_rounded(c) ? sn_inner_product_16b_of(c)->bias : sn_inner_product_data_of(c)->bias;
+}
 
 void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool transB, SimdBool constB, SimdBool bias,
                                     SimdConvolutionActivationType activation)
@@ -17,11 +38,10 @@ void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool trans
     if (!sn_check_inner_product(__func__, &p, transB, constB, bias))
         return NULL;
     struct sn_convolution_context * c = sn_convolution_init(
-        &kind, __func__, constB == SimdTrue ? &sn_inner_product_32f_packed : &sn_inner_product_32f_given, 1, &p);
+        &kind, __func__, constB == SimdTrue ? sn_inner_product_32f_family(sn_table(), &p) : &sn_inner_product_32f_given, 1, &p);
     if (!c)
         return NULL;
-    *(struct sn_inner_product_data *)(void *)c->plan.familyData =
-        (struct sn_inner_product_data){.transposed = transB == SimdTrue, .bias = bias == SimdTrue};
+    set_flags(&c->plan, transB == SimdTrue, bias == SimdTrue);
     snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu%s%s", M, N, K, transB == SimdTrue ? ",transB" : "",
              constB == SimdTrue ? ",constB" : "");
     return c;
@@ -47,8 +67,7 @@ void SimdSynetInnerProduct32fSetParams(void * context, const sn_32f * weight, Si
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_convolution * c = sn_convolution_of(context);
-    const struct sn_inner_product_data * data = sn_inner_product_data_of(c);
-    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, data->bias ? bias : NULL, params, NULL, NULL};
+    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, has_bias(c) ? bias : NULL, params, NULL, NULL};
     if (sn_convolution_set_params(&kind, __func__, context, &given) && internal)
         *internal = SimdTrue;
 }

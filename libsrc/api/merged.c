@@ -120,7 +120,8 @@ static void describe(struct sn_merged_context * c)
     char how[64] = "one after the other";
     if (plan->rows)
         snprintf(how, sizeof(how), "in steps of %zu rows, tile %zux%zu", plan->rows, tile.rows, tile.columns);
-    sn_context_describe(&c->head, "%s to %s %s", stages[plan->given], stages[plan->given + plan->count - 1], how);
+    sn_context_describe(&c->head, "%s%s to %s %s", plan->kind == &sn_merged_32f_rounded ? "by bfloat16, " : "", stages[plan->given],
+                        stages[plan->given + plan->count - 1], how);
 }
 
 void * sn_merged_init(const struct sn_context_kind * kind, const char * function, const struct sn_merged_kind * how, size_t batch,

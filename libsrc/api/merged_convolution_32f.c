@@ -1,5 +1,6 @@
 #include "api/call.h"
 #include "api/merged.h"
+#include "ops/convolution/rounded.h"
 
 static const struct sn_context_kind kind = SN_MERGED_KIND("MergedConvolution32f", NULL);
 
@@ -10,7 +11,7 @@ void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionPara
     const bool adds = add != SimdFalse;
     if (!sn_take_merged(__func__, batch, conv, count, &sn_merged_32f, (struct sn_merged_rules){adds, count == 3}, p))
         return NULL;
-    return sn_merged_init(&kind, __func__, &sn_merged_32f, batch, p, count, adds ? SN_ADDS_SOURCE : SN_ADDS_NOTHING);
+    return sn_merged_init(&kind, __func__, sn_merged_32f_kind(sn_table(), p, count), batch, p, count, adds ? SN_ADDS_SOURCE : SN_ADDS_NOTHING);
 }
 
 size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)

@@ -36,6 +36,7 @@ struct sn_dot_tile {
     size_t granule; /* the width of the last panel is a multiple of this */
     size_t group;   /* numbers that are multiplied together */
     size_t number;  /* bytes of a number of A; B has `group` numbers in 4 bytes */
+    bool fast;      /* faster than the tile of floats, even if A must be rounded first */
     bool biased;    /* the tile multiplies (activation - 128), so sums start with 128 * (sum of the weights) */
 };
 

@@ -88,9 +88,12 @@ static const struct sn_convolution_algorithm packed = {.name = "packed", .tiled 
 
 static const struct sn_candidate packed_candidates[] = {{SN_ALGORITHMS(&base), NULL}, {SN_ALGORITHMS(&packed), NULL}, {NULL, NULL}};
 
-const struct sn_convolution_family sn_inner_product_16b_packed = {.candidates = packed_candidates, .smallType = SN_DATA_16B,
-    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .inputs = "K", .outputs = "N", .tile = sn_tile_16b,
-    .simplify = sn_convolution_simplify, .prepare = sn_convolution_16b_prepare, .set_params = sn_convolution_16b_set_params};
+#define PACKED(buffer, name, by)                                                                                            \
+    {.candidates = packed_candidates, .smallType = SN_DATA_16B, .unit = buffer, .units = name, .align = SN_ALIGN,            \
+     .prefix = by, .inputs = "K", .outputs = "N", .tile = sn_tile_16b, .simplify = sn_convolution_simplify,                 \
+     .prepare = sn_convolution_16b_prepare, .set_params = sn_convolution_16b_set_params}
+const struct sn_convolution_family sn_inner_product_16b_packed = PACKED(1, "bytes", "");
+const struct sn_convolution_family sn_inner_product_32f_rounded = PACKED(sizeof(float), "floats", "by bfloat16, ");
 
 /* ---- B of each call: the workspace begins with it, packed */
 

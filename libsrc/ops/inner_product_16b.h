@@ -7,6 +7,9 @@
 /* The families: B is constant, floats that SetParams packs; or it is an argument of each call. */
 extern const struct sn_convolution_family sn_inner_product_16b_packed, sn_inner_product_16b_given;
 
+/* InnerProduct32f that multiplies so: ops/convolution/rounded.h. */
+extern const struct sn_convolution_family sn_inner_product_32f_rounded;
+
 /* What p does not say: the flags, and dot.transposed, are set after the plan is made. */
 struct sn_inner_product_16b {
     struct sn_dot_family dot;

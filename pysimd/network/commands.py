@@ -130,9 +130,10 @@ def _add_plan_options(command: argparse.ArgumentParser, shapes: str) -> None:
     )
     command.add_argument(
         "--prefer",
-        choices=("speed", "memory", "exact"),
+        choices=("speed", "memory", "exact", "bfloat16"),
         default="speed",
-        help="exact: direct sums in convolutions, not Winograd's; memory: the least packed weights (default: speed)",
+        help="exact: direct sums in convolutions, not Winograd's; memory: the least packed weights; bfloat16: products of "
+        "numbers rounded to bfloat16, where that is faster: with amx (default: speed)",
     )
 
 

@@ -331,7 +331,8 @@ class Model(KeepsRunners):
         progress : a function that is called, several times, with the part of the weights that is packed: from 0 to 1.
         values : inputs that become constants, as of :meth:`with_values`; they have no shapes then.
         prefer : "speed"; "exact" for convolutions of direct sums, without Winograd's algorithm; "memory" for the least
-            packed weights; None for what the calling thread has set, see :func:`pysimd.set_preference`, by default "speed".
+            packed weights; "bfloat16" for products of numbers that are rounded to bfloat16, where that is faster (with
+            "amx"); None for what the calling thread has set, see :func:`pysimd.set_preference`, by default "speed".
 
         Returns a :class:`~pysimd.network.Runner` for these shapes; if dimensions are open an
         :class:`~pysimd.network.OpenRunner`, whose calls take inputs of any sizes of these. If sizes, branches or numbers of

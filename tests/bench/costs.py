@@ -1,13 +1,14 @@
-"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... prefer MODEL``, ``... calls``,
-``... threads MODEL ...``, ``... steps MODEL ...``: what a model costs besides its arithmetic, beside ONNX Runtime where that
-is installed. All times but those of threads are those of processors, so that a busy machine tells much the same; processes
-and calls of both libraries take turns.
+"""``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... prefer MODEL``,
+``... bfloat16 MODEL ...``, ``... calls``, ``... threads MODEL ...``, ``... steps MODEL ...``: what a model costs besides
+its arithmetic, beside ONNX Runtime where that is installed. All times but those of threads are those of processors, so that a
+busy machine tells much the same; processes and calls of both libraries take turns.
 
 start : from the start of a process to its first answer, and the most memory until then; of an installed package (the
     modules beside a library, see pysimd/package.mk), or of a checkout, where parsing the header counts.
 plan : loading and preparing beside the creation of a session, of models and of sources of many nodes.
 memory : the most memory of a process until its first answer, of models that :mod:`bench.peaks` makes, or of files.
 prefer : error, memory and time of what models are to spare, see :mod:`bench.preferences`.
+bfloat16 : models that multiply bfloat16 numbers, beside OpenVINO.
 calls : a call with one small input, a step, and a cache of 21 MB that is given and returned.
 threads, steps : what several threads gain in models, and the steps that lose most, see :mod:`bench.scaling`.
 """
@@ -232,7 +233,7 @@ def _session(path: Path, given: Mapping[str, Any]) -> Callable[[], Any]:
 
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("start", "plan", "memory", "prefer", "calls", "threads", "steps"))
+    parser.add_argument("table", choices=("start", "plan", "memory", "prefer", "bfloat16", "calls", "threads", "steps"))
     parser.add_argument("models", nargs="*", metavar="MODEL:SHAPE", help="an ONNX file and the shape of its first input")
     parser.add_argument(
         "--rounds", type=int, default=21, help="processes of each kind; rounds of threads and steps, at most 3"
@@ -247,6 +248,8 @@ def _main() -> None:
         peaks.print_table(given.models, min(given.rounds, 3), ["pysimd", *(["onnxruntime"] if _has_onnxruntime() else [])])
     elif given.table == "prefer":
         preferences.print_table(given.models)
+    elif given.table == "bfloat16":
+        preferences.print_bfloat16(given.models)
     elif given.table == "threads":
         peer = "onnxruntime" if _has_onnxruntime() else None
         scaling.print_table(given.models, min(given.rounds, 3), given.threads, peer)

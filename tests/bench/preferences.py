@@ -1,4 +1,5 @@
-"""``python -m bench.costs prefer FILE ...``: what `prefer=` changes: error, memory and time of layers and of models."""
+"""``python -m bench.costs prefer FILE ...``: what `prefer=` changes: error, memory and time of layers and of models;
+``... bfloat16 FILE ...``: models that multiply bfloat16 numbers, beside OpenVINO that does, too."""
 
 from __future__ import annotations
 
@@ -77,6 +78,36 @@ def _model(path: Path) -> Mapping[str, tuple[float, float, float, float]]:
         prefer: (errors[prefer], runner.weight_bytes, runner.block_bytes, times[prefer])
         for prefer, runner in runners.items()
     }
+
+
+def print_bfloat16(given: Sequence[str]) -> None:
+    """Prints a line for each model: times, and largest differences from the floats of this library.
+
+    given : files.
+    """
+    import pysimd
+    from bench.onnx_files import openvino
+
+    print(f"ours: {pysimd.active_isa()}; OpenVINO {openvino.VERSION}; one thread; ms, error")
+    print("| model | ours, floats | bfloat16 | gain | OpenVINO, floats | bfloat16 | its over ours |\n" + "|---" * 7 + "|")
+    gains, ahead = [], []
+    for path in map(Path, given):
+        feeds = values_of(inputs_of(path, 1, {}))
+        shapes = {name: array.shape for name, array in feeds.items()}
+        runners = [pysimd.load(path).prepare(shapes, prefer=prefer) for prefer in ("speed", "bfloat16")]
+        others = [next(openvino.build(str(path), feeds, 1, precision))() for precision in ("f32", "bf16")]
+        results = [list(runner(feeds).values()) for runner in runners] + [list(other.result()) for other in others]
+        calls = [lambda runner=runner: runner.run() for runner in runners] + [other.call for other in others]
+        own, small, theirs, theirs_small = _times(dict(zip("abcd", calls))).values()
+        errors = [error_of(results[i], results[0]) for i in (1, 3)]
+        gains.append(own / small)
+        ahead.append(theirs_small / small)
+        print(
+            f"| {path.stem} | {own * 1e3:.3g} | {small * 1e3:.3g}, {errors[0]:.0e} | {gains[-1]:.2f} | {theirs * 1e3:.3g} "
+            f"| {theirs_small * 1e3:.3g}, {errors[1]:.0e} | {ahead[-1]:.2f} |",
+            flush=True,
+        )
+    print(f"mean gain {np.mean(gains):.2f}, OpenVINO over ours {np.mean(ahead):.2f}, least {min(ahead):.2f}")
 
 
 def _times(calls: Mapping[str, Callable[[], Any]]) -> Mapping[str, float]:

@@ -374,8 +374,8 @@ static void preferences(void)
     pthread_t thread;
     TEST(pthread_create(&thread, NULL, other_thread, &found) == 0 && pthread_join(thread, NULL) == 0);
     TEST(found == SimdnetPreferSpeed && SimdnetGetPreference() == SimdnetPreferExact);
-    TEST(!SimdnetSetPreference((SimdnetPreferenceType)3));
-    TEST_REFUSED(1, "preference is 3");
+    TEST(!SimdnetSetPreference((SimdnetPreferenceType)4));
+    TEST_REFUSED(1, "preference is 4");
     TEST(!SimdnetSetPreference((SimdnetPreferenceType)-1));
     TEST_REFUSED(1, "preference is -1");
     TEST(SimdnetGetPreference() == SimdnetPreferExact);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import threading
@@ -51,8 +52,47 @@ def test_preparations(model: Any) -> None:
     np.testing.assert_array_equal(opened(_image())["y"], exact(_image())["y"])
     np.testing.assert_allclose(exact(_image())["y"], fast(_image())["y"], atol=1e-3)
     assert pysimd.get_preference() == "speed"
-    with pytest.raises(ValueError, match="preference is 'small', expected one of 'speed', 'memory', 'exact'"):
+    with pytest.raises(ValueError, match="preference is 'small', expected one of 'speed', 'memory', 'exact', 'bfloat16'"):
         model.prepare({"x": (1, 64, 32, 32)}, prefer="small")
+
+
+def _three_kinds() -> Model:
+    """A convolution, a merged one and a product: the layers that may multiply bfloat16 numbers."""
+    rng = np.random.default_rng(3)
+    terms = {"a": (64, 16, 3, 3), "b": (64, 1, 3, 3), "c": (32, 64, 1, 1), "m": (2048, 50)}
+    weights = {name: rng.uniform(-0.3, 0.3, shape).astype(np.float32) for name, shape in terms.items()}
+    nodes = [
+        SourceNode("Conv", ("x", "a"), ("y",), {"pads": [1, 1, 1, 1], "strides": [2, 2]}),
+        SourceNode("Relu", ("y",), ("r",), {}),
+        SourceNode("Conv", ("r", "b"), ("d",), {"pads": [1, 1, 1, 1], "group": 64}),
+        SourceNode("Conv", ("d", "c"), ("p",), {}),
+        SourceNode("Flatten", ("p",), ("f",), {}),
+        SourceNode("MatMul", ("f", "m"), ("z",), {}),
+    ]
+    inputs, outputs = [Value("x", "float32", ("N", 16, 16, 16))], [Value("z", "float32", None)]
+    return Model(Source("three", 17, inputs, outputs, nodes, weights))
+
+
+def test_products_of_bfloat16_numbers(isa: str, tmp_path: Path) -> None:
+    x = np.random.default_rng(2).uniform(-1, 1, (2, 16, 16, 16)).astype(np.float32)
+    model = _three_kinds()
+    floats, rounded = (model.prepare({"x": x.shape}, prefer=each) for each in ("speed", "bfloat16"))
+    kinds = [step.context.info.startswith("by bfloat16, ") for step in rounded.steps if step.context is not None]
+    assert kinds == [isa == "amx"] * len(kinds) and len(kinds) >= 2
+    expected, found = floats(x)["z"], rounded(x)["z"]
+    error = np.abs(found - expected).max() / np.abs(expected).max()
+    assert 1e-4 < error < 2e-2 if isa == "amx" else error == 0
+    opened = model.prepare({"x": ("N", *x.shape[1:])}, prefer="bfloat16")
+    np.testing.assert_array_equal(opened(x)["z"], found)
+    model.save(tmp_path / "three.simdnet", prepared=x.shape, prefer="bfloat16")
+    again = pysimd.load(tmp_path / "three.simdnet", prepared=True)
+    np.testing.assert_array_equal(again.prepare(x.shape, prefer="bfloat16")(x)["z"], found)
+    model.compile(tmp_path, {"x": x.shape}, name="three", prefer="bfloat16")
+    program = _built(tmp_path, "three")
+    x.tofile(tmp_path / "x.raw")
+    environment = os.environ | {"SIMDNET_MAX_ISA": isa}
+    subprocess.run([program, "three.bin", "x.raw"], cwd=tmp_path, env=environment, capture_output=True, check=True)
+    np.testing.assert_array_equal(np.fromfile(tmp_path / "0.out", np.float32).reshape(found.shape), found)
 
 
 def test_the_thread_decides_where_nothing_is_given(model: Any) -> None:

@@ -136,7 +136,7 @@ def test_random_models(seed: int, tmp_path: Path) -> None:
     from network.random_models import random_model
 
     model, path = pysimd.load(random_model(seed)), tmp_path / "random.simdnet"
-    prefer = ("speed", "exact", "memory")[seed % 3]
+    prefer = ("speed", "exact", "memory", "bfloat16")[seed % 4]
     model.save(path, prepared=True, prefer=prefer)
     again = pysimd.load(path, prepared=True)
     assert not _plans(again, prefer=prefer)

@@ -5,7 +5,8 @@
 #include "ops/convolution/dot.h"
 #include "runtime/numeric.h"
 
-extern const struct sn_convolution_family sn_convolution_16b;
+/* Of Convolution16b; and of Convolution32f that multiplies so, by the tile: rounded.h. */
+extern const struct sn_convolution_family sn_convolution_16b, sn_convolution_32f_rounded;
 extern const struct sn_candidate sn_convolution_16b_candidates[];
 
 /* Functions of the family for others: prepare(), set_params(), tile(). */

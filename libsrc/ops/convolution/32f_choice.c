@@ -77,6 +77,12 @@ static double direct_cost(const struct sn_convolution * c)
     return fmax(c->p.srcF == SN_NCHW ? fmin(gathered, products) : products, sn_weights_fetched(c));
 }
 
+/* Products of bfloat16 numbers are for other layers, see rounded.h. */
+static bool prefers_speed(const struct sn_convolution * c)
+{
+    return c->preference == SN_PREFER_SPEED || c->preference == SN_PREFER_BFLOAT16;
+}
+
 /* Winograd's algorithm is used if its cost is less than this part of the direct cost. */
 static const double WINOGRAD_GAIN = 0.95;
 
@@ -86,7 +92,7 @@ static const double WINOGRAD_GAIN = 0.95;
  */
 static bool winograd_preferred(const struct sn_convolution * c)
 {
-    return c->preference == SN_PREFER_SPEED && cost_of(c) < WINOGRAD_GAIN * direct_cost(c);
+    return prefers_speed(c) && cost_of(c) < WINOGRAD_GAIN * direct_cost(c);
 }
 
 /*
@@ -96,7 +102,7 @@ static bool winograd_preferred(const struct sn_convolution * c)
 static bool is_for_winograd(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    if (c->preference != SN_PREFER_SPEED || p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % (4 * p->dilationY) ||
+    if (!prefers_speed(c) || p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % (4 * p->dilationY) ||
         p->dstW % (4 * p->dilationX))
         return false;
     const struct sn_convolution_algorithm * best = sn_convolution_cheapest(c, winograd);

@@ -27,9 +27,9 @@ struct sn_merged_kind {
     void (*forward)(const struct sn_merged * m, const struct sn_arrays * a);
 };
 
-/* merged_32f.c: floats; merged_dot.c: bfloat16 numbers, and bytes with statistics; merged_quantized.c: bytes with scales and zero
+/* merged_32f.c: floats; merged_dot.c: bfloat16 numbers, floats that multiply them, and bytes with statistics; merged_quantized.c: bytes with scales and zero
  * points. */
-extern const struct sn_merged_kind sn_merged_32f, sn_merged_16b, sn_merged_8i, sn_merged_quantized;
+extern const struct sn_merged_kind sn_merged_32f, sn_merged_32f_rounded, sn_merged_16b, sn_merged_8i, sn_merged_quantized;
 
 struct sn_merged {
     const struct sn_merged_kind * kind;

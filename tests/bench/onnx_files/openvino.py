@@ -1,4 +1,4 @@
-"""OpenVINO: float32, one stream, shapes fixed, inputs bound."""
+"""OpenVINO: float32 unless a precision is given, one stream, shapes fixed, inputs bound."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bench.onnx_files import Loaded
 VERSION = str(openvino.__version__).split("-")[0]
 
 
-def build(path: str, inputs: Mapping[str, Any], threads: int) -> Iterator[Callable[[], Loaded]]:
-    """Yields one implementation."""
+def build(path: str, inputs: Mapping[str, Any], threads: int, precision: str = "f32") -> Iterator[Callable[[], Loaded]]:
+    """Yields one implementation; precision: "f32", or "bf16" for products of bfloat16 numbers."""
     options = {
         "PERFORMANCE_HINT": "LATENCY",
         "NUM_STREAMS": 1,
         "INFERENCE_NUM_THREADS": threads,
-        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_PRECISION_HINT": precision,
         "ENABLE_CPU_PINNING": False,  # others run meanwhile
     }
 
