@@ -1,7 +1,7 @@
 """``python -m bench.costs start MODEL:SHAPE ...``, ``... plan``, ``... memory``, ``... prefer MODEL``,
 ``... bfloat16 MODEL ...``, ``... calls``, ``... threads MODEL ...``, ``... steps MODEL ...``: what a model costs besides
-its arithmetic, beside ONNX Runtime where that is installed. All times but those of threads are those of processors, so that a
-busy machine tells much the same; processes and calls of both libraries take turns.
+its arithmetic, beside ONNX Runtime where that is installed. All times but those of threads are those of processors, so that
+a busy machine tells much the same; processes and calls of both libraries take turns.
 
 start : from the start of a process to its first answer, and the most memory until then; of an installed package (the
     modules beside a library, see pysimd/package.mk), or of a checkout, where parsing the header counts.
