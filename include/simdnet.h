@@ -1879,7 +1879,7 @@ const char * SimdnetIsaLevel(size_t index);
  *            precision, with sums of floats, where that takes less time: on `amx`, Convolution32f, MergedConvolution32f and
  *            InnerProduct32f with constant B, of at least 8 inputs and outputs of a group, 2 to 4 times as fast. The result is
  *            that of the context of bfloat16 numbers (SimdSynetConvolution16bInit(), ...) whose source and result are floats.
- *            Elsewhere it is the same as Speed
+ *            Elsewhere it is the same as Speed. SimdnetAttention(), which has no context, has a member for it
  */
 typedef enum {
     SimdnetPreferSpeed = 0,
@@ -2590,6 +2590,7 @@ typedef struct SimdnetAttentionParameters {
     size_t ldb;              /* the same for the bias; 0 means that all rows of a head have the same one             */
     size_t batch[2];         /* the number of heads is batch[0] * batch[1]; 0 means 1                                */
     size_t strideQ[2], strideK[2], strideV[2], strideB[2], strideD[2]; /* floats from a head to the next of batch    */
+    SimdnetPreferenceType prefer; /* SimdnetPreferBfloat16: products of bfloat16 numbers; others have no effect      */
 } SimdnetAttentionParameters;
 
 /*
@@ -2609,6 +2610,10 @@ typedef struct SimdnetAttentionParameters {
  * cache, so memory is needed for the scores of these only, and the keys and values of a head. No two elements of dst may have
  * the same address, as in SimdnetGemm(), and the memory from its first element to its last must not overlap the other
  * arrays. The result of a head may differ in the last bits from that in another batch.
+ *
+ * With SimdnetPreferBfloat16, and where that takes less time (on `amx`, at least 64 rows and columns, and 16 floats of a key), the numbers
+ * scale * query(i, k), key(j, k), share(i, j) and value(j, n) are rounded to bfloat16, 8 bits of precision, before the products,
+ * whose sums are floats.
  */
 void SimdnetAttention(const SimdnetAttentionParameters * parameters);
 

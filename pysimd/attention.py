@@ -12,6 +12,7 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array, FloatArray, Floats
 from pysimd.calls import call, call_struct
 from pysimd.gemm import _ITEM, _matrices, given_result, joined
+from pysimd.infrastructure import preference_number
 
 
 def attention(
@@ -22,6 +23,7 @@ def attention(
     bias: Floats | None = None,
     scale: float | None = None,
     out: FloatArray | None = None,
+    prefer: str | None = None,
 ) -> FloatArray:
     """``softmax(scale * q @ k.T + bias) @ v``, the softmax along rows; Attention of ONNX.
 
@@ -32,6 +34,8 @@ def attention(
         number, where a row must not see a column; a row that sees nothing becomes NaN.
     scale : by default one divided by the square root of K.
     out : (..., M, W) float32. It must not overlap the other arrays.
+    prefer : "bfloat16" for products of bfloat16 numbers where that is faster; None for what
+        :func:`pysimd.set_preference` has set.
 
     The scores of all rows are never in memory at the same time. Arrays may be views, such as heads in one array: the
     elements of rows, or of columns for `k` and `v`, must be adjacent.
@@ -65,8 +69,9 @@ def attention(
         np.lib.stride_tricks.as_strided(each, (*extents, *each.shape[-2:]), (*own, *each.strides[-2:]))
         for each, own in zip(arrays, strides)
     ]
+    preferred = preference_number(prefer)
     for index in product(*map(range, extents[:-2])):
-        _attend([array[index] for array in arrays], factor)
+        _attend([array[index] for array in arrays], factor, preferred)
     return out
 
 
@@ -102,14 +107,14 @@ def _bias(bias: Floats, shape: tuple[int, ...]) -> Array:
     return made
 
 
-def _attend(arrays: list[Array], scale: float) -> None:
+def _attend(arrays: list[Array], scale: float, prefer: int) -> None:
     """One call: queries, keys, values and results, and perhaps a bias, with at most two leading dimensions."""
     q, k, v, dst = (_matrices(array, name, name == "out") for array, name in zip(arrays, ("q", "k", "v", "out")))
     if q.transposed:
         expected = "expected adjacent elements in each row: use np.ascontiguousarray(q)"
         raise ValueError(f"q has strides {arrays[0].strides}, {expected}")
     a = ffi.new("SimdnetAttentionParameters *")
-    a.size, a.scale = ffi.sizeof("SimdnetAttentionParameters"), scale
+    a.size, a.scale, a.prefer = ffi.sizeof("SimdnetAttentionParameters"), scale, prefer
     (a.M, a.K), (a.N, a.width) = arrays[0].shape[-2:], arrays[2].shape[-2:]
     a.transK, a.transV = k.transposed, v.transposed
     a.queries, a.keys, a.values, a.dst = q.data, k.data, v.data, dst.data

@@ -174,16 +174,21 @@ def set_preference(preference: PreferenceType | str) -> None:
 
     >>> pysimd.set_preference("speed")
     """
-    if isinstance(preference, str):
-        if preference.lower() not in _PREFERENCES:
-            names = ", ".join(map(repr, _PREFERENCES))
-            raise ValueError(f"preference is {shown(preference)}, expected one of {names}")
-        number = _PREFERENCES[preference.lower()]
-    else:
+    lib.SimdnetSetPreference(preference_number(preference))
+
+
+def preference_number(preference: PreferenceType | str | None) -> int:
+    """The number of a preference in C; of None, that of the calling thread. Raises ValueError for something else."""
+    if preference is None:
+        return int(lib.SimdnetGetPreference())
+    if not isinstance(preference, str):
         from pysimd.enums import PreferenceType
 
-        number = PreferenceType(preference)
-    lib.SimdnetSetPreference(number)
+        return PreferenceType(preference)
+    if preference.lower() not in _PREFERENCES:
+        names = ", ".join(map(repr, _PREFERENCES))
+        raise ValueError(f"preference is {shown(preference)}, expected one of {names}")
+    return _PREFERENCES[preference.lower()]
 
 
 @contextmanager

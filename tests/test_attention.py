@@ -113,3 +113,15 @@ def test_refused_out() -> None:
     )
     both = np.ones((4, 5), np.float32)
     assert_refused(pysimd.attention, ValueError, "out overlaps v", both[:2], q=Q, k=K, v=both)
+
+
+def test_products_of_bfloat16_numbers(isa: str, rng: np.random.Generator) -> None:
+    q, k, v = (rng.standard_normal((2, 100, 33)).astype(np.float32) for _ in range(3))
+    floats, found = pysimd.attention(q, k, v), pysimd.attention(q, k, v, prefer="bfloat16")
+    with pysimd.preference("bfloat16"):
+        np.testing.assert_array_equal(pysimd.attention(q, k, v), found)
+        np.testing.assert_array_equal(pysimd.attention(q, k, v, prefer="speed"), floats)
+    error = np.abs(found - floats).max()
+    assert 1e-4 < error < 2e-2 if isa == "amx" else error == 0
+    with pytest.raises(ValueError, match="preference is 'half', expected one of 'speed'"):
+        pysimd.attention(q, k, v, prefer="half")

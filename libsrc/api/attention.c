@@ -1,11 +1,13 @@
 #include "ops/attention.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "api/call.h"
 #include "api/overlap.h"
 #include "api/parameters.h"
 #include "dispatch/dispatch.h"
+#include "runtime/preference.h"
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
@@ -90,15 +92,16 @@ static bool take(const char * function, struct sn_attention * a)
 void SimdnetAttention(const SimdnetAttentionParameters * parameters)
 {
     SN_BEGIN();
-    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+    SimdnetAttentionParameters own, * q = &own;
+    if (!sn_take_known(__func__, parameters, offsetof(SimdnetAttentionParameters, prefer), &own, sizeof(own)))
         return;
-    const SimdnetAttentionParameters * q = parameters;
     SN_CALL(q->M, q->N, q->K, q->width, q->transK, q->transV, q->batch[0], q->batch[1]);
     SN_CHECK(q->transK == SimdFalse || q->transK == SimdTrue, SN_VOID, "transK is %d, expected SimdFalse or SimdTrue",
              (int)q->transK);
     SN_CHECK(q->transV == SimdFalse || q->transV == SimdTrue, SN_VOID, "transV is %d, expected SimdFalse or SimdTrue",
              (int)q->transV);
-    struct sn_attention a = {.rows = q->M, .columns = q->N, .depth = q->K, .width = q->width,
+    SN_CHECK((unsigned)q->prefer <= SN_PREFER_BFLOAT16, SN_VOID, "prefer is %d, expected a SimdnetPreferenceType", (int)q->prefer);
+    struct sn_attention a = {.rounded = q->prefer == SimdnetPreferBfloat16, .rows = q->M, .columns = q->N, .depth = q->K, .width = q->width,
         .transposedK = q->transK == SimdTrue, .transposedV = q->transV == SimdTrue, .scale = q->scale, .q = q->queries,
         .k = q->keys, .v = q->values, .bias = q->bias, .dst = q->dst, .ldq = q->ldq, .ldk = q->ldk, .ldv = q->ldv,
         .ldb = q->ldb, .ldd = q->ldd, .batch = {q->batch[0], q->batch[1]}, .strideQ = {q->strideQ[0], q->strideQ[1]},

@@ -7,6 +7,8 @@
  * Keys, multiplied by the scale, and values of a head are packed once into the panels of the GEMM tile, for all its blocks.
  * Units of work are the blocks of all heads; a range of units packs what its first block needs, and again where the keys or
  * values change, so heads of queries that share them are best next to each other.
+ *
+ * Where products are of bfloat16 numbers, all operands are rounded first, queries with the scale; scores and shares are floats.
  */
 #include "ops/attention.h"
 
@@ -22,18 +24,37 @@
 /* Rows of scores from this length on may be apart: the kernel of softmax computes them one by one. */
 enum { LONG = 256 };
 
+enum { MOST_COLUMNS = 64 }; /* of a panel of bfloat16 numbers */
+
 struct job {
     const struct sn_attention * a;
     const struct sn_table * table;
+    const struct sn_dot_tile * small; /* that of bfloat16 numbers; NULL if floats are multiplied */
     size_t rows;          /* of a block */
     size_t pitch, pitchQ; /* of a row of scores; of a copied query, 0 if queries are read in place */
     size_t panelK, panelV; /* floats from a panel to the next */
-    size_t keys, values, queries; /* floats of the parts of a workspace, which scores follow */
+    size_t keys, values, queries, left; /* floats of the parts of a workspace: the last for rounded rows; scores follow */
 };
+
+/* The numbers of a row, rounded, in groups. */
+static size_t groups_of(const struct job * job, size_t depth) { return sn_ceil_div(depth, job->small->group); }
 
 static size_t index_of(const size_t * batch, size_t head, const size_t * stride)
 {
     return head / batch[1] * stride[0] + head % batch[1] * stride[1];
+}
+
+/* The same of bfloat16 numbers. */
+static void pack_small(const struct job * job, const sn_32f * from, size_t step, bool transposed, size_t depth, size_t columns,
+                       size_t pitch, sn_32f * to)
+{
+    const struct sn_dot_tile * tile = job->small;
+    for (size_t n = 0; n < columns; n += tile->columns, to += pitch) {
+        const size_t some = sn_min(tile->columns, columns - n);
+        job->table->convolution_16b.panel(&(struct sn_panel_16b){.b = from + n * (transposed ? step : 1), .floats = true,
+            .transposed = transposed, .step = step, .depth = depth, .columns = some,
+            .width = sn_ceil_div(some, tile->granule) * tile->granule, .panel = (uint8_t *)to});
+    }
 }
 
 /* Packs `columns` columns of `depth` numbers; `transposed` if a column is a row in memory. */
@@ -41,17 +62,50 @@ static void pack(const struct job * job, const sn_32f * from, size_t step, bool 
                  float alpha, size_t pitch, sn_32f * to)
 {
     const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
+    if (job->small) {
+        pack_small(job, from, step, transposed, depth, columns, pitch, to);
+        return;
+    }
     job->table->gemm.panels_32f[transposed](&(struct sn_gemm_panels_32f){.b = from, .step = step, .depth = depth,
         .columns = columns, .alpha = alpha, .panel = to, .wide = tile->columns,
         .narrow = sn_gemm_width(tile, columns % tile->columns), .pitch = pitch});
 }
 
+/* Rows of A, rounded to `rows * groups` floats at `left`, by packed columns. */
+static void multiply_small(const struct job * job, const sn_32f * a, size_t lda, size_t rows, size_t depth,
+                           const sn_32f * panels, size_t pitch, size_t columns, sn_32f * c, size_t ldc, sn_32f * left)
+{
+    static const size_t start = 0;
+    static const float zeros[MOST_COLUMNS];
+    const struct sn_dot_tile * tile = job->small;
+    const size_t groups = groups_of(job, depth), step = groups * sizeof(float);
+    const struct sn_result_16b floats = {.narrow = false, .activation = SN_ACTIVATION_IDENTITY};
+    if (depth % tile->group) /* what completes the last group is multiplied by 0 */
+        for (size_t i = 0; i < rows; ++i)
+            left[(i + 1) * groups - 1] = 0;
+    job->table->convolution_16b.pixels(&(struct sn_pixels){.src = a, .floats = true, .srcPixel = lda, .srcChannel = 1,
+        .channels = depth, .pixels = rows, .dst = (uint8_t *)left, .dstPixel = step});
+    struct sn_dot run = {.a = (const uint8_t *)left, .height = 1, .width = rows, .aStepX = step, .segment = &start, .segments = 1,
+        .length = groups, .b = panels, .start = zeros, .c = (uint8_t *)c, .cStepX = ldc * sizeof(float), .result = &floats};
+    for (size_t n = 0; n < columns; n += tile->columns) {
+        run.columns = sn_min(tile->columns, columns - n);
+        run.b = panels;
+        run.c = (uint8_t *)(c + n);
+        tile->run(&run);
+        panels += pitch;
+    }
+}
+
 /* Rows of A by packed columns. */
 static void multiply(const struct job * job, const sn_32f * a, size_t lda, size_t rows, size_t depth, const sn_32f * panels,
-                     size_t pitch, size_t columns, sn_32f * c, size_t ldc)
+                     size_t pitch, size_t columns, sn_32f * c, size_t ldc, sn_32f * left)
 {
     static const size_t start = 0;
     const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
+    if (job->small) {
+        multiply_small(job, a, lda, rows, depth, panels, pitch, columns, c, ldc, left);
+        return;
+    }
     struct sn_gemm_32f run = {.a = a, .height = 1, .width = rows, .aStepX = lda, .segment = &start, .segments = 1,
         .length = depth, .b = panels, .c = c, .cStepX = ldc, .activation = SN_ACTIVATION_IDENTITY, .coldC = true};
     for (size_t n = 0; n < columns; n += tile->columns) {
@@ -62,10 +116,11 @@ static void multiply(const struct job * job, const sn_32f * a, size_t lda, size_
     }
 }
 
-static void copy_rows(const sn_32f * from, size_t step, size_t rows, size_t columns, sn_32f * to, size_t pitch)
+static void copy_rows(const sn_32f * from, size_t step, size_t rows, size_t columns, float factor, sn_32f * to, size_t pitch)
 {
     for (size_t i = 0; i < rows; ++i)
-        memcpy(to + i * pitch, from + i * step, columns * sizeof(float));
+        for (size_t j = 0; j < columns; ++j)
+            to[i * pitch + j] = factor * from[i * step + j];
 }
 
 /* Kernels compute rows of at least SN_BINARY_COLUMNS; shorter ones are added here. */
@@ -99,16 +154,16 @@ static void block(const struct job * job, size_t head, size_t first, sn_32f * wo
     const struct sn_attention * a = job->a;
     const size_t rows = sn_min(job->rows, a->rows - first);
     const sn_32f * q = a->q + index_of(a->batch, head, a->strideQ) + first * a->ldq;
-    sn_32f * copy = work + job->keys + job->values, * scores = copy + job->queries;
+    sn_32f * copy = work + job->keys + job->values, * left = copy + job->queries, * scores = left + job->left;
     if (job->pitchQ)
-        copy_rows(q, a->ldq, rows, a->depth, copy, job->pitchQ);
+        copy_rows(q, a->ldq, rows, a->depth, job->small ? a->scale : 1, copy, job->pitchQ);
     multiply(job, job->pitchQ ? copy : q, job->pitchQ ? job->pitchQ : a->ldq, rows, a->depth, work, job->panelK, a->columns,
-             scores, job->pitch);
+             scores, job->pitch, left);
     if (a->bias)
         add_bias(job, a->bias + index_of(a->batch, head, a->strideB) + first * a->ldb, rows, scores);
     softmax(job, rows, scores);
     multiply(job, scores, job->pitch, rows, a->columns, work + job->keys, job->panelV, a->width,
-             a->dst + index_of(a->batch, head, a->strideD) + first * a->ldd, a->ldd);
+             a->dst + index_of(a->batch, head, a->strideD) + first * a->ldd, a->ldd, left);
 }
 
 static void run(const void * argument, void * work, size_t begin, size_t end)
@@ -190,8 +245,10 @@ static size_t equal_parts(size_t whole, size_t most) { return sn_ceil_div(whole,
 /* The floats of the panels of a matrix; false if they are too many for an array. */
 static bool panels_of(const struct job * job, size_t depth, size_t columns, size_t * panel, size_t * all)
 {
-    const size_t wide = job->table->gemm.tile_32f.columns, count = sn_ceil_div(columns, wide);
+    const size_t wide = job->small ? job->small->columns : job->table->gemm.tile_32f.columns;
+    const size_t count = sn_ceil_div(columns, wide);
     size_t floats;
+    depth = job->small ? groups_of(job, depth) : depth;
     if (!sn_product(&floats, depth + 1, sn_align(columns, wide) + wide, 2))
         return false;
     *panel = depth * wide + SN_ALIGN / sizeof(float); /* not all in the same sets of the cache */
@@ -203,17 +260,33 @@ static bool panels_of(const struct job * job, size_t depth, size_t columns, size
 static bool plan(struct job * job)
 {
     const struct sn_attention * a = job->a;
-    const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
+    const size_t height = job->small ? job->small->rows : job->table->gemm.tile_32f.rows;
     const size_t heads = a->batch[0] * a->batch[1], cached = sn_cpu()->cacheL2 / 4 / sizeof(float);
     job->pitch = a->columns < LONG ? a->columns : sn_spaced(sn_align(a->columns, SN_LINE / sizeof(float)), SN_FOUR_SETS);
-    size_t tiles = sn_max(cached / (job->pitch * tile->rows), 1);
-    while (tiles > 1 && heads * sn_ceil_div(a->rows, tiles * tile->rows) < 2 * sn_threads() && sn_threads() > 1)
+    size_t tiles = sn_max(cached / (job->pitch * height), 1);
+    while (tiles > 1 && heads * sn_ceil_div(a->rows, tiles * height) < 2 * sn_threads() && sn_threads() > 1)
         tiles /= 2;
-    job->rows = equal_parts(a->rows, tiles * tile->rows);
+    job->rows = equal_parts(a->rows, tiles * height);
     job->pitchQ = sn_share_sets(a->ldq * sizeof(float), SN_TWO_SETS) ? sn_spaced(a->depth, SN_FOUR_SETS) : 0;
+    if (job->small) {
+        job->pitchQ = a->depth;
+        job->left = sn_align(job->rows * groups_of(job, sn_max(a->depth, a->columns)), SN_ALIGN / sizeof(float));
+    }
     job->queries = sn_align(job->rows * job->pitchQ, SN_ALIGN / sizeof(float));
     return panels_of(job, a->depth, a->columns, &job->panelK, &job->keys) &&
            panels_of(job, a->columns, a->width, &job->panelV, &job->values);
+}
+
+/*
+ * The softmax remains, so little is gained, and on small heads lost, whose rows leave blocks of the tile unused. Times of floats
+ * over these, Emerald Rapids, amx, rows x columns x depth: 16x16x64 0.60, 40x40x15 0.65, 33x77x17 0.75, 12x300x32 0.80, 128x128x32
+ * 1.24, 197x197x64 1.48, 1000x1000x64 1.79.
+ */
+enum { LEAST_SIDE = 64, LEAST_DEPTH = 16 };
+
+static bool is_worth_rounding(const struct sn_attention * a)
+{
+    return a->rows >= LEAST_SIDE && a->columns >= LEAST_SIDE && a->depth >= LEAST_DEPTH;
 }
 
 /* Sums of no values. */
@@ -232,12 +305,14 @@ bool sn_attention(const struct sn_table * table, const struct sn_attention * a)
         clear(a);
         return true;
     }
+    if (tiled && !few && a->rounded && table->convolution_16b.tile.fast && is_worth_rounding(a))
+        job.small = &table->convolution_16b.tile;
     if (few)
         job.rows = a->rows;
     else if (tiled && !plan(&job))
         return false;
     const size_t heads = a->batch[0] * a->batch[1];
-    const size_t bytes = (job.keys + job.values + job.queries + job.rows * job.pitch) * sizeof(float);
+    const size_t bytes = (job.keys + job.values + job.queries + job.left + job.rows * job.pitch) * sizeof(float);
     const double scores = (double)heads * (double)a->rows * (double)a->columns;
     void * work = sn_scratch(bytes);
     if (!work)

@@ -9,6 +9,7 @@ struct sn_attention {
     size_t rows, columns; /* of scores */
     size_t depth, width;  /* floats of a query and of a key; of a value */
     bool transposedK, transposedV;
+    bool rounded; /* products may be of bfloat16 numbers */
     float scale;
     const sn_32f * q, * k, * v, * bias;
     sn_32f * dst;

@@ -517,7 +517,7 @@ def _attention(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     q, k, v, result = (
         view.transpose(a[name]) for view, name in zip((*x[:3], y[0]), ("perm_q", "perm_k", "perm_v", "perm_out"))
     )
-    return attention(q, k, v, x[3] if len(x) > 3 else None, a["scale"], result)
+    return attention(q, k, v, x[3] if len(x) > 3 else None, a["scale"], result, a.get("prefer", 0))
 
 
 def _byte_product(a: Attributes, x: Operands, y: Operands) -> list[Call]:

@@ -15,7 +15,8 @@ in capitals are constants::
     Linear(x, W, [B], [add])      activation, order; x (..., K), W (K, N); with `contracted` more than 1, x (..., K1, K2) and
                                   W (K1, K2, N)
     MatMul(a, b)                  as numpy.matmul; both at least matrices
-    Attention(q, k, v, [bias])    softmax(scale * q @ k + bias) @ v; scale; q (..., M, K), k (..., K, N), v (..., N, W)
+    Attention(q, k, v, [bias])    softmax(scale * q @ k + bias) @ v; scale, prefer; q (..., M, K), k (..., K, N),
+                                  v (..., N, W)
     ByteProduct(a, b)             exact sums in int32; a (..., M, K) uint8, b (N, K) or (..., N, K) int8
     NBitsProduct(x, W, S, [Z], [B])
                                   x, quantised in blocks, with W (N, blocks, bytes): as of pysimd.gemm_nbits; bits

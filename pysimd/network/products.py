@@ -39,8 +39,11 @@ def products(a: View, b: View, out: View) -> list[Call]:
     return [_multiplied([_at(each, index) for each in views]) for index in product(*map(range, extents[:outer]))]
 
 
-def attention(q: View, k: View, v: View, bias: View | None, scale: float, out: View) -> list[Call]:
-    """``softmax(scale * q @ k + bias) @ v``; leading dimensions are broadcast, those beyond two are loops."""
+def attention(q: View, k: View, v: View, bias: View | None, scale: float, out: View, prefer: int = 0) -> list[Call]:
+    """``softmax(scale * q @ k + bias) @ v``; leading dimensions are broadcast, those beyond two are loops.
+
+    prefer : the number of a preference in C.
+    """
     if out.size == 0:
         return []
     lead, (rows, columns) = out.shape[:-2], (q.shape[-2], k.shape[-1])
@@ -49,10 +52,12 @@ def attention(q: View, k: View, v: View, bias: View | None, scale: float, out: V
     extents, strides = joined(lead, views)
     views = [each.strided((*extents, *each.shape[-2:]), (*own, *each.strides[-2:])) for each, own in zip(views, strides)]
     outer = max(len(extents) - 2, 0)
-    return [_attended([_at(each, index) for each in views], scale) for index in product(*map(range, extents[:outer]))]
+    return [
+        _attended([_at(each, index) for each in views], scale, prefer) for index in product(*map(range, extents[:outer]))
+    ]
 
 
-def _attended(views: Sequence[View], scale: float) -> Call:
+def _attended(views: Sequence[View], scale: float, prefer: int) -> Call:
     q, k, v, dst = (_matrices(view, name) for view, name in zip(views, ("a", "b", "b", "out")))
     if q.transposed:
         raise ValueError("queries have no adjacent elements in each row")
@@ -65,6 +70,7 @@ def _attended(views: Sequence[View], scale: float) -> Call:
         "transK": not k.transposed,  # a row of the operand is a column of keys
         "transV": v.transposed,
         "scale": scale,
+        "prefer": prefer,
     }
     members |= {"queries": q.first, "keys": k.first, "values": v.first, "dst": dst.first, "batch": views[3].shape[:-2]}
     members |= {"ldq": q.step, "ldk": k.step, "ldv": v.step, "ldd": dst.step}

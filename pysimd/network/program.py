@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pysimd._library import lib
 from pysimd.annotations import Array
 from pysimd.errors import shown
+from pysimd.infrastructure import preference_number
 from pysimd.network.binding import Binding, address_of
 from pysimd.network.calls import Made, has_open_numbers, parts_of, with_arrays
 from pysimd.network.contexts import Context, Contexts, created
@@ -52,6 +54,7 @@ class Program:
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         refuse_computed_weights(graph)
         self.name, self.layout, self._contexts = graph.name, layout, contexts
+        graph = _preferring(graph, preference_number(contexts.prefer))
         self.stored = stored = placed(graph, layout)
         self.graph = without_packed(graph)
         self.arrangement = arrangement = arranged(stored)
@@ -145,6 +148,14 @@ class Program:
             with named(node):
                 if step.made is not None:
                     created(step.made, Binding(None, {}))
+
+
+def _preferring(graph: Graph, prefer: int) -> Graph:
+    """The graph with the preference, a number in C, in the nodes that have no context to remember it."""
+    if prefer != lib.SimdnetPreferBfloat16 or not graph.nodes_of(("Attention",)):
+        return graph
+    nodes = [node.changed(prefer=prefer) if node.operator == "Attention" else node for node in graph.nodes]
+    return graph.like(nodes, graph.types)
 
 
 def without_packed(graph: Graph) -> Graph:

@@ -1,9 +1,10 @@
 /*
  * SimdnetAttention: heads at strides. Bound: with d the error of a row's scores, (K + 8) * 2^-24 of the sum of absolute terms
  * and of the scores, each share has the relative error 2 * d + that of softmax, and the result (N + 4) * 2^-24 more of the
- * sum of absolute values with these shares. The elements between rows and between heads are NaN, and those of dst must remain
- * unchanged.
+ * sum of absolute values with these shares. With products of bfloat16 numbers, every factor has an error of 2^-9 more. The
+ * elements between rows and between heads are NaN, and those of dst must remain unchanged.
  */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -40,6 +41,9 @@ static const size_t * stride_of(const SimdnetAttentionParameters * p, int array)
     const size_t * strides[ARRAYS] = {p->strideQ, p->strideK, p->strideV, p->strideB, p->strideD};
     return strides[array];
 }
+
+/* The relative error of two factors of a product. */
+static double rounding_of(const SimdnetAttentionParameters * p) { return p->prefer == SimdnetPreferBfloat16 ? 0x1.1p-8 : 0; }
 
 static size_t batch_of(const SimdnetAttentionParameters * p, int i) { return p->batch[i] ? p->batch[i] : 1; }
 
@@ -103,7 +107,7 @@ static double score_row(const SimdnetAttentionParameters * p, float * const * a,
         score[j] = p->scale * sum + bias;
         most = fmax(most, score[j]);
         if (isfinite(score[j]))
-            error = fmax(error, (double)(p->K + 8) * 0x1p-24 * fabs(p->scale) * size + 4 * 0x1p-24 * fabs(score[j]));
+            error = fmax(error, ((double)(p->K + 8) * 0x1p-24 + rounding_of(p)) * fabs(p->scale) * size + 4 * 0x1p-24 * fabs(score[j]));
     }
     for (size_t j = 0; j < p->N; ++j)
         score[j] -= most;
@@ -126,7 +130,7 @@ static void bound(const SimdnetAttentionParameters * p, float * const * a, doubl
                         const double v = a[V][p->transV ? index_of(p, V, x, y, n, j) : index_of(p, V, x, y, j, n)];
                         size += fabs(exp(score[j]) / sum * v) * (1 + fmin(fabs(score[j]), 110));
                     }
-                    error[index_of(p, D, x, y, i, n)] = size * (4 * d + (double)(p->N + 40) * 0x1p-24) +
+                    error[index_of(p, D, x, y, i, n)] = size * (4 * d + (double)(p->N + 40) * 0x1p-24 + rounding_of(p)) +
                                                         (double)(p->N + 2) * 0x1p-124;
                 }
             }
@@ -178,6 +182,12 @@ static SimdnetAttentionParameters random_heads(size_t n, size_t most)
         .scale = n % 5 ? 0.5f : -2, .bias = biases[n % 3 != 0], .batch = {check_random(1, 2), check_random(1, 3)}};
     if (n % 6 == 0)
         p.M = check_random(1, 3);
+    if (n % 11 == 3) {
+        p.prefer = SimdnetPreferBfloat16;
+        p.M = check_random(60, 150), p.N = check_random(60, 150);
+    }
+    if (n % 9 == 4 && !p.prefer)
+        p.size = offsetof(SimdnetAttentionParameters, prefer); /* of a program built before that was a member */
     place(&p, Q, n >> 2 & 1, &p.ldq, p.strideQ);
     place(&p, K, n >> 3 & 1, &p.ldk, p.strideK);
     place(&p, V, n >> 4 & 1, &p.ldv, p.strideV);
@@ -212,6 +222,7 @@ static void refusals(void)
     REFUSED(size, 8, "size");
     REFUSED(transK, (SimdBool)2, "transK");
     REFUSED(transV, (SimdBool)-1, "transV");
+    REFUSED(prefer, (SimdnetPreferenceType)4, "prefer is 4");
     REFUSED(ldq, 4, "ldq is 4, expected 0 or at least 5");
     REFUSED(ldk, 4, "ldk is 4");
     REFUSED(ldv, 5, "ldv is 5");
@@ -262,6 +273,8 @@ CHECK_FAMILY(attention)
     SimdnetAttentionParameters p = {.M = 40, .N = 300, .K = 16, .width = 40, .scale = 0.25f}; /* rows that are apart */
     run(p);
     p.M = 90, p.N = 1025, p.ldq = 1024; /* several blocks, copied queries */
+    run(p);
+    p.prefer = SimdnetPreferBfloat16, p.K = 17, p.transV = SimdTrue;
     run(p);
     refusals();
     if (check_timed())

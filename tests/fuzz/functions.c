@@ -471,6 +471,7 @@ static void attention(void)
     SimdnetAttentionParameters p = {.size = sizeof(p)};
     p.M = fuzz_size(9), p.N = fuzz_size(20), p.K = fuzz_size(20), p.width = fuzz_size(9);
     p.transK = (SimdBool)fuzz_enum(2), p.transV = (SimdBool)fuzz_enum(2);
+    p.prefer = (SimdnetPreferenceType)fuzz_enum(4);
     p.scale = fuzz_number();
     const size_t rowK = p.transK ? p.N : p.K, rowV = p.transV ? p.N : p.width;
     p.ldq = fuzz_chance() ? 0 : distance(p.K), p.ldk = fuzz_chance() ? 0 : distance(rowK);
