@@ -17,7 +17,7 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * 
                              const uint8_t * b, int rows, int vectors);
 SN_INLINE void tile_store_16b(uint8_t * p, v32f v, size_t n);
 
-/* The rows of A: one base pointer for three of them, see kernels/gemm/32f.h. */
+/* The rows of A: one base pointer for three of them; with one for all, addresses need too many registers. */
 struct rows_of_a {
     const uint8_t * base[(TILE_ROWS + 2) / 3];
 };

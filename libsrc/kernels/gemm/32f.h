@@ -8,11 +8,12 @@
  *
  * What is needed to reach the speed of the multiply-add units (gcc 12, clang 14; checked by tests/test_disassembly.py):
  *   - every loop over sums is unrolled by pragma, so that the arrays become registers;
- *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which addressing modes can express: with
- *     one pointer for all, address registers are spilled from 13 rows on;
- *   - if there are many of these pointers, each is advanced separately, and everything else is in memory (struct
- *     tile_state): gcc moves what finds no general register to vector registers, and a move back from these is executed only
- *     after all multiply-adds that are still queued;
+ *   - few instructions other than loads and multiply-adds: if another program runs on the second thread of the core, they
+ *     take slots of it. So a trip of the loop is two steps of k, seven rows of A share a base pointer, whose addressing modes
+ *     reach the others (tile_row), and one test skips both prefetches: 97 instructions for 56 multiply-adds of 14 x 32. With
+ *     116, a pointer for three rows and a step a trip, 1x1 convolutions were up to 1.08 times as slow then, alone equal;
+ *   - everything that the loop does not need is in memory (struct tile_state): gcc moves what finds no general register to
+ *     vector registers, and a move back from these is executed only after all multiply-adds that are still queued;
  *   - an instance computes all tiles of its height below each other, at most 8 of them, so that few stores lie between the
  *     sums of two tiles. More than 8 would have to wait for the stores of C, which fill the store queue;
  *   - hardware prefetchers predict the accesses to the panel of B and the rows of A, but not to other data.
@@ -104,31 +105,66 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
     }
 }
 
-/* One segment, with B from b on; fetch: prefetches a cache line in each step, and says from where to go on. */
+/* The rows of A that share a base pointer. */
+enum { TILE_GROUP = 7 };
+
+/*
+ * Row i of the group at p. `bytes` has the distances of 1, 3 and 5 rows; 2, 4 and 6 are multiples of these that an addressing
+ * mode can express. They are hidden from the compiler, which would compute others and keep them.
+ */
+SN_INLINE const sn_32f * tile_row(const sn_32f * p, size_t bytes[3], int i)
+{
+    SN_UNROLL for (int n = 0; n < 3; ++n) OPAQUE(bytes[n]);
+    const size_t offset = i == 5 ? bytes[2] : i > 0 && i % 3 == 0 ? (size_t)i / 3 * bytes[1] : (size_t)i * bytes[0];
+    return (const sn_32f *)((uintptr_t)p + offset);
+}
+
+/* The step k after those of p and b. */
+SN_INLINE void tile_step(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f ** p, size_t bytes[3], const sn_32f * b, int k,
+                         int rows, int vectors, int halves)
+{
+    v32f x[TILE_VECTORS];
+    b += k * COLUMN(vectors);
+    SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(b + COLUMN(j), IS_HALF(j));
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+    {
+        if (i % TILE_GROUP == 0)
+            OPAQUE(p[i / TILE_GROUP]);
+        const sn_32f * y = tile_row(p[i / TILE_GROUP], bytes, i % TILE_GROUP) + k;
+        SN_UNROLL for (int j = 0; j < vectors; ++j)
+            sum[i][j] = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
+    }
+}
+
+/* One segment, with B from b on; fetch: prefetches a cache line for each step from *prefetch on, unless that is 0. */
 SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a, size_t step, size_t length,
                              const sn_32f ** b, volatile uintptr_t * prefetch, bool fetch, int rows, int vectors, int halves)
 {
+    if (!length)
+        return;
     uintptr_t next = fetch ? *prefetch : 0;
-    const sn_32f * p[(TILE_ROWS + 2) / 3];
-    SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
-    for (; length; --length) {
-        v32f x[TILE_VECTORS];
-        if (rows > 6)
-            SN_UNROLL for (int i = 0; i < rows; i += 3) OPAQUE(p[i / 3]);
-        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(*b + COLUMN(j), IS_HALF(j));
-        SN_UNROLL for (int i = 0; i < rows; ++i)
-        {
-            const sn_32f * y = p[i / 3] + (size_t)(i % 3) * step;
-            SN_UNROLL for (int j = 0; j < vectors; ++j)
-                sum[i][j] = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
-        }
-        SN_UNROLL for (int i = 0; i < rows; i += 3) ++p[i / 3];
-        *b += COLUMN(vectors);
-        if (fetch) {
+    const sn_32f * p[(TILE_ROWS + TILE_GROUP - 1) / TILE_GROUP], * q = *b;
+    size_t bytes[3] = {step * sizeof(float), 3 * step * sizeof(float), 5 * step * sizeof(float)};
+    SN_UNROLL for (int i = 0; i < rows; i += TILE_GROUP) p[i / TILE_GROUP] = a + (size_t)i * step;
+    for (;;) {
+        if (fetch && next) {
             SN_PREFETCH(next);
-            next += 64;
+            SN_PREFETCH(next + 64);
+            next += 128;
         }
+        tile_step(sum, p, bytes, q, 0, rows, vectors, halves);
+        if (length == 1) {
+            q += COLUMN(vectors);
+            break;
+        }
+        tile_step(sum, p, bytes, q, 1, rows, vectors, halves);
+        SN_UNROLL for (int i = 0; i < rows; i += TILE_GROUP) p[i / TILE_GROUP] += 2;
+        q += 2 * COLUMN(vectors);
+        length -= 2;
+        if (!length)
+            break;
     }
+    *b = q;
     if (fetch)
         *prefetch = next;
 }
@@ -302,10 +338,7 @@ SN_INLINE void tile(volatile struct tile_state * at, bool fetches, int rows, int
         g = at->g;
         const sn_32f * a = at->a + g->segment[g->segments - left];
         const size_t length = g->length - (left == 1 && tile_stores_by_row(g));
-        if (fetches && at->prefetch)
-            tile_multiply(sum, a, g->aStepX, length, &b, &at->prefetch, true, rows, vectors, halves);
-        else
-            tile_multiply(sum, a, g->aStepX, length, &b, NULL, false, rows, vectors, halves);
+        tile_multiply(sum, a, g->aStepX, length, &b, &at->prefetch, fetches, rows, vectors, halves);
     }
     g = at->g, c = at->c;
     if (tile_stores_by_row(g)) {

@@ -35,7 +35,10 @@ SN_INLINE v32i tile_weights(const uint8_t * b, int j, bool narrow)
     return V_FMA ? v_keep_32i(v) : v;
 }
 
-/* One group of each row, at p, by that of a panel at b. One base pointer for three rows of A: see kernels/gemm/32f.h. */
+/*
+ * One group of each row, at p, by that of a panel at b. One base pointer for three rows of A: with one for all, addresses need
+ * too many registers.
+ */
 SN_INLINE const uint8_t * tile_step(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t ** p, size_t step, const uint8_t * b,
                                     int rows, int vectors, bool narrow)
 {
