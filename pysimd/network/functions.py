@@ -16,7 +16,7 @@ from pysimd._pixels import FUNCTIONS
 from pysimd.annotations import Array, Shape
 from pysimd.copy import TYPES
 from pysimd.network.calls import Call, Struct
-from pysimd.network.open_arrays import full, is_array
+from pysimd.network.open_arrays import full, is_array, spread
 from pysimd.network.ranks import MOST, packed
 from pysimd.network.views import View
 from pysimd.reduce import OPERATIONS
@@ -244,16 +244,17 @@ def selected(condition: Operand, a: Operand, b: Operand, dst: View) -> Call:
     return of_struct("SimdnetSelect", "SimdnetSelectParameters", members)
 
 
-def by_channel(function: str, src: View, terms: Sequence[Operand], dst: View, axis: int) -> list[Call]:
+def by_channel(function: str, src: View, terms: Sequence[Operand], dst: View, axis: int) -> Call:
     """A function with numbers for each coordinate of an axis: "Scale", whose terms are factors and addends or None, or
     "Prelu", of slopes."""
     if axis == src.ndim - 1:
         if not (src.is_dense and dst.is_dense):
-            return [pixelwise(function, src, dst, **dict(zip(("scale", "bias"), terms)))]
-        return [Call(f"SimdSynet{function}LayerForward", (src, *terms, src.shape[-1], prod(src.shape[:-1]), dst, NHWC))]
-    images, channels, spatial = shape = around(src.shape, axis)
-    parts = [[each.reshape(shape).section(0, i, 1) for each in (src, dst)] for i in range(images)]
-    return [Call(f"SimdSynet{function}LayerForward", (x, *terms, channels, spatial, y, NCHW)) for x, y in parts]
+            return pixelwise(function, src, dst, **dict(zip(("scale", "bias"), terms)))
+        return Call(f"SimdSynet{function}LayerForward", (src, *terms, src.shape[-1], prod(src.shape[:-1]), dst, NHWC))
+    images, channels, spatial = around(src.shape, axis)
+    terms = [each if each is None else spread(each, (images, channels)) for each in terms]
+    src, dst = (each.reshape((images * channels, spatial)) for each in (src, dst))  # the channels of all images are of one
+    return Call(f"SimdSynet{function}LayerForward", (src, *terms, images * channels, spatial, dst, NCHW))
 
 
 # ---- copies

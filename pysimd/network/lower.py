@@ -264,11 +264,11 @@ def _select(a: Attributes, x: Operands, y: Operands) -> Call:
     return selected(*_fewer_dimensions(*x, *y))
 
 
-def _scale(a: Attributes, x: Operands, y: Operands) -> list[Call]:
+def _scale(a: Attributes, x: Operands, y: Operands) -> Call:
     return by_channel("Scale", x[0], _terms(x, a["axis"]), y[0], a["axis"])
 
 
-def _prelu(a: Attributes, x: Operands, y: Operands) -> list[Call]:
+def _prelu(a: Attributes, x: Operands, y: Operands) -> Call:
     return by_channel("Prelu", x[0], _terms(x, a["axis"])[:1], y[0], a["axis"])
 
 
@@ -362,7 +362,7 @@ def _channel_norm(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     if scale is not None or bias is not None:
         factors = per_channel(None if scale is None else scale.values, c, 1.0)
         terms = (factors, None if bias is None else per_channel(bias.values, c))
-        calls += by_channel("Scale", dst.reshape((n, c, size)), terms, dst.reshape((n, c, size)), 1)
+        calls.append(by_channel("Scale", dst.reshape((n, c, size)), terms, dst.reshape((n, c, size)), 1))
     return calls
 
 
