@@ -52,7 +52,7 @@ class Line:
     def is_finite(self) -> bool:
         """Whether all factors and terms can be written in float32. abs() of one number of NumPy (2.4) crashes without
         memory, np.abs() does not."""
-        return all(bool((np.abs(each) < _INFINITE).all()) for each in (self.scale, self.bias))
+        return all(_all(np.abs(each) < _INFINITE) for each in (self.scale, self.bias))
 
     def along(self, count: int) -> tuple[Array, Array]:
         """Factors and terms, one for each coordinate."""
@@ -163,17 +163,25 @@ def _with(graph: Graph, removed: list[Node], node: Node, x: str, arrays: dict[in
 def _is_finite(array: Array) -> bool:
     """Whether all numbers are finite; of many, by their ends, for which no array is made."""
     if is_array(array) or array.size < _MANY:
-        return bool(np.isfinite(array).all())
+        return _all(np.isfinite(array))
     return bool(array.min() > -np.inf and array.max() < np.inf)  # not if one is NaN
+
+
+def _all(array: Array) -> bool:
+    """Whether all elements are true; of few, ``array.all()`` takes ten times as long."""
+    return bool(array.all()) if is_array(array) else np.count_nonzero(array) == array.size
 
 
 def _scaled(weight: Array, scale: Array) -> Array:
     """The products, computed in float64 and rounded once, without a copy of the weights in float64; the weights themselves
-    if all factors are 1."""
+    if all factors are 1. Factors that are numbers of float32, as nearly all are, have the same products in float32, in a
+    third of the time."""
     if is_array(weight) or is_array(scale) or weight.dtype != np.float32:
         return weight * scale
-    if (scale == 1).all():
+    if _all(scale == 1):
         return weight
+    if weight.size >= _MANY and _all((short := scale.astype(np.float32)) == scale):
+        scale = short
     found = np.multiply(weight, scale, out=apart_like(weight), casting="same_kind")
     release(weight)
     return with_origin(found, "scaled", weight, scale)
