@@ -37,7 +37,8 @@ class _Shared:
         self._constants: dict[Any, tuple[str, Array]] = {}  # the first of small ones with equal contents
         self._looked_at = 0  # of the constants that have been made
         self._added = 0  # of the nodes that have been added
-        self._alike: dict[Any, Node] = {}  # the first one by operator and inputs
+        self._alike: dict[Any, Node] = {}  # the first one by operator and inputs, or the last of those that were alone
+        self._several: set[Any] = set()  # the keys of those that were not
         self._equal: dict[Any, Node] = {}  # and by attributes, where several nodes are alike
         self._source: dict[str, str] = {}  # of tensors that are others; below, too, for one walk in execution order
         self._made: dict[Node, Any] = {}  # nodes with these as inputs, with their places
@@ -94,6 +95,10 @@ class _Shared:
         alike = self._alike.setdefault(key, node)
         if alike is node:
             return node
+        if key not in self._several and alike not in self._made and alike not in self._draft:  # replaced by this one
+            self._alike[key] = node
+            return node
+        self._several.add(key)
         self._equal.setdefault((key, frozen(alike.attributes)), alike)
         first = self._equal.setdefault((key, frozen(node.attributes)), node)
         if first is node:
