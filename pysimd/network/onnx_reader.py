@@ -34,6 +34,7 @@ from pysimd.network.onnx_messages import (
     ValueInfo,
 )  # fmt: skip
 from pysimd.network.onnx_wire import Malformed, Wire, integers
+from pysimd.network.planning import uncollected
 from pysimd.network.records import replace
 from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
 
@@ -92,7 +93,8 @@ def read(model: Any) -> Source:
     data, folders = bytes_of(model)
     name = os.fsdecode(model) if folders else "the bytes"
     try:
-        source = _Reader(folders).source(Wire(data).message(File))
+        with uncollected():
+            source = _Reader(folders).source(Wire(data).message(File))
     except Malformed as error:
         raise ValueError(f"{name} is not an ONNX model, or is truncated: {error}") from None
     return replace(source, file=name if folders else "")
@@ -313,44 +315,43 @@ class _Reader:
         if isinstance(tensor, SparseTensor):
             raise ValueError(f"the weight {tensor.values.name!r} is sparse, which is not supported")
         shape = tuple(tensor.dims)
-        what = f"the weight {tensor.name!r}" if tensor.name else "a constant"
-        if any(n < 0 for n in shape):
-            raise ValueError(f"{what} has the shape {shape}")
+        if shape and min(shape) < 0:
+            raise ValueError(f"{_what(tensor)} has the shape {shape}")
         if tensor.data_type in OF_BITS:
-            return self._unpacked(tensor, what, shape)
+            return self._unpacked(tensor, shape)
         if tensor.data_type == FLOAT4:
-            return numbers_of(FLOAT4)[self._unpacked(tensor, what, shape)]
+            return numbers_of(FLOAT4)[self._unpacked(tensor, shape)]
         if tensor.data_type in SMALL_FLOATS:
-            return numbers_of(tensor.data_type)[self._stored(tensor, what, shape, np.dtype(np.uint8))]
+            return numbers_of(tensor.data_type)[self._stored(tensor, shape, np.dtype(np.uint8))]
         if tensor.data_type not in DTYPES and tensor.data_type != _BFLOAT16:
-            raise ValueError(f"{what} has type {tensor.data_type} of ONNX, which is not supported")
-        array = self._stored(tensor, what, shape, _dtype_of(tensor.data_type))
+            raise ValueError(f"{_what(tensor)} has type {tensor.data_type} of ONNX, which is not supported")
+        array = self._stored(tensor, shape, _dtype_of(tensor.data_type))
         if tensor.data_type == _BFLOAT16:  # the upper halves of floats
             array = (array.astype(np.uint32) << 16).view(np.float32)
         return array.astype(np.float32) if array.dtype == np.float16 else array
 
-    def _stored(self, tensor: Tensor, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    def _stored(self, tensor: Tensor, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """The numbers as they are in the file."""
         if tensor.data_location == _EXTERNAL:
-            return self._external(tensor, what, prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
+            return self._external(tensor, prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
         if tensor.raw_data is not None:
-            return _raw(tensor.raw_data, what, shape, dtype)
-        return _typed(tensor, what, shape, dtype)
+            return _raw(tensor, tensor.raw_data, shape, dtype)
+        return _typed(tensor, shape, dtype)
 
-    def _unpacked(self, tensor: Tensor, what: str, shape: Sequence[int]) -> Array:
+    def _unpacked(self, tensor: Tensor, shape: Sequence[int]) -> Array:
         """Numbers of a few bits, several of them in a byte, the first in the lowest bits, as bytes."""
         name, bits = OF_BITS.get(tensor.data_type, ("uint8", 4))
-        packed = self._stored(tensor, what, (-(-prod(shape) * bits // 8),), np.dtype(np.uint8))
+        packed = self._stored(tensor, (-(-prod(shape) * bits // 8),), np.dtype(np.uint8))
         every = packed[:, None] >> np.arange(0, 8, bits, dtype=np.uint8) & np.uint8((1 << bits) - 1)
         found = every.reshape(-1)[: prod(shape)].reshape(shape)
         sign = np.uint8(1 << (bits - 1) if name == "int8" else 0)
         return ((found ^ sign) - sign).view(name)
 
-    def _external(self, tensor: Tensor, what: str, nbytes: int) -> Array:
+    def _external(self, tensor: Tensor, nbytes: int) -> Array:
         """Bytes of another file, mapped."""
         given = {each.key: each.value for each in tensor.external_data}
         if not self._folders:
-            raise ValueError(f"{what} is in another file, {given.get('location')!r}: load the model by its path")
+            raise ValueError(f"{_what(tensor)} is in another file, {given.get('location')!r}: load the model by its path")
         location = given.get("location", "")
         try:
             path = self._place(location)
@@ -361,12 +362,12 @@ class _Reader:
             if within and not path.is_file():
                 raise ValueError("it is not a file")
         except (OSError, ValueError, RuntimeError) as error:  # the last is a circle of links
-            raise ValueError(f"{what} is in the file {location!r}, which cannot be read: {error}") from None
+            raise ValueError(f"{_what(tensor)} is in the file {location!r}, which cannot be read: {error}") from None
         if not within:
-            raise ValueError(f"{what} is in the file {location!r}, which is not within the folder of the model")
+            raise ValueError(f"{_what(tensor)} is in the file {location!r}, which is not within the folder of the model")
         if length != nbytes or offset < 0 or offset + nbytes > size:
             raise ValueError(
-                f"{what} has {length} bytes from {offset} on in {location!r} of {size} bytes, expected {nbytes}"
+                f"{_what(tensor)} has {length} bytes from {offset} on in {location!r} of {size} bytes, expected {nbytes}"
             )
         if nbytes == 0:
             return np.zeros(0, np.uint8)
@@ -374,9 +375,9 @@ class _Reader:
             try:
                 self._files[path] = _map(path)
             except OSError as error:
-                raise ValueError(f"{what} is in the file {location!r}, which cannot be read: {error}") from None
+                raise ValueError(f"{_what(tensor)} is in the file {location!r}, which cannot be read: {error}") from None
         if offset + nbytes > self._files[path].size:
-            raise ValueError(f"{what} is in the file {location!r}, which became shorter")
+            raise ValueError(f"{_what(tensor)} is in the file {location!r}, which became shorter")
         return self._files[path][offset : offset + nbytes]
 
     def _place(self, location: str) -> Path:
@@ -461,20 +462,26 @@ def _with_graph(a: Attribute, prefix: str, names: Mapping[str, str], given: Mapp
 
 
 @cache
+def _what(tensor: Tensor) -> str:
+    """A tensor in a message."""
+    return f"the weight {tensor.name!r}" if tensor.name else "a constant"
+
+
+@cache
 def _dtype_of(kind: int) -> np.dtype[Any]:
     """The type of the elements in the file; integers stand for bfloat16."""
     return np.dtype("uint16" if kind == _BFLOAT16 else DTYPES[kind]).newbyteorder("<")
 
 
-def _raw(data: Array, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+def _raw(tensor: Tensor, data: Array, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """The numbers as the bytes of an array."""
     nbytes = prod(shape) * dtype.itemsize
     if data.size != nbytes:
-        raise ValueError(f"{what} has {data.size} bytes, expected {nbytes} for the shape {tuple(shape)}")
-    return data.view(dtype).reshape(shape)
+        raise ValueError(f"{_what(tensor)} has {data.size} bytes, expected {nbytes} for the shape {tuple(shape)}")
+    return np.ndarray(shape, dtype, data)  # type: ignore[arg-type]  # before Python 3.12
 
 
-def _typed(tensor: Tensor, what: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+def _typed(tensor: Tensor, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """The numbers in the field of their type; it has float16 and bfloat16 as the integers that have their bits."""
     kind = name_of(dtype)
     field = _FIELDS_OF_TYPES.get(kind, "int32_data")
@@ -486,9 +493,9 @@ def _typed(tensor: Tensor, what: str, shape: Sequence[int], dtype: np.dtype[Any]
         else:
             array = integers(given, np.dtype(np.uint16) if dtype == np.float16 else dtype)
     except (Malformed, ValueError) as error:
-        raise ValueError(f"{what} cannot be read: {error}") from None
+        raise ValueError(f"{_what(tensor)} cannot be read: {error}") from None
     if array.size != prod(shape):
-        raise ValueError(f"{what} has {array.size} numbers, expected {prod(shape)} for the shape {tuple(shape)}")
+        raise ValueError(f"{_what(tensor)} has {array.size} numbers, expected {prod(shape)} for the shape {tuple(shape)}")
     return array.view(dtype).reshape(shape)
 
 

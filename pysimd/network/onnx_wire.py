@@ -99,8 +99,12 @@ class Wire:
                 values[name] = str(data[first:at], "utf-8")
             elif kind == TEXTS:
                 values.setdefault(name, []).append(str(data[first:at], "utf-8"))
+            elif kind == INT:
+                values[name] = _signed(value)
+            elif kind == INTS and wire == VARINT:
+                values.setdefault(name, []).append(_signed(value))
             elif of is None:
-                self._store(values, name, kind, wire, first, at, value)
+                self._store(values, name, kind, first, at)
             elif of is Attribute:
                 values.setdefault(name, []).append(self._attribute(first, at, depth))
             elif of is Node:
@@ -157,13 +161,10 @@ class Wire:
                 self._attributes[text] = found
         return found
 
-    def _store(self, values: dict[str, Any], name: str, kind: int, wire: int, first: int, last: int, value: int) -> None:
+    def _store(self, values: dict[str, Any], name: str, kind: int, first: int, last: int) -> None:
         """Keeps a field without texts and messages; of several ones that are no list, the last."""
-        if kind == INT:
-            values[name] = _signed(value)
-        elif kind == INTS:
-            found = [value] if wire == VARINT else self._packed(first, last)
-            values.setdefault(name, []).extend(map(_signed, found))
+        if kind == INTS:
+            values.setdefault(name, []).extend(map(_signed, self._packed(first, last)))
         elif kind == DATA:
             values[name] = self._data[first:last]
         elif kind == DATAS:

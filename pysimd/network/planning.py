@@ -1,4 +1,4 @@
-"""What surrounds the planning of a model: collections of garbage wait, and pages of its file are released."""
+"""What surrounds the reading and planning of a model: collections of garbage wait, and pages of its file are released."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _enabled = False  # whether collections were enabled before the first of them
 def uncollected() -> Iterator[None]:
     """No collections of garbage by Python meanwhile, in any thread.
 
-    A plan is many objects that stay, which collections would walk again and again: 44% of the time for 2,400 residual
-    blocks. What planning drops is not in cycles, and released at once.
+    A model and its plan are many objects that stay, which collections would walk again and again: 44% of the time for 2,400
+    residual blocks. What planning drops is not in cycles, and released at once.
     """
     global _depth, _enabled
     with _lock:

@@ -105,8 +105,8 @@ def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
 
 
 def _refuse_equal(names: Sequence[str]) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
+    if len(set(names)) < len(names):
+        repeated = [name for name, count in Counter(names).items() if count > 1]
         raise ValueError(f"two tensors have the name {repeated[0]!r}")
 
 
