@@ -66,7 +66,8 @@ class Node:
     @cached
     def given(self) -> tuple[str, ...]:
         """The inputs that are not missing, each once."""
-        return tuple(dict.fromkeys(filter(None, self.inputs)))
+        inputs = self.inputs
+        return inputs if len(inputs) == 1 and inputs[0] else tuple(dict.fromkeys(filter(None, inputs)))
 
     def changed(self, **attributes: Any) -> Node:
         """The node with other attributes."""

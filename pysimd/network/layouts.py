@@ -74,7 +74,7 @@ def reshaped_order(shape: Shape, order: Order, target: Shape) -> Order | None:
 
 def _of(order: Order, values: Sequence[Any]) -> tuple[Any, ...]:
     """Values by dimension in the order of storage."""
-    return tuple(values[axis] for axis in order)
+    return tuple(map(values.__getitem__, order))
 
 
 class _Placement:

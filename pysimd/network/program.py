@@ -12,7 +12,7 @@ from pysimd.annotations import Array
 from pysimd.errors import shown
 from pysimd.infrastructure import preference_number
 from pysimd.network.binding import Binding, address_of
-from pysimd.network.calls import Made, has_open_numbers, parts_of, with_arrays
+from pysimd.network.calls import Made, Steps, has_open_numbers, parts_of, with_arrays
 from pysimd.network.contexts import Context, Contexts, created
 from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
@@ -112,7 +112,8 @@ class Program:
         made: list[Context | None] = [None] * len(weights)
         for i in sorted(range(len(weights)), key=weights.__getitem__, reverse=True):
             made[i] = self._context(i, sizes)
-            self.steps[i], self._keys[i] = self.steps[i]._replace(made=None), None
+            step = self.steps[i]
+            self.steps[i], self._keys[i] = Steps(step.calls, None, step.scratch), None
             done += weights[i]
             if progress is not None:
                 progress(done / total)

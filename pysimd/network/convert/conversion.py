@@ -175,7 +175,7 @@ class Conversion:
         for weights in self._weights.maps:
             if name in weights:
                 array = np.asarray(weights[name])
-                if array.dtype != np.float32 and array.dtype.name in ("float16", "bfloat16"):
+                if array.dtype != np.float32 and name_of(array.dtype) in ("float16", "bfloat16"):
                     self._values[name] = array = float32_of(array)
                 return array
         raise Unsupported(f"no earlier node produces its input {name!r}")
@@ -244,7 +244,8 @@ class Conversion:
 
     def shape(self, i: int) -> Shape:
         """The shape of an input."""
-        return self.shape_of(self._given(i))
+        value = self._given(i)
+        return value.shape if type(value) is np.ndarray else self.shape_of(value)
 
     def dtype(self, i: int) -> str:
         """The type of the elements of an input."""
