@@ -478,7 +478,7 @@ def _raw(tensor: Tensor, data: Array, shape: Sequence[int], dtype: np.dtype[Any]
     nbytes = prod(shape) * dtype.itemsize
     if data.size != nbytes:
         raise ValueError(f"{_what(tensor)} has {data.size} bytes, expected {nbytes} for the shape {tuple(shape)}")
-    return np.ndarray(shape, dtype, data)  # type: ignore[arg-type]  # before Python 3.12
+    return np.ndarray(shape, dtype, data)
 
 
 def _typed(tensor: Tensor, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
