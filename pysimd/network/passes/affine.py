@@ -56,9 +56,11 @@ class Line:
 
     def along(self, count: int) -> tuple[Array, Array]:
         """Factors and terms, one for each coordinate."""
-        if not isinstance(count, Size) and self.scale.shape == self.bias.shape == (count,):
-            return self.scale, self.bias
-        scale, bias = (later(np.broadcast_to, (count,), each, count) for each in (self.scale, self.bias))
+        each = self.scale, self.bias
+        if isinstance(count, Size) or any(map(is_array, each)):
+            scale, bias = (later(np.broadcast_to, (count,), numbers, count) for numbers in each)
+        else:  # in a fifth of the time
+            scale, bias = (numbers if numbers.shape == (count,) else np.full(count, numbers) for numbers in each)
         return scale, bias
 
 

@@ -72,7 +72,8 @@ def starts_from(*kinds: str, needs: Sequence[str] = ()) -> Callable[[Match], Mat
 def rewritten(graph: Graph, match: Match) -> Graph:
     """A graph with all changes that `match` finds, see :meth:`Draft.rewrite`."""
     draft = Draft(graph)
-    draft.rewrite(match)
+    with np.errstate(all="ignore"):
+        draft.rewrite(match)
     return draft.finished()
 
 
@@ -162,17 +163,15 @@ class Draft(Graph):
         """Applies all changes that `match` finds, starting from each node that has one output, until there are none.
 
         In one walk, a node is part of one change at most, and no change reads what another one has made superfluous; walks
-        are repeated, over the nodes near the changes since the last walk for this pattern. Patterns compute without warnings
-        of NumPy: they do not use what is not finite.
+        are repeated, over the nodes near the changes since the last walk for this pattern.
         """
         start = _STARTS.get(match)
         if start is not None and not (self.has(start.kinds) and (not start.needs or self.has(start.needs))):
             return
         waiting: Iterable[Node] = ()
-        with np.errstate(all="ignore"):
-            while nodes := self._unseen(match, start and start.kinds, waiting):
-                changes, waiting = _found(self, match, nodes)
-                self.apply(changes)
+        while nodes := self._unseen(match, start and start.kinds, waiting):
+            changes, waiting = _found(self, match, nodes)
+            self.apply(changes)
 
     def _unseen(self, match: Match, kinds: Kinds | None, waiting: Iterable[Node]) -> list[Node]:
         """The nodes from which a pattern can start, near changes since this was asked; and those that have waited."""
