@@ -99,6 +99,7 @@ def released(arrays: Iterable[Array]) -> Iterator[None]:
     try:
         yield
     finally:
-        files = {id(owner): owner for array in arrays if hasattr(owner := owner_of(array), "madvise")}
+        parts = {id(array.base): array for array in arrays}  # those of a file have one base
+        files = {id(owner): owner for array in parts.values() if hasattr(owner := owner_of(array), "madvise")}
         for file in files.values():
             file.madvise(mmap.MADV_DONTNEED)

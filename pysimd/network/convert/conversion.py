@@ -245,7 +245,7 @@ class Conversion:
     def shape(self, i: int) -> Shape:
         """The shape of an input."""
         value = self._given(i)
-        return value.shape if type(value) is np.ndarray else self.shape_of(value)
+        return self.builder.shape(value) if isinstance(value, str) else value.shape
 
     def dtype(self, i: int) -> str:
         """The type of the elements of an input."""
@@ -308,7 +308,7 @@ class Conversion:
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
         """A node of the graph."""
-        return self.builder.add(operator, *inputs, **attributes)
+        return self.builder.add_all(operator, inputs, **attributes)[0]
 
     def add_all(self, operator: str, *inputs: str, **attributes: Any) -> tuple[str, ...]:
         """A node of the graph with several outputs."""

@@ -59,8 +59,10 @@ def image(c: Conversion) -> str:
 
 def like_input(c: Conversion, y: str) -> str:
     """An image, as a signal if input 0 is one."""
-    n, channels, *rest = c.builder.shape(y)
-    return c.reshape(y, (n, channels, *rest[4 - len(c.shape(0)) :])) if len(c.shape(0)) == 3 else y
+    if len(c.shape(0)) != 3:
+        return y
+    n, channels, _, *rest = c.builder.shape(y)
+    return c.reshape(y, (n, channels, *rest))
 
 
 def spatial(c: Conversion, name: str, default: int, values: Sequence[int] | None = None) -> Shape:

@@ -19,16 +19,16 @@ from pysimd.network.unsupported import Unsupported
 def _batch_norm(c: Conversion, node: SourceNode) -> None:
     """A factor and a term for each channel. The mean and the variance are those of training."""
     c.require(training_mode=0, spatial=1)
-    rank, eps = len(c.shape(0)), float(c.attribute("epsilon", 1e-5))
-    if rank < 2 or any(prod(c.shape(i)) != c.shape(0)[1] for i in range(1, 5)):
-        raise Unsupported(f"the shape is {c.shape(0)}, with {prod(c.shape(1))} channels")
+    shape, eps = c.shape(0), float(c.attribute("epsilon", 1e-5))
+    if len(shape) < 2 or any(prod(c.shape(i)) != shape[1] for i in range(1, 5)):
+        raise Unsupported(f"the shape is {shape}, with {prod(c.shape(1))} channels")
     if all(c.is_known(i) for i in range(1, 5)):
         scale, bias, mean, variance = (c.known(i).astype(np.float64) for i in range(1, 5))
         factor = scale / np.sqrt(variance + eps)
         terms = (np.float32(each) for each in (factor, bias - mean * factor))
         return c.give(c.add("Scale", c.tensor(0), *map(c.constant, terms), axis=1, activation=IDENTITY))
-    shape = (1, c.shape(0)[1], *(1,) * (rank - 2))
-    scale_, bias_, mean_, variance_ = (c.reshape(c.tensor(i), shape) for i in range(1, 5))
+    channels = (1, shape[1], *(1,) * (len(shape) - 2))
+    scale_, bias_, mean_, variance_ = (c.reshape(c.tensor(i), channels) for i in range(1, 5))
     factor_ = c.binary("divide", scale_, c.unary(c.binary("add", variance_, eps), "sqrt"))
     return c.give(c.binary("add", c.binary("multiply", c.binary("subtract", c.tensor(0), mean_), factor_), bias_))
 
