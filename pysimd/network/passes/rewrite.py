@@ -168,14 +168,16 @@ class Draft(Graph):
         start = _STARTS.get(match)
         if start is not None and not (self.has(start.kinds) and (not start.needs or self.has(start.needs))):
             return
-        waiting: Iterable[Node] = ()
+        waiting: Sequence[Node] = ()
         while nodes := self._unseen(match, start and start.kinds, waiting):
             changes, waiting = _found(self, match, nodes)
             self.apply(changes)
 
-    def _unseen(self, match: Match, kinds: Kinds | None, waiting: Iterable[Node]) -> list[Node]:
+    def _unseen(self, match: Match, kinds: Kinds | None, waiting: Sequence[Node]) -> list[Node]:
         """The nodes from which a pattern can start, near changes since this was asked; and those that have waited."""
         seen, self._seen[match] = self._seen.get(match, 0), len(self._walks)
+        if seen == len(self._walks) and not waiting:
+            return []
         if seen < self._last_of_all or self._sizes[-1] - self._sizes[seen - 1] >= len(self._order):
             return self.ordered(self._order if kinds is None else self._nodes_of(kinds))
         near = set(waiting).union(*self._walks[seen:])  # type: ignore[arg-type]
