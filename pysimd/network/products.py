@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pysimd.annotations import Shape
 from pysimd.gemm import joined
 from pysimd.network.calls import Call
 from pysimd.network.functions import of_struct, tensor_type
@@ -25,7 +26,7 @@ class _Matrices(NamedTuple):
 
 
 def products(a: View, b: View, out: View) -> list[Call]:
-    """``a @ b``; leading dimensions are broadcast. Dimensions of a batch beyond two are loops. Nothing for empty results.
+    """``a @ b``; leading dimensions are broadcast. Nothing for empty results.
 
     Raises ValueError where neither the rows nor the columns of the matrices are dense.
     """
@@ -33,14 +34,11 @@ def products(a: View, b: View, out: View) -> list[Call]:
         return []
     lead = out.shape[:-2]
     views = [each.broadcast((*lead, *each.shape[-2:])) for each in (a, b)] + [out]
-    extents, strides = joined(lead, views)
-    views = [each.strided((*extents, *each.shape[-2:]), (*own, *each.strides[-2:])) for each, own in zip(views, strides)]
-    outer = max(len(extents) - 2, 0)
-    return [_multiplied([_at(each, index) for each in views]) for index in product(*map(range, extents[:outer]))]
+    return [_multiplied(each) for each in _stacks(lead, views)]
 
 
 def attention(q: View, k: View, v: View, bias: View | None, scale: float, out: View, prefer: int = 0) -> list[Call]:
-    """``softmax(scale * q @ k + bias) @ v``; leading dimensions are broadcast, those beyond two are loops.
+    """``softmax(scale * q @ k + bias) @ v``; leading dimensions are broadcast.
 
     prefer : the number of a preference in C.
     """
@@ -49,12 +47,22 @@ def attention(q: View, k: View, v: View, bias: View | None, scale: float, out: V
     lead, (rows, columns) = out.shape[:-2], (q.shape[-2], k.shape[-1])
     views = [each.broadcast((*lead, *each.shape[-2:])) for each in (q, k, v)]
     views += [out] if bias is None else [out, bias.broadcast((*lead, rows, columns))]
+    return [_attended(each, scale, prefer) for each in _stacks(lead, views)]
+
+
+def _stacks(lead: Shape, views: Sequence[View]) -> Iterator[list[View]]:
+    """The matrices of each call, which takes two dimensions of a batch: the first and the last one. Those between are loops,
+    as the first one is that of images or texts: the number of calls does not depend on how many there are."""
     extents, strides = joined(lead, views)
-    views = [each.strided((*extents, *each.shape[-2:]), (*own, *each.strides[-2:])) for each, own in zip(views, strides)]
-    outer = max(len(extents) - 2, 0)
-    return [
-        _attended([_at(each, index) for each in views], scale, prefer) for index in product(*map(range, extents[:outer]))
+    between = range(1, len(extents) - 1)
+    order = [*between, *(axis for axis in range(len(extents)) if axis not in between)]
+    shape = [extents[axis] for axis in order]
+    stacks = [
+        each.strided((*shape, *each.shape[-2:]), (*(own[axis] for axis in order), *each.strides[-2:]))
+        for each, own in zip(views, strides)
     ]
+    for index in product(*map(range, shape[: len(between)])):
+        yield [_at(each, index) for each in stacks]
 
 
 def _attended(views: Sequence[View], scale: float, prefer: int) -> Call:

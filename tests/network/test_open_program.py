@@ -146,7 +146,9 @@ def _values(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
     return (values * 3).astype(dtype) if dtype != "float32" else values.astype(np.float32)
 
 
-def _model(nodes: list[Any], weights: dict[str, Array], inputs: dict[str, Any], outputs: Sequence[str] = "y") -> Any:
+def _model(
+    nodes: list[Any], weights: dict[str, Array], inputs: dict[str, Any], outputs: Sequence[str] = "y", opset: int = 17
+) -> Any:
     graph = helper.make_graph(
         nodes,
         "net",
@@ -154,7 +156,7 @@ def _model(nodes: list[Any], weights: dict[str, Array], inputs: dict[str, Any], 
         [helper.make_tensor_value_info(name, 1, None) for name in outputs],
         [numpy_helper.from_array(array, name) for name, array in weights.items()],
     )
-    return pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+    return pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9))
 
 
 def _random(*shape: int) -> Array:
@@ -185,6 +187,37 @@ def test_any_width(tmp_path: Path) -> None:
     widths = [(64,), (37,), (320,), (16,), (161,), (24,), (40,), (33,), (1000,), (64,)]
     said = compare(lines_of_text(), {"x": (1, 3, 16, "W")}, widths, tmp_path)
     assert said == ""
+
+
+def images_and_windows() -> Any:
+    """Numbers for each channel of images, in the order of the graph, and products with three dimensions of a batch."""
+    nodes = [
+        node("Mul", ["x", "factors"], ["scaled"]),
+        node("Add", ["scaled", "addends"], ["s"]),
+        node("PRelu", ["s", "addends"], ["p"]),
+        node("PRelu", ["p", "rows"], ["r"]),
+        node("GroupNormalization", ["r", "factor", "addend"], ["g"], num_groups=4),
+        node("LRN", ["g"], ["n"], size=3),
+        node("Reshape", ["n", "windows"], ["q"]),
+        node("Slice", ["q", "zero", "one", "one"], ["k"]),
+        node("Transpose", ["k"], ["turned"], perm=[0, 1, 2, 4, 3]),
+        node("MatMul", ["q", "turned"], ["scores"]),
+        node("Softmax", ["scores"], ["shares"], axis=-1),
+        node("MatMul", ["shares", "k"], ["y"]),
+    ]
+    weights = {"factors": _random(8, 1, 1), "addends": 0.1 * _random(8, 1, 1), "rows": _random(12, 1), "zero": np.array([0])}
+    weights |= {"factor": _random(8), "addend": _random(8), "windows": np.array([0, 2, 4, 12, 4]), "one": np.array([1])}
+    return _model(nodes, weights, {"x": ("N", 8, 12, 4)}, opset=21)
+
+
+def test_any_batch(tmp_path: Path) -> None:
+    """One plan serves batches of several images, with the bits of plans for each."""
+    model, dims = images_and_windows(), {"x": ("N", 8, 12, 4)}
+    runner = model.prepare(dims)
+    for batch in (3, 5, 16, 64):
+        runner.prepare({"x": (batch, 8, 12, 4)})
+    assert len(runner.plans) == 1
+    assert compare(model, dims, [(4,), (7,), (1,), (3,), (64,)], tmp_path, {"N": (4, 1)}) == ""
 
 
 def test_a_decoder_with_a_cache(tmp_path: Path) -> None:
