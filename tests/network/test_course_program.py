@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,114 @@ def test_numbers_of_passes(trips: str, tmp_path: Path) -> None:
         if trips or level > 0
     ]
     compare(counting(trips), None, given, tmp_path)
+
+
+#: The lines of a condition, the first numbers of a and b, which grow by 1 and by -3, and the number of passes, None without
+#: a bound; n is the width of x, 400, and m is 7.
+_COUNTED: dict[str, tuple[list[Any], tuple[int, int], int | None]] = {
+    "less": ([node("Less", "a'", "n", gives="on'")], (390, 0), 10),
+    "as tf2onnx writes": (
+        [node("Less", "a'", "n", gives="p"), node("Less", "c'", "m", gives="q"), node("And", "p", "q", gives="on'")],
+        (0, 0),
+        7,
+    ),
+    "the number of the pass": ([node("LessOrEqual", "i", "seven", gives="on'")], (0, 0), 9),
+    "the last a": ([node("LessOrEqual", "a", "m", gives="p"), node("Cast", "p", gives="on'", to=BOOL)], (0, 0), 9),
+    "backwards": ([node("Greater", "b'", "m", gives="on'")], (0, 30), 8),
+    "two that approach": ([node("GreaterOrEqual", "b'", "a'", gives="on'")], (0, 40), 11),
+    "not": ([node("GreaterOrEqual", "a'", "m", gives="p"), node("Not", "p", gives="on'")], (2, 0), 5),
+    "not either": (
+        [
+            node("Less", "b'", "m", gives="p"),
+            node("Greater", "total", "level", gives="q"),
+            node("Or", "p", "q", gives="r"),
+            node("Not", "r", gives="on'"),
+        ],
+        (0, 20),
+        5,
+    ),
+    "as floats": (
+        [
+            node("Cast", "a'", gives="p", to=FLOAT),
+            node("Cast", "n", gives="q", to=FLOAT),
+            node("Less", "p", "q", gives="on'"),
+        ],
+        (380, 0),
+        20,
+    ),
+    "a number that is reached": ([node("Less", "a'", "n", gives="on'")], (400, 0), 0),
+    "and a sum": (
+        [node("Less", "total", "level", gives="p"), node("Less", "a'", "m", gives="q"), node("And", "p", "q", gives="on'")],
+        (0, 0),
+        7,
+    ),
+    "or a sum": (
+        [node("Less", "level", "total", gives="p"), node("Less", "a'", "m", gives="q"), node("Or", "p", "q", gives="on'")],
+        (0, 0),
+        None,
+    ),
+    "away from it": ([node("Less", "b'", "m", gives="p"), node("Less", "total", "level", gives="q"),
+                      node("And", "p", "q", gives="on'")], (0, 0), None),
+    "a sum": ([node("Less", "total", "level", gives="on'")], (0, 0), None),
+}  # fmt: skip
+
+
+def counted(condition: list[Any], first: tuple[int, int], trips: str = "", behind: Sequence[Any] = ()) -> Any:
+    """A loop with counters of 32 bits, of which so many rows as without a bound would take too much memory."""
+    integers = [value(name, onnx.TensorProto.INT32, []) for name in "abc"]
+    nodes = [
+        node("Add", "a", "one", gives="a'"),
+        node("Sub", "b", "three", gives="b'"),
+        node("Add", "one", "c", gives="c'"),
+        node("Cos", "s", gives="s'"),
+        node("ReduceSum", "s'", gives="total", keepdims=0),
+        *condition,
+    ]
+    state = value("s", FLOAT, [1, 400])
+    results = [*(value(f"{name}'", onnx.TensorProto.INT32, []) for name in "abc"), value("s'", FLOAT, [1, 400]), state]
+    body = graph(
+        "body", nodes, [value("i", INT64, []), value("on", BOOL, []), *integers, state], [value("on'", BOOL, []), *results]
+    )
+    outer = [
+        node("Shape", "x", gives="shape"),
+        node("Gather", "shape", "last", gives="width"),
+        node("Cast", "width", gives="n", to=onnx.TensorProto.INT32),
+        node("Less", "a0", "n", gives="start"),
+        node("Loop", trips, "start", "a0", "b0", "zero", "x", gives="a_end b_end c_end end rows", body=body),
+        *behind,
+    ]
+    inputs = [value("x", FLOAT, [1, 400]), value("level", FLOAT, [])]
+    weights: dict[str, Any] = {
+        name: np.int32(n) for name, n in zip(("a0", "b0", "zero", "one", "three", "m"), (*first, 0, 1, 3, 7))
+    }
+    weights |= {"last": np.array(1), "large": np.array(2**63 - 1), "seven": np.array(7)}
+    return model(outer, inputs, ["end", *(behind[-1].output if behind else ["rows"])], **weights)
+
+
+@pytest.mark.parametrize("trips", ["", "large"])
+@pytest.mark.parametrize("what", _COUNTED)
+def test_conditions_that_count(what: str, trips: str, tmp_path: Path) -> None:
+    """They are a bound of the number of rows; without one the limit of passes is."""
+    condition, first, passes = _COUNTED[what]
+    message = counted(condition, first, trips)
+    given: Any = {"x": floats(1, 400), "level": np.float32(1e6)}
+    if passes is None:
+        with pytest.raises(ValueError, match=r"1000000 rows of 'rows', .*: most_passes sets another limit$"):
+            pysimd.load(message).compile(tmp_path, name="net")
+        return
+    assert len(pysimd.load(message)(given)["rows"]) == passes
+    compare(message, None, [given, {**given, "level": np.array(-1e6, np.float32)}], tmp_path)
+
+
+@pytest.mark.parametrize("what", ["less", "as tf2onnx writes", "as floats", "two that approach"])
+def test_rows_that_are_counted(what: str, tmp_path: Path) -> None:
+    """Their number is known, so that anything can be computed of them."""
+    condition, first, passes = _COUNTED[what]
+    turned = node("Transpose", "rows", gives="turned", perm=[2, 1, 0])
+    message = counted(condition, first, "", [turned, node("ReduceSum", "turned", "last", gives="sums")])
+    given = {"x": floats(1, 400), "level": np.array(0, np.float32)}
+    assert pysimd.load(message)(given)["sums"].shape == (400, 1, passes)
+    compare(message, None, [given], tmp_path)
 
 
 _MAIN = """

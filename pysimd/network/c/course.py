@@ -28,6 +28,7 @@ from pysimd.network.c.types import C_TYPES
 from pysimd.network.convert import UnsupportedModel, graph_of
 from pysimd.network.convert.conversion import full_name
 from pysimd.network.courses.control import NO_BOUND, Branch, Loop, Scan
+from pysimd.network.courses.counted import Counted, Passes
 from pysimd.network.courses.course import Course, HostPart, OtherCuts, Segment
 from pysimd.network.courses.host_operators import OF_SEQUENCES
 from pysimd.network.courses.partition import VALUE_INPUTS, Cut
@@ -459,14 +460,18 @@ class _Writer:
         if trips is not None and trips.known is None:
             number_of(trips, f"the number of passes of {name_of(node)}")
             bound: Any = trips
+            holds = False
         else:
-            bound = part.bound(None if trips is None else trips.known)
+            counted = self._counting(part, env, states)
+            bounds = part.bound(None if trips is None else trips.known), counted.most
+            bound = min((each for each in bounds if each is not None), default=None)
+            holds = counted.is_exact
         if first is False or (isinstance(bound, int) and bound <= 0):
             results: list[Any] = [*states, *map(_known_rows, part.no_rows(len(states)))]
         else:
             state = self._state()
             try:
-                results = self._counted(part, env, states, bound, first)
+                results = self._counted(part, env, states, bound, first, holds)
             except Refused:
                 if not isinstance(bound, int) or bound > _MOST_WRITTEN or first is not True:
                     raise
@@ -474,7 +479,20 @@ class _Writer:
                 results = self._one_by_one(part, env, states, bound)
         env.update((name, result) for name, result in zip(node.outputs, results) if name)
 
-    def _counted(self, part: Loop, env: Env, states: Sequence[Slot], bound: Any, first: bool | str) -> list[Any]:
+    def _counting(self, part: Loop, env: Env, states: Sequence[Slot]) -> Passes:
+        """The passes of a Loop after which a condition that counts ends it."""
+        body = part.body
+        given = {**_captured(body, env), **dict(zip(body.inputs[2:], states))}
+
+        def value(name: str) -> Array | None:
+            slot = given.get(name)
+            return slot.known if isinstance(slot, Slot) else body.scope.weights.get(name)
+
+        return Counted(body, value).passes(body.outputs[0])
+
+    def _counted(
+        self, part: Loop, env: Env, states: Sequence[Slot], bound: Any, first: bool | str, holds: bool
+    ) -> list[Any]:
         """The results of a Loop that is one in C, whose variable is the number of the pass."""
         own = [self.copied(state) for state in states]
         place = self.slot(np.int64, ())
@@ -484,7 +502,7 @@ class _Writer:
         def begin(count: str) -> None:
             self.lines.append(f"*TENSOR(long long, {place.offset}) = {count};")
 
-        return [*own, *self._passes(part, inner, own, bound, first, begin)]
+        return [*own, *self._passes(part, inner, own, bound, first, begin, holds)]
 
     def _one_by_one(self, part: Loop, env: Env, states: Sequence[Slot], bound: int) -> list[Any]:
         """The results of a Loop whose passes are written one after the other, as shapes depend on the number of the pass, or
@@ -559,7 +577,7 @@ class _Writer:
             for target, source, (axis, back) in zip(slices, scanned, ways):
                 self._move_row(target, source, axis, _place(count, length, back), to_row=True)
 
-        return [*own, *self._passes(part, inner, own, length, True, begin)]
+        return [*own, *self._passes(part, inner, own, length, True, begin, True)]
 
     def _passes(
         self,
@@ -569,6 +587,7 @@ class _Writer:
         bound: int | Slot | None,
         first: bool | str,
         begin: Callable[[str], None],
+        holds: bool,
     ) -> list[Any]:
         """Adds a loop, and returns what its passes give.
 
@@ -576,6 +595,7 @@ class _Writer:
         bound : the number of passes if the condition stays true; None if it is not given.
         first : the condition of the first pass.
         begin : adds the first lines of a pass, in which a variable of this name has the number of the passes before.
+        holds : whether the condition of a pass is true as long as there are fewer than `bound`.
         """
         self._loops += 1
         loop = _Names(self._loops)
@@ -583,7 +603,7 @@ class _Writer:
         with self._apart() as lines:
             begin(loop.count)
             results = self._run(part.body, inner)
-            goes_on = self._truth(results[0], part.node) if part.lead else True
+            goes_on = holds or self._truth(results[0], part.node)
             if goes_on is False and not isinstance(bound, Slot):
                 bound, goes_on = 1, True
             elif goes_on is not True:
