@@ -220,6 +220,20 @@ def test_any_batch(tmp_path: Path) -> None:
     assert compare(model, dims, [(4,), (7,), (1,), (3,), (64,)], tmp_path, {"N": (4, 1)}) == ""
 
 
+@pytest.mark.parametrize("first", [0.0, 0.5])
+def test_first_states_of_any_batch(first: float, tmp_path: Path) -> None:
+    """As exporters write them, of the size of the batch."""
+    nodes = [
+        node("Shape", ["x"], ["batch"], start=1, end=2),
+        node("Concat", ["one", "batch", "eight"], ["shape"], axis=0),
+        node("ConstantOfShape", ["shape"], ["h"], value=numpy_helper.from_array(np.array([first], np.float32))),
+        node("GRU", ["x", "w", "r", "", "", "h"], ["y"], hidden_size=8),
+    ]
+    weights = {"w": _random(1, 24, 5), "r": _random(1, 24, 8), "one": np.array([1]), "eight": np.array([8])}
+    model = _model(nodes, weights, {"x": (6, "N", 5)})
+    assert compare(model, {"x": (6, "N", 5)}, [(3,), (7,), (1,), (30,)], tmp_path, {"N": (3, 1)}) == ""
+
+
 def test_a_decoder_with_a_cache(tmp_path: Path) -> None:
     """One step more each time, from the two sizes of the batch and the past."""
     nodes = [

@@ -230,7 +230,7 @@ def _lengths(c: Conversion, steps: int) -> str:
 
 def _state(c: Conversion, i: int) -> str:
     """A state before the first step; none if it is known to be 0."""
-    return "" if not c.has(i) or (c.is_known(i) and not c.known(i).any()) else c.tensor(i)
+    return "" if not c.has(i) or (c.is_known(i) and not c.operand(i).any()) else c.tensor(i)
 
 
 @converts("LSTM", any_type=True)
