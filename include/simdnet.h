@@ -1889,10 +1889,10 @@ typedef enum {
 } SimdnetPreferenceType;
 
 /*
- * What the contexts of convolutions and inner products that the calling thread makes afterwards are to spare; SimdnetPreferSpeed
- * unless it is set.
- * Contexts that exist, and those of other threads, keep theirs. Two contexts with different algorithms cannot share parameters,
- * see SimdnetShareParams(). SimdnetSetPreference() returns SimdFalse, and changes nothing, for any other value.
+ * What the contexts of convolutions and inner products that the calling thread makes afterwards are to spare;
+ * SimdnetPreferSpeed unless it is set. Contexts that exist, and those of other threads, keep theirs. Two contexts with different
+ * algorithms cannot share parameters, see SimdnetShareParams(). SimdnetSetPreference() returns SimdFalse, and changes nothing,
+ * for any other value.
  */
 SimdnetPreferenceType SimdnetGetPreference(void);
 SimdBool SimdnetSetPreference(SimdnetPreferenceType preference);
@@ -2611,9 +2611,9 @@ typedef struct SimdnetAttentionParameters {
  * the same address, as in SimdnetGemm(), and the memory from its first element to its last must not overlap the other
  * arrays. The result of a head may differ in the last bits from that in another batch.
  *
- * With SimdnetPreferBfloat16, and where that takes less time (on `amx`, at least 64 rows and columns, and 16 floats of a key), the numbers
- * scale * query(i, k), key(j, k), share(i, j) and value(j, n) are rounded to bfloat16, 8 bits of precision, before the products,
- * whose sums are floats.
+ * With SimdnetPreferBfloat16, and where that takes less time (on `amx`, at least 64 rows and columns, and 16 floats of a key),
+ * the numbers scale * query(i, k), key(j, k), share(i, j) and value(j, n) are rounded to bfloat16, 8 bits of precision, before
+ * the products, whose sums are floats.
  */
 void SimdnetAttention(const SimdnetAttentionParameters * parameters);
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Callable, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,6 +26,7 @@ from pysimd.annotations import Array, Tensor
 from pysimd.calls import call
 from pysimd.context import ShapedContext, SharingContext
 from pysimd.errors import NO_WEIGHTS, StateError
+from pysimd.infrastructure import get_preference, preference
 
 
 class Functions(NamedTuple):
@@ -45,6 +48,14 @@ class ConvolutionContext(ShapedContext, SharingContext):
     _src: Element = FLOAT32
     _dst: Element = FLOAT32
     _unit: ClassVar[Element] = FLOAT32  # the type of tensors and buffers in C
+
+    @contextmanager
+    def _preferring(self, prefer: str | None) -> Iterator[None]:
+        """For what creates the context: with a preference, or that of the calling thread, which a pickle keeps."""
+        prefer = get_preference() if prefer is None else prefer
+        with preference(prefer):
+            yield
+        self._arguments["prefer"] = prefer
 
     @property
     def external_buffer_size(self) -> int:

@@ -23,7 +23,6 @@ from pysimd.annotations import (
 )
 from pysimd.calls import call
 from pysimd.errors import NO_WEIGHTS, StateError
-from pysimd.infrastructure import get_preference, preference
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -96,10 +95,8 @@ class Convolution32f(SingleConvolution):
 
     @with_options
     def __init__(self, src_shape: Shape, dst_c: int, *, prefer: str | None = None, **options: Unpack[Options]) -> None:
-        prefer = get_preference() if prefer is None else prefer
-        with preference(prefer):
+        with self._preferring(prefer):
             super().__init__(src_shape, dst_c, **options)
-        self._arguments["prefer"] = prefer  # a pickle keeps the algorithm
 
     def forward(
         self, x: Tensor, *, add: Floats | None = None, out: FloatArray | None = None, buf: FloatArray | None = None

@@ -146,6 +146,7 @@ class InnerProduct32f(_InnerProduct):
     dst_c : the number of outputs of each row.
     activation : a name or an :class:`Activation`, as of :class:`Convolution32f`, applied to the sum with its bias.
     transpose : the weights are (dst_c, C), as those of Linear; with False they are (C, dst_c).
+    prefer : "bfloat16" has an effect, see :func:`pysimd.set_preference`; None for what is set there.
 
     Attributes: src_shape, dst_shape, weight_shape. Contexts for other numbers of rows may share the packed weights, see
     :meth:`share_params`.
@@ -170,9 +171,16 @@ class InnerProduct32f(_InnerProduct):
     )
 
     def __init__(
-        self, src_shape: Shape, dst_c: int, *, activation: ActivationLike = "identity", transpose: bool = True
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        activation: ActivationLike = "identity",
+        transpose: bool = True,
+        prefer: str | None = None,
     ) -> None:
-        self._create(src_shape, dst_c, activation, transpose)
+        with self._preferring(prefer):
+            self._create(src_shape, dst_c, activation, transpose)
 
     def forward(
         self, x: Tensor, *, add: Floats | None = None, out: FloatArray | None = None, buf: FloatArray | None = None

@@ -162,6 +162,7 @@ class MergedConvolution32f(_Merged):
         None) and a projection (kernel 1, stride 1); or the first two, or the last two of these. Strides are 1, 2 or 3.
     residual : adds the image to the result of three stages, before the last activation; their shapes must be equal. With two
         stages it has no effect.
+    prefer : "bfloat16" has an effect, see :func:`pysimd.set_preference`; None for what is set there.
 
     Attributes: src_shape, dst_shape, weight_shapes (one for each stage).
 
@@ -188,8 +189,11 @@ class MergedConvolution32f(_Merged):
     )
 
     @renamed(frames=1, add="residual")
-    def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, residual: bool = False) -> None:
-        self._create(src_shape, stages, residual)
+    def __init__(
+        self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, residual: bool = False, prefer: str | None = None
+    ) -> None:
+        with self._preferring(prefer):
+            self._create(src_shape, stages, residual)
 
 
 class _OfTypes(_Merged):

@@ -44,7 +44,7 @@ static size_t index_of(const size_t * batch, size_t head, const size_t * stride)
     return head / batch[1] * stride[0] + head % batch[1] * stride[1];
 }
 
-/* The same of bfloat16 numbers. */
+/* Packs `columns` columns of `depth` numbers for the tile of bfloat16 numbers; `transposed` if a column is a row in memory. */
 static void pack_small(const struct job * job, const sn_32f * from, size_t step, bool transposed, size_t depth, size_t columns,
                        size_t pitch, sn_32f * to)
 {
@@ -57,7 +57,7 @@ static void pack_small(const struct job * job, const sn_32f * from, size_t step,
     }
 }
 
-/* Packs `columns` columns of `depth` numbers; `transposed` if a column is a row in memory. */
+/* The same for the tile of the products; of bfloat16 numbers without alpha, see block(). */
 static void pack(const struct job * job, const sn_32f * from, size_t step, bool transposed, size_t depth, size_t columns,
                  float alpha, size_t pitch, sn_32f * to)
 {

@@ -95,6 +95,36 @@ def test_products_of_bfloat16_numbers(isa: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.fromfile(tmp_path / "0.out", np.float32).reshape(found.shape), found)
 
 
+def _contexts_of_kinds(prefer: str | None) -> list[Any]:
+    stages = [pysimd.ConvolutionStage(3, padding=1), pysimd.ConvolutionStage(1, 16)]
+    contexts: list[Any] = [
+        pysimd.Convolution32f((8, 8, 32), 16, kernel=1, prefer=prefer),
+        pysimd.InnerProduct32f((8, 8, 32), 16, transpose=False, prefer=prefer),
+        pysimd.MergedConvolution32f((8, 8, 32), stages, prefer=prefer),
+    ]
+    for context in contexts[:2]:
+        context.set_params(_weight(context.weight_shape))
+    contexts[2].set_params([_weight(shape) for shape in contexts[2].weight_shapes])
+    return contexts
+
+
+def _weight(shape: tuple[int, ...]) -> Array:
+    return np.random.default_rng(5).uniform(-1, 1, shape).astype(np.float32)
+
+
+def test_contexts_keep_what_they_prefer(isa: str) -> None:
+    x = np.random.default_rng(4).uniform(-1, 1, (8, 8, 32)).astype(np.float32)
+    with pysimd.preference("bfloat16"):
+        others, floats = _contexts_of_kinds(None), _contexts_of_kinds("speed")
+    for context, other, of_floats in zip(_contexts_of_kinds("bfloat16"), others, floats):
+        again = pickle.loads(pickle.dumps(context))
+        assert context.info == other.info == again.info
+        assert context.info.startswith("by bfloat16, ") == (isa == "amx")
+        np.testing.assert_array_equal(again(x), context(x))
+        np.testing.assert_array_equal(other(x), context(x))
+        assert np.array_equal(of_floats(x), context(x)) == (isa != "amx")
+
+
 def test_the_thread_decides_where_nothing_is_given(model: Any) -> None:
     found: list[str] = []
     with pysimd.preference("exact"):
