@@ -202,9 +202,9 @@ static void no_slot_empty(void)
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
         for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {
-            if (at == offsetof(struct sn_table, convolution_8i.tile.biased) ||
-                at == offsetof(struct sn_table, convolution_16b.tile.biased))
-                continue; /* a flag, not a pointer */
+            if (at == offsetof(struct sn_table, convolution_8i.tile.fast) ||
+                at == offsetof(struct sn_table, convolution_16b.tile.fast))
+                continue; /* flags, not a pointer */
             if (at == offsetof(struct sn_table, convolution_8i.tile.run_narrow) ||
                 at == offsetof(struct sn_table, convolution_16b.tile.run_narrow))
                 continue; /* of tiles of 16-bit numbers of bytes */
