@@ -89,7 +89,7 @@ DEEPEST := --quick=--stack=$(STACK)=--function=SimdnetConvolution32fForwardAdd
 run_programs = for t in $(1); do echo "== $$t"; $(RUN) $$t || exit 1; done
 
 # Programs are built before the first of them runs. Those of the vocabularies compute on one thread, and run beside the others, of
-# which some measure times, but those of processors; what they print comes last.
+# which some measure times, but those of processors; what they print comes last. An emulator has no times to calibrate with.
 .PHONY: test-programs check-programs
 test-programs: $(TESTS) $(VEC_TESTS) | $(B)/tests/check $(B)/bench/calibrate
 	@$(if $(filter 1,$(JOBS)),$(call run_programs,$(VEC_TESTS) $(TESTS)), \
@@ -101,7 +101,7 @@ check-programs: test-programs
 	@set -e; for options in $(CHECK_RUNS); do \
 	    options=$$(echo $$options | tr = ' '); echo "== $(B)/tests/check $$options"; $(CHECK) $$options $(CHECK_FLAGS); \
 	 done; \
-	 echo "== $(B)/bench/calibrate"; $(RUN) $(B)/bench/calibrate --shape $(CALIBRATE_SMALL)
+	 $(if $(RUN),,echo "== $(B)/bench/calibrate"; $(B)/bench/calibrate --shape $(CALIBRATE_SMALL))
 
 # For programs that call make: the jobs of this make are not shared with them.
 NO_JOBS = MAKEFLAGS='$(if $(OUTSIDE),BUILD=$(BUILD))'
