@@ -10,8 +10,12 @@
 #include "kernels/install.h"
 #include "kernels/nbits.h"
 
-/* Rows of the matrix that share the loads of sources. */
-enum { ROWS = 2 };
+/*
+ * Rows of the matrix that share the loads of sources. The next rows are prefetched, since hardware stops at the end of each:
+ * 4096 by 4096 of 4 bits take 0.74 of the time (avx512), 0.96 (avx2). Four rows of 512 by 512 take 0.93 of that of two. To give
+ * numbers a sign by two shifts, in place of a mask and a subtraction, takes 0.95 to 1.13 (avx2).
+ */
+enum { ROWS = V32F_N == 16 ? 4 : 2 };
 
 /* Number p of each word in the lowest bits; those above it may be anything if `table`. */
 SN_INLINE v32i digit(v32i words, int bits, int p)
@@ -50,6 +54,7 @@ SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, 
     SN_UNROLL for (int r = 0; r < rows; ++r)
     {
         const uint8_t * at = w->weight + (size_t)r * w->bytes + 4 * i;
+        SN_PREFETCH(at + ROWS * w->bytes);
         words[r] = n == V32F_N ? v_load_32i(at) : v_load_tail_32i(at, n);
         part[r] = zero[r] = v_zero_32f();
         if (f.zeros)
