@@ -12,7 +12,7 @@ import pytest
 
 import pysimd
 from pysimd.__main__ import main
-from pysimd.network.c import course as c_course
+from pysimd.network.c import carried as c_carried
 from support import COMPILER, ROOT, Array
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
@@ -385,7 +385,7 @@ def test_states_that_change_places(hidden: int, tmp_path: Path) -> None:
 
 def test_states_that_cross(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read after their next values are there; also of a loop in a loop, whose result is the state of the outer one."""
-    monkeypatch.setattr(c_course, "_MOST_COPIED", 0)
+    monkeypatch.setattr(c_carried, "_MOST_COPIED", 0)
     for name, message in (("crossed", crossed()), ("nested", nested_states())):
         folder = tmp_path / name
         folder.mkdir()

@@ -1,7 +1,7 @@
 """What gives as many rows as values decide in programs of C, see :mod:`pysimd.network.c.rows`: NonMaxSuppression, NonZero,
 Compress, and TopK whose k is computed. Unique is in :mod:`pysimd.network.c.unique`.
 
-Functions get the writer of a course, to whose lines they add, and return the outputs of a node.
+Functions get the writer of a course, to whose lines they add; those of operators return the outputs of a node.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ import numpy as np
 from pysimd._library import ffi
 from pysimd.annotations import Shape
 from pysimd.network.c.calls import number
-from pysimd.network.c.slots import Rows, Slot, failing, number_of, refused
+from pysimd.network.c.slots import MOST_BYTES, Env, Rows, Slot, failing, number_of, refused, value_of
 from pysimd.network.c.types import C_TYPES
 from pysimd.network.c.unique import different
+from pysimd.network.c.writer import Writer
+from pysimd.network.convert.conversion import full_name
+from pysimd.network.courses.course import Course
 from pysimd.network.functions import tensor_type
 from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode, name_of
 
-_MOST_BYTES = 1 << 28
 _BOOL = ffi.typeof("SimdBool")
 _ELEMENTS = ffi.typeof("SimdTensorDataType")
 #: Those of TopK.
 _SORTED = ("float32", "int32", "int8", "uint8", "int64", "uint64", "bool")
 
 
-def dense(w: Any, rows: Rows) -> Slot:
+def dense(w: Writer, rows: Rows) -> Slot:
     """A copy whose first elements are those of the rows that there are."""
     shape, axis = rows.slot.shape, rows.axis
-    made: Slot = w.copied(rows.slot)
+    made = w.copied(rows.slot)
     inner = prod(shape[axis + 1 :]) * int(made.dtype.itemsize)
     w.lines += [
         "{",
@@ -45,7 +47,7 @@ def dense(w: Any, rows: Rows) -> Slot:
     return made
 
 
-def _boxes(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
+def _boxes(w: Writer, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     """The lines of a NonMaxSuppression, whose result has as many rows as there can be."""
     boxes, scores, most, overlap, least = (*slots, None, None, None)[:5]
     batch, classes, count = scores.shape
@@ -76,12 +78,11 @@ def _boxes(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     return [Rows(made, total)]
 
 
-def _bounded(w: Any, node: SourceNode, shape: Shape) -> Slot:
+def _bounded(w: Writer, node: SourceNode, shape: Shape) -> Slot:
     """A tensor for what a node chooses, if it is not too large."""
-    if prod(shape) * 8 > _MOST_BYTES:
-        raise refused(node, f"all that it can choose takes more than {_MOST_BYTES >> 20} MB")
-    made: Slot = w.slot(np.int64, shape)
-    return made
+    if prod(shape) * 8 > MOST_BYTES:
+        raise refused(node, f"all that it can choose takes more than {MOST_BYTES >> 20} MB")
+    return w.slot(np.int64, shape)
 
 
 def _float(slot: Slot | None) -> str:
@@ -90,7 +91,7 @@ def _float(slot: Slot | None) -> str:
     return f"(float){number_of(slot, 'a threshold')}"
 
 
-def _places_of(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
+def _places_of(w: Writer, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     """The lines of a NonZero, whose result has as many columns as the input has elements."""
     (x,) = slots
     shape = x.shape or (1,)
@@ -113,7 +114,7 @@ def _places_of(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     return [Rows(made, total, 1)]
 
 
-def _taken(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
+def _taken(w: Writer, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     """The lines of a Compress, whose result has as many parts as its input, unless the condition is known."""
     x, condition = slots
     given = node.attributes.get("axis")
@@ -144,7 +145,7 @@ def _taken(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     return [made if condition.known is not None else Rows(made, total, axis)]
 
 
-def largest(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
+def _largest(w: Writer, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     """The lines of a TopK whose k is computed, whose results have as many elements along the axis as its input."""
     x, k = slots
     axis = axis_within(int(node.attributes.get("axis", -1)), len(x.shape))
@@ -176,9 +177,18 @@ def largest(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     return [Rows(values, total, axis), Rows(places, total, axis)]
 
 
-WRITERS: Mapping[str, Callable[[Any, SourceNode, Sequence[Any]], list[Any]]] = {
+_WRITERS: Mapping[str, Callable[[Writer, SourceNode, Sequence[Any]], list[Any]]] = {
     "Compress": _taken,
     "NonMaxSuppression": _boxes,
     "NonZero": _places_of,
     "Unique": different,
 }
+
+
+def add_choice(w: Writer, course: Course, node: SourceNode, env: Env) -> None:
+    """Adds the lines of an operator that chooses, which gives as many rows as values decide."""
+    slots = [value_of(course, env, name) if name else None for name in node.inputs]
+    write = _WRITERS.get(full_name(node), _largest if node.op == "TopK" else None)
+    if write is None:
+        raise refused(node, "the shape of its result depends on values")
+    env.update((name, each) for name, each in zip(node.outputs, write(w, node, slots)) if name)

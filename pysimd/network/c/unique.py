@@ -10,6 +10,7 @@ import numpy as np
 
 from pysimd.network.c.slots import Rows, Slot
 from pysimd.network.c.types import C_TYPES
+from pysimd.network.c.writer import Writer
 from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode
 
@@ -38,7 +39,7 @@ class _Parts(NamedTuple):
         return bool(self.x.dtype.kind == "f")
 
 
-def different(w: Any, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
+def different(w: Writer, node: SourceNode, slots: Sequence[Any]) -> list[Any]:
     """The lines of a Unique: its results have as many parts as the input, but for the numbers of these, of which all mean
     something. NaN, the last one in order, is equal to NaN only where no axis is given."""
     (x,) = slots
