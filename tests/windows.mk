@@ -5,7 +5,7 @@ WINE        ?= $(or $(shell command -v wine),$(shell command -v wine64))
 WINE_FOLDER  = WINEDEBUG=-all WINEPREFIX=$(call quote,$(abspath $(B)/wine))
 ON_WINE      = $(WINE_FOLDER) timeout $(1) $(WINE)
 WINDOWS_TESTS := $(patsubst %,$(B)/tests/test_%.exe,allocation context error overlap packed races share)
-WINDOWS_VEC := $(foreach test,vec vec_math vec_memory,$(VOCABULARIES:%=$(B)/tests/test_$(test)_%.exe))
+WINDOWS_VEC := $(VEC_TESTS:%=%.exe)
 # All but those with threads of their own.
 WINDOWS_EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%.exe,$(filter-out %/18_serving.c,$(wildcard examples/*.c)))
 

@@ -3,7 +3,7 @@
  *
  * A kernel under libsrc/kernels/ is written once with these operations and compiled once per instruction set with
  * SN_ISA, the name of the level, and SN_VOCABULARY, the name of its vocabulary, defined by the Makefile. This file defines
- * each operation; the implementations are libsrc/isa/<isa>/vec_<isa>.h, and tests/c/test_vec.c tests all of them against
+ * each operation; the implementations are libsrc/isa/<isa>/vec_<isa>.h, and tests/c/test_vec_*.c test all of them against
  * these definitions.
  *
  * Types. V32F_N, V16I_N and V8U_N are compile-time constants; V16I_N = 2 * V32F_N and V8U_N = 4 * V32F_N.

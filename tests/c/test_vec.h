@@ -1,7 +1,7 @@
 /*
  * Shared by the tests of the vector vocabulary.
  *
- * They are compiled once per instruction set, like the kernels, into one program each: test_vec_<isa> [seed]. It prints a
+ * They are compiled once per instruction set, like the kernels, into one program each: test_vec_lanes_<isa> [seed]. It prints a
  * line per failing word (with lane and inputs), and "N passed, M failed" at the end. On a machine without the instruction
  * set it prints that it is skipped.
  *
@@ -55,6 +55,12 @@ SN_INLINE void set_lane(union block *x, int bits, size_t i, uint32_t value)
 }
 
 SN_INLINE uint32_t width_mask(int bits) { return bits == 32 ? 0xFFFFFFFF : ((uint32_t)1 << bits) - 1; }
+
+/* A word on blocks: RUN_2(v_add_32f, 32f) is the function run_v_add_32f(). */
+
+#define IN(type, k) get_##type(in + (k))
+#define RUN(name, type, value) static void run_##name(const union block *in, union block *out) { put_##type(out, value); }
+#define RUN_2(word, type) RUN(word, type, word(IN(type, 0), IN(type, 1)))
 
 /* Reporting: one result per word; only the first failures of a word are printed. */
 

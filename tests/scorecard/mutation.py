@@ -88,7 +88,8 @@ NEAREST = {
     "api/quantized_gemm": "quantized_gemm",
     "api/quantized_pooling": "quantized_pooling",
     "api/convolution": "test_overlap convolution_32f convolution_8i convolution_16b merged_convolution_32f",
-    "isa/avx2/vec_avx2": "test_vec_avx2 test_vec_math_avx2 test_vec_memory_avx2",
+    "isa/avx2/vec_avx2": "test_vec_lanes_avx2 test_vec_moves_avx2 test_vec_numbers_avx2 test_vec_16b_avx2"
+    " test_vec_math_avx2 test_vec_memory_avx2",
     "isa/avx2/tiles_32f": "gemm_tile gemm",
     "isa/avx2/tiles_8i": "convolution_8i",
     "isa/avx2/tiles_16b": "convolution_16b",
