@@ -27,13 +27,12 @@ _NHWC = (0, 2, 3, 1)
 _PARTS, _OF_ROWS = ("Concat", "Pad", "Slice"), ("ByteProduct", "PackedProduct")
 
 
-def placed(graph: Graph, layout: str = "nchw", images: str = "nhwc") -> Graph:
+def placed(graph: Graph, layout: str = "nchw") -> Graph:
     """The graph of stored tensors.
 
     layout : how inputs and outputs of four dimensions are stored; everything else has the order of the graph.
-    images : the layout in which images are computed, unless a function has only one.
     """
-    return _Placement(graph, layout, images).graph()
+    return _Placement(graph, layout).graph()
 
 
 def reshaped_order(shape: Shape, order: Order, target: Shape) -> Order | None:
@@ -80,8 +79,8 @@ def _of(order: Order, values: Sequence[Any]) -> tuple[Any, ...]:
 class _Placement:
     """The walk over the nodes. Each tensor of the graph is stored in one order or in several, under different names."""
 
-    def __init__(self, graph: Graph, layout: str, images: str) -> None:
-        self._graph, self._layout, self._images = graph, layout, images
+    def __init__(self, graph: Graph, layout: str) -> None:
+        self._graph, self._layout = graph, layout
         self._names: dict[tuple[str, Order], str] = {}
         self._first: dict[str, tuple[str, Order]] = {}
         self._nodes: list[Node] = []
@@ -145,10 +144,6 @@ class _Placement:
     def order(self, name: str) -> Order:
         """The order in which a tensor is stored; constants can have any."""
         return self._first[name][1] if name in self._first else tuple(range(self.rank(name)))
-
-    def images(self, name: str) -> tuple[str, Order]:
-        """The layout and the order for a function of images."""
-        return self._images, _NHWC if self._images == "nhwc" else (0, 1, 2, 3)
 
     def stored(self, name: str, order: Order | None = None) -> str:
         """The name of a tensor in this order, into which it is brought if need be; "" for a missing one."""
@@ -247,8 +242,8 @@ def _plain(p: _Placement, node: Node) -> None:
 
 
 def _image(p: _Placement, node: Node) -> None:
-    """A function of images; weights stay as they are, and an addend is stored like the result."""
-    layout, order = p.images(node.inputs[0])
+    """A function of images, in NHWC; weights stay as they are, and an addend is stored like the result."""
+    layout, order = "nhwc", _NHWC
     if node.operator.endswith("ConvTranspose"):
         group, (inputs, outputs, *_) = node.attributes["group"], p.shape(node.inputs[1])
         if group > 1 and not (group == inputs and outputs == 1):  # other groups are slow in NHWC

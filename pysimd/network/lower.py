@@ -147,8 +147,7 @@ def _pieces(src: int, dst: int, kernel: int, stride: int, pad: int, after: int, 
 def _average_pool(a: Attributes, x: Operands, y: Operands) -> Steps:
     """A mean is divided by the elements inside the image and its padding: windows that extend beyond these are computed
     again by themselves, from a copy of their part of the image."""
-    (src,), (dst,), layout, pads = x, y, a["layout"], a["pads"]
-    axes = (2, 3) if layout == "nchw" else (1, 2)
+    (src,), (dst,), layout, pads, axes = x, y, a["layout"], a["pads"], (1, 2)
     each = [
         _pieces(src.shape[axis], dst.shape[axis], a["kernel"][i], a["strides"][i], pads[i], pads[i + 2], a["ceil"])
         for i, axis in enumerate(axes)
@@ -175,7 +174,7 @@ def _resize(a: Attributes, x: Operands, y: Operands) -> Steps:
 
     (src,), (dst,), layout = x, y, a["layout"]
     if src.dtype not in (np.float32, np.uint8):
-        src, dst, layout = _in_parts(src, layout), _in_parts(dst, layout), "nhwc"
+        src, dst = _in_parts(src), _in_parts(dst)
     (n, c, src_h, src_w), (_, _, dst_h, dst_w) = (images_of(each.shape, layout) for each in (src, dst))
     scale = a["scale"] or (0.0, 0.0)
     members: dict[str, Any] = {"dataType": tensor_type(src.dtype), "format": format_of(layout), "batch": n, "channels": c}
@@ -189,11 +188,8 @@ def _resize(a: Attributes, x: Operands, y: Operands) -> Steps:
     return Steps((layers.of_pixels(src, dst),), made)
 
 
-def _in_parts(x: View, layout: str) -> View:
-    """Images of any type as those in NHWC of floats or bytes, which are copied: each element is some channels."""
-    if layout == "nchw":
-        n, channels, *size = x.shape
-        x = x.reshape((n * channels, *size, 1))
+def _in_parts(x: View) -> View:
+    """Images of any type as those of floats or bytes, which are copied: each element is some channels."""
     return x.view(np.uint8 if x.itemsize % 4 else np.float32)
 
 
@@ -220,16 +216,13 @@ def _roi_align(a: Attributes, x: Operands, y: Operands) -> Call:
     return of_struct("SimdnetRoiAlign", "SimdnetRoiAlignParameters", members)
 
 
-def _lrn(a: Attributes, x: Operands, y: Operands) -> list[Call]:
+def _lrn(a: Attributes, x: Operands, y: Operands) -> Call:
     if a["size"] % 2 == 0:
         raise ValueError(f"size is {a['size']}, expected an odd number")
     (src,), (dst,), factors = x, y, (a["bias"], a["alpha"] / a["size"], -a["beta"])
     function, half = "SimdSynetLrnLayerCrossChannels", a["size"] // 2
-    if a["layout"] == "nhwc":  # the images of a batch follow each other, like the pixels of one
-        return [Call(function, (src, half, src.shape[-1], prod(src.shape[:-1]), factors, dst, NHWC))]
-    n, c, *size = src.shape
-    parts = [(src.section(0, i, 1), dst.section(0, i, 1)) for i in range(n)]
-    return [Call(function, (part, half, c, prod(size), factors, result, NCHW)) for part, result in parts]
+    pixels = prod(src.shape[:-1])  # the images of a batch follow each other, like the pixels of one
+    return Call(function, (src, half, src.shape[-1], pixels, factors, dst, NHWC))
 
 
 # ---- element by element
