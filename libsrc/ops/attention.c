@@ -24,8 +24,6 @@
 /* Rows of scores from this length on may be apart: the kernel of softmax computes them one by one. */
 enum { LONG = 256 };
 
-enum { MOST_COLUMNS = 64 }; /* of a panel of bfloat16 numbers */
-
 struct job {
     const struct sn_attention * a;
     const struct sn_table * table;
@@ -76,7 +74,7 @@ static void multiply_small(const struct job * job, const sn_32f * a, size_t lda,
                            const sn_32f * panels, size_t pitch, size_t columns, sn_32f * c, size_t ldc, sn_32f * left)
 {
     static const size_t start = 0;
-    static const float zeros[MOST_COLUMNS];
+    static const float zeros[SN_ATTENTION_COLUMNS];
     const struct sn_dot_tile * tile = job->small;
     const size_t groups = groups_of(job, depth), step = groups * sizeof(float);
     const struct sn_result_16b floats = {.narrow = false, .activation = SN_ACTIVATION_IDENTITY};

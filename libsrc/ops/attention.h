@@ -4,6 +4,9 @@
 
 #include "contract/table.h"
 
+/* The most columns of a tile of bfloat16 numbers that is `fast`; tests/c/test_dispatch.c looks at those of all levels. */
+enum { SN_ATTENTION_COLUMNS = 64 };
+
 /* Members as in SimdnetAttentionParameters, distances and numbers of the batch as they are meant. */
 struct sn_attention {
     size_t rows, columns; /* of scores */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "dispatch/dispatch.h"
+#include "ops/attention.h"
 #include "runtime/cpu.h"
 #include "test.h"
 
@@ -221,6 +222,15 @@ static void no_slot_empty(void)
         }
 }
 
+/* Sums of attention by bfloat16 numbers start with an array of zeros, of one panel. */
+static void columns_of_attention(void)
+{
+    for (size_t level = 0; level < level_count(); ++level) {
+        const struct sn_dot_tile * tile = &sn_table_at(level)->convolution_16b.tile;
+        TEST(!tile->fast || tile->columns <= SN_ATTENTION_COLUMNS);
+    }
+}
+
 /* A level that the library was built with is available if and only if its features are. */
 static void expect_level(const char * name, bool features_are_there)
 {
@@ -306,6 +316,7 @@ int main(void)
     levels();
     caps_in_process();
     no_slot_empty();
+    columns_of_attention();
     features();
     machine();
     version();
