@@ -103,3 +103,32 @@ void sn_merged_images(const struct sn_merged * m, const struct sn_arrays * a)
         src = stage.dst;
     }
 }
+
+struct added {
+    const struct sn_merged * m;
+    struct sn_convolution last; /* of all images, for a pass over their results */
+    void (*forward)(const struct sn_merged * m, const struct sn_arrays * a);
+};
+
+/* With another convolution as the last stage, of as many images as that of the plan. */
+static void forward_as(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a)
+{
+    const struct added * added = plan;
+    if (last == &added->last) {
+        added->forward(added->m, a);
+        return;
+    }
+    struct sn_merged other = *added->m;
+    const size_t batch = other.stage[other.last].batch;
+    other.stage[other.last] = *last;
+    other.stage[other.last].batch = batch;
+    added->forward(&other, a);
+}
+
+void sn_merged_forward_added(const struct sn_merged * m, bool adds,
+                             void (*forward)(const struct sn_merged * m, const struct sn_arrays * a), const struct sn_arrays * a)
+{
+    struct added added = {m, m->stage[m->last], forward};
+    added.last.batch = m->batch;
+    sn_forward_added(&(struct sn_added){&added, &added.last, adds, forward_as}, a);
+}

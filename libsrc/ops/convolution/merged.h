@@ -96,4 +96,8 @@ bool sn_merged_plan_images(struct sn_merged * m);
 /* Computes one image so, with a->add for the last stage. */
 void sn_merged_images(const struct sn_merged * m, const struct sn_arrays * a);
 
+/* Computes all images and adds a->add: forward() adds it before the activation if it `adds`; otherwise a pass over all results. */
+void sn_merged_forward_added(const struct sn_merged * m, bool adds,
+                             void (*forward)(const struct sn_merged * m, const struct sn_arrays * a), const struct sn_arrays * a);
+
 #endif

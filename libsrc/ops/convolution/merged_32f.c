@@ -310,19 +310,6 @@ static void forward(const struct sn_merged * m, const struct sn_arrays * a)
         .least = job.shares.least, .work = a->work, .workBytes = m->workSize});
 }
 
-/* With another convolution as the last stage. */
-static void forward_as(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a)
-{
-    const struct sn_merged * m = plan;
-    if (last == &m->stage[m->last]) {
-        forward(m, a);
-        return;
-    }
-    struct sn_merged other = *m;
-    other.stage[m->last] = *last;
-    forward(&other, a);
-}
-
 static void forward_all(const struct sn_merged * m, const struct sn_arrays * a)
 {
     struct sn_arrays all = *a;
@@ -337,7 +324,7 @@ static void forward_all(const struct sn_merged * m, const struct sn_arrays * a)
     if (is_base(m))
         forward_base(m, &all);
     else if (all.add)
-        sn_forward_added(&(struct sn_added){m, &m->stage[m->last], m->last == SN_PROJECTION, forward_as}, &all);
+        sn_merged_forward_added(m, m->last == SN_PROJECTION, forward, &all);
     else
         forward(m, &all);
 }

@@ -295,26 +295,13 @@ static void forward(const struct sn_merged * m, const struct sn_arrays * a)
         .least = sn_min(least, sn_max(rows / sn_threads(), 1)), .work = a->work, .workBytes = m->workSize});
 }
 
-/* With another convolution as the last stage. */
-static void forward_as(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a)
-{
-    const struct sn_merged * m = plan;
-    struct sn_merged other = *m;
-    other.stage[m->last] = *last;
-    other.stage[m->last].batch = 1;
-    forward(&other, a);
-}
-
 /* Of floats: a call may add an array, which a pass over the results of all images does. */
 static void forward_floats(const struct sn_merged * m, const struct sn_arrays * a)
 {
-    if (!a->add) {
+    if (a->add)
+        sn_merged_forward_added(m, false, forward, a);
+    else
         forward(m, a);
-        return;
-    }
-    struct sn_convolution last = m->stage[m->last];
-    last.batch = m->batch;
-    sn_forward_added(&(struct sn_added){m, &last, false, forward_as}, a);
 }
 
 const struct sn_merged_kind sn_merged_32f_rounded = {.smallType = SN_DATA_16B, .unit = sizeof(float), .adds = true, .plan = plan,
