@@ -54,6 +54,13 @@ bool sn_check_inner_product(const char * function, const struct sn_convolution_p
            sn_check_convolution_channels(&(struct sn_convolution_check){function, "", p});
 }
 
+void sn_inner_product_set_flags(struct sn_convolution * c, SimdBool transB, SimdBool bias)
+{
+    struct sn_inner_product_data * data = (void *)c->familyData;
+    data->dot.transposed = transB == SimdTrue;
+    data->bias = bias == SimdTrue;
+}
+
 bool sn_has_constant_b(const struct sn_convolution * c)
 {
     return c->family == &sn_inner_product_32f_packed || c->family == &sn_inner_product_32f_rounded ||

@@ -13,6 +13,9 @@ bool sn_check_matrix(const char * function, const char * names, size_t a, size_t
 bool sn_check_inner_product(const char * function, const struct sn_convolution_parameters * p, SimdBool transB,
                             SimdBool constB, SimdBool bias);
 
+/* Sets what Init says besides the sizes, when the plan is made. */
+void sn_inner_product_set_flags(struct sn_convolution * c, SimdBool transB, SimdBool bias);
+
 /* Whether SetParams packs B, of floats or of bfloat16 numbers; otherwise it is an argument of each call. */
 bool sn_has_constant_b(const struct sn_convolution * c);
 

@@ -33,12 +33,11 @@ void * SimdSynetInnerProduct16bInit(size_t M, size_t N, size_t K, SimdTensorData
         &kind, __func__, packed ? &sn_inner_product_16b_packed : &sn_inner_product_16b_given, 1, &p);
     if (!c)
         return NULL;
-    struct sn_inner_product_16b * data = (void *)c->plan.familyData;
-    data->dot.transposed = transB == SimdTrue;
-    data->bias = bias == SimdTrue;
-    data->floats = typeB == SimdTensorData32f;
-    snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu%s%s,%s*%s->%s", M, N, K, data->dot.transposed ? ",transB" : "",
-             packed ? ",constB" : "", typeA == SimdTensorData32f ? "32f" : "16b", data->floats ? "32f" : "16b",
+    const bool floats = typeB == SimdTensorData32f;
+    ((struct sn_inner_product_16b *)(void *)c->plan.familyData)->floats = floats;
+    sn_inner_product_set_flags(&c->plan, transB, bias);
+    snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu%s%s,%s*%s->%s", M, N, K, transB == SimdTrue ? ",transB" : "",
+             packed ? ",constB" : "", typeA == SimdTensorData32f ? "32f" : "16b", floats ? "32f" : "16b",
              typeC == SimdTensorData32f ? "32f" : "16b");
     return c;
 }
@@ -62,7 +61,7 @@ void SimdSynetInnerProduct16bSetParams(void * context, const sn_32f * weight, co
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_convolution * c = sn_convolution_of(context);
-    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, sn_inner_product_16b_of(c)->bias ? bias : NULL,
+    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, sn_inner_product_data_of(c)->bias ? bias : NULL,
                                         params, NULL, NULL};
     sn_convolution_set_params(&kind, __func__, context, &given);
 }

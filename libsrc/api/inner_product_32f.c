@@ -6,29 +6,9 @@
 #include "api/call.h"
 #include "api/inner_product.h"
 #include "ops/convolution/rounded.h"
-#include "ops/inner_product_16b.h"
 
 static const struct sn_context_kind kind = {.name = "InnerProduct32f", .destroy = sn_convolution_destroy,
     .forward = sn_inner_product_forward_any, .stages = sn_convolution_stages};
-
-/* The flags are where the family of the products keeps them. */
-static bool is_rounded(const struct sn_convolution * c) { return c->family == &sn_inner_product_32f_rounded; }
-
-static void set_flags(struct sn_convolution * c, bool transposed, bool bias)
-{
-    if (is_rounded(c)) {
-        struct sn_inner_product_16b * data = (void *)c->familyData;
-        data->dot.transposed = transposed;
-        data->bias = bias;
-    } else {
-        *(struct sn_inner_product_data *)(void *)c->familyData = (struct sn_inner_product_data){transposed, bias};
-    }
-}
-
-static bool has_bias(const struct sn_convolution * c)
-{
-    return is_rounded(c) ? sn_inner_product_16b_of(c)->bias : sn_inner_product_data_of(c)->bias;
-}
 
 void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool transB, SimdBool constB, SimdBool bias,
                                     SimdConvolutionActivationType activation)
@@ -41,7 +21,7 @@ void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool trans
         &kind, __func__, constB == SimdTrue ? sn_inner_product_32f_family(sn_table(), &p) : &sn_inner_product_32f_given, 1, &p);
     if (!c)
         return NULL;
-    set_flags(&c->plan, transB == SimdTrue, bias == SimdTrue);
+    sn_inner_product_set_flags(&c->plan, transB, bias);
     snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu%s%s", M, N, K, transB == SimdTrue ? ",transB" : "",
              constB == SimdTrue ? ",constB" : "");
     return c;
@@ -67,7 +47,8 @@ void SimdSynetInnerProduct32fSetParams(void * context, const sn_32f * weight, Si
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_convolution * c = sn_convolution_of(context);
-    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, has_bias(c) ? bias : NULL, params, NULL, NULL};
+    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, sn_inner_product_data_of(c)->bias ? bias : NULL,
+                                        params, NULL, NULL};
     if (sn_convolution_set_params(&kind, __func__, context, &given) && internal)
         *internal = SimdTrue;
 }

@@ -20,8 +20,7 @@ static bool any(const struct sn_convolution * c)
 /* Whether SetParams with the same arguments would set the same numbers. */
 static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
 {
-    const struct sn_inner_product_16b * a = sn_inner_product_16b_of(c), * b = sn_inner_product_16b_of(from);
-    return sn_dot_alike(c, from) && a->bias == b->bias;
+    return sn_dot_alike(c, from) && sn_inner_product_data_of(c)->bias == sn_inner_product_data_of(from)->bias;
 }
 
 /* ---- `base` */

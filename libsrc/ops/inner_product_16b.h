@@ -3,6 +3,7 @@
 #define SN_OPS_INNER_PRODUCT_16B_H
 
 #include "ops/convolution/16b.h"
+#include "ops/inner_product_32f.h"
 
 /* The families: B is constant, floats that SetParams packs; or it is an argument of each call. */
 extern const struct sn_convolution_family sn_inner_product_16b_packed, sn_inner_product_16b_given;
@@ -10,12 +11,11 @@ extern const struct sn_convolution_family sn_inner_product_16b_packed, sn_inner_
 /* InnerProduct32f that multiplies so: ops/convolution/rounded.h. */
 extern const struct sn_convolution_family sn_inner_product_32f_rounded;
 
-/* What p does not say: the flags, and dot.transposed, are set after the plan is made. */
+/* `floats` is set after the plan is made. */
 struct sn_inner_product_16b {
-    struct sn_dot_family dot;
-    size_t packed;   /* bytes of the B of each call, packed, with which the workspace begins */
-    bool bias;       /* that of SetParams is used */
-    bool floats;     /* B of each call has floats */
+    struct sn_inner_product_data data;
+    size_t packed; /* bytes of the B of each call, packed, with which the workspace begins */
+    bool floats;   /* B of each call has floats */
 };
 SN_FITS_FAMILY_DATA(struct sn_inner_product_16b);
 

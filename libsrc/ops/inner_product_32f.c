@@ -18,13 +18,12 @@ struct sn_convolution_parameters sn_inner_product_parameters(size_t M, size_t N,
         .dilationX = 1, .strideY = 1, .strideX = 1, .group = 1, .activation = activation};
 }
 
-static bool is_transposed(const struct sn_convolution * c) { return sn_inner_product_data_of(c)->transposed; }
+static bool is_transposed(const struct sn_convolution * c) { return sn_dot_of(c)->transposed; }
 
 /* Whether SetParams with the same arguments would set the same numbers. */
 static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
 {
-    const struct sn_inner_product_data * a = sn_inner_product_data_of(c), * b = sn_inner_product_data_of(from);
-    return a->transposed == b->transposed && a->bias == b->bias;
+    return sn_dot_alike(c, from) && sn_inner_product_data_of(c)->bias == sn_inner_product_data_of(from)->bias;
 }
 
 /* ---- `base` */

@@ -3,14 +3,18 @@
 #define SN_OPS_INNER_PRODUCT_32F_H
 
 #include "ops/convolution/32f.h"
+#include "ops/convolution/dot.h"
 
 /* The families: B is constant and packed by SetParams; or it is an argument of each call. */
 extern const struct sn_convolution_family sn_inner_product_32f_packed, sn_inner_product_32f_given;
 
-/* What p does not say: set after the plan is made. */
+/*
+ * What p does not say: the beginning of c->familyData of all families, also those of inner_product_16b.h. Bias and
+ * dot.transposed are set after the plan is made; families that multiply floats use nothing else of `dot`.
+ */
 struct sn_inner_product_data {
-    bool transposed; /* B is N rows of K floats */
-    bool bias;       /* that of SetParams is used */
+    struct sn_dot_family dot;
+    bool bias; /* that of SetParams is used */
 };
 SN_FITS_FAMILY_DATA(struct sn_inner_product_data);
 
