@@ -18,50 +18,71 @@ enum { LEAST_ROWS = 12, LEAST_PRODUCTS = 512 };
 static sn_dot_fn run_few;
 
 /*
- * Quick results, as result_bounded() and result_bounded_requantised() make them, of panels of n columns: a vector of bytes is
- * one row of 64 columns, two of 32 or four of 16. The sums of requantised results begin with `first`, and `plain` ones have no
- * zero point, and no limits but those of bytes. Each operation counts, since instructions of vectors and of blocks hardly run at
- * the same time: to convert a few rows after each step of the next products takes 1.0 to 1.1 times as long (Emerald Rapids).
- * n, requantised and plain are constants.
+ * Quick results have the bits of result_bounded() and result_bounded_requantised(), of panels of n columns: 64, 32 or 16, so that
+ * a vector of bytes has one row, two or four. The sums of requantised results begin with `first`; `plain` ones have no zero point,
+ * and no limits but those of bytes. What is not needed is left out, since instructions of vectors and of blocks hardly run at the
+ * same time, so each operation counts: to convert a few rows after each step of the next products takes 1.0 to 1.1 times as long
+ * (Emerald Rapids). n, requantised and plain are constants.
  */
+struct columns {
+    v32f norm[4], bias[4], scale[4]; /* of n columns: n / V32F_N vectors */
+    v32f zero;
+    v32i offset;
+    v8u least, most; /* the limits of a vector of bytes: those of the columns, again for each of its rows */
+};
+
+SN_INLINE void load_columns(struct columns * of, const struct sn_result_8i * r, size_t n)
+{
+    SN_ALIGNED uint8_t low[V8U_N], high[V8U_N];
+    of->zero = v_set_32f(r->zero);
+    of->offset = v_set_32i(r->offset);
+    SN_UNROLL for (size_t j = 0; j < n / V32F_N; ++j)
+    {
+        of->norm[j] = v_load_32f(r->norm + j * V32F_N);
+        of->bias[j] = v_load_32f(r->bias + j * V32F_N);
+        of->scale[j] = v_load_32f(r->scale + j * V32F_N);
+    }
+    SN_UNROLL for (size_t i = 0; i < V8U_N; i += n) memcpy(low + i, r->low, n), memcpy(high + i, r->high, n);
+    of->least = v_load_8u(low);
+    of->most = v_load_8u(high);
+}
+
+/* Sums of the vector j of columns as integers that are not limited yet. */
+SN_INLINE v32i integers(const struct columns * of, v32i sum, size_t j, bool requantised, bool plain)
+{
+    const v32f v = v_mul_32f(v_cvt_32i_32f(sum), of->norm[j]);
+    if (requantised) /* the zero point is added to what is rounded */
+        return plain ? v_cvt_32f_32i(v) : v_add_32i(v_cvt_32f_32i(v), of->offset);
+    const v32f scaled = v_mul_32f(v_fma_32f(v, v_set_32f(1), of->bias[j]), of->scale[j]);
+    return v_cvt_32f_32i(plain ? scaled : v_add_32f(scaled, of->zero));
+}
+
 SN_INLINE void quick(const struct sn_result_8i * r, uint32_t (*sums)[PANEL], size_t rows, uint8_t * c, size_t step, size_t n,
                      bool requantised, bool plain)
 {
-    const size_t vectors = n / V32F_N, together = V8U_N / n;
-    const v32f one = v_set_32f(1), zero = v_set_32f(r->zero);
-    const v32i offset = v_set_32i(r->offset);
-    SN_ALIGNED uint8_t low[V8U_N], high[V8U_N], bytes[V8U_N];
-    v32f norm[4], bias[4], scale[4];
-    SN_UNROLL for (size_t j = 0; j < vectors; ++j)
-    {
-        norm[j] = v_load_32f(r->norm + j * V32F_N);
-        bias[j] = v_load_32f(r->bias + j * V32F_N);
-        scale[j] = v_load_32f(r->scale + j * V32F_N);
-    }
-    SN_UNROLL for (size_t i = 0; i < together; ++i) memcpy(low + i * n, r->low, n), memcpy(high + i * n, r->high, n);
-    const v8u least = v_load_8u(low), most = v_load_8u(high);
+    const size_t vectors = n / V32F_N, together = V8U_N / n; /* vectors of a row of sums; rows of a vector of bytes */
+    struct columns of;
+    load_columns(&of, r, n);
     for (; rows >= together; rows -= together, sums += together) {
         v32i x[4];
         SN_UNROLL for (size_t i = 0; i < 4; ++i)
         {
             const size_t j = i % vectors;
-            const v32i sum = v_load_32i((const int32_t *)sums[i / vectors] + j * V32F_N);
-            const v32f v = v_mul_32f(v_cvt_32i_32f(sum), norm[j]);
-            const v32f t = requantised ? v : v_mul_32f(v_fma_32f(v, one, bias[j]), scale[j]);
-            x[i] = v_cvt_32f_32i(requantised || plain ? t : v_add_32f(t, zero));
-            x[i] = requantised && !plain ? v_add_32i(x[i], offset) : x[i];
+            x[i] = integers(&of, v_load_32i((const int32_t *)sums[i / vectors] + j * V32F_N), j, requantised, plain);
         }
-        v8u packed = v_pack_32i_8u(x[0], x[1], x[2], x[3]);
-        packed = plain ? packed : v_min_8u(v_max_8u(packed, least), most);
+        v8u packed = v_pack_32i_8u(x[0], x[1], x[2], x[3]); /* which limits to bytes */
+        if (!plain)
+            packed = v_min_8u(v_max_8u(packed, of.least), of.most);
         if (together == 1) {
             v_store_8u(c, packed);
             c += step;
             continue;
         }
+        SN_ALIGNED uint8_t bytes[V8U_N];
         v_store_8u(bytes, packed);
         SN_UNROLL for (size_t i = 0; i < together; ++i, c += step) memcpy(c, bytes + i * n, n);
     }
-    if (rows)
+    if (rows) /* fewer than a vector of bytes has */
         result_rows((const int32_t *)sums, PANEL, r, n, c, step, rows);
 }
 
