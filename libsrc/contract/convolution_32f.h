@@ -117,6 +117,29 @@ struct sn_few_nchw_32f {
 typedef void (*sn_few_nchw_32f_fn)(const struct sn_few_nchw_32f * f);
 
 /*
+ * One row of a convolution of NHWC pixels with at most SN_FEW outputs in each of several groups. Its lanes are inputs of a
+ * group, and a unit is V32F_N sums: those of neighbouring groups, where three outputs count as four.
+ *
+ * Lines, pixels and activations are those of struct sn_depthwise_nhwc. Weights are packed: a vector of inputs, with zeros after
+ * the last one of a group, for each unit, ky, kx, vector of a group and sum in this order; those of sums that do not exist are
+ * zeros. bias and slope have a value for each sum.
+ */
+struct sn_few_grouped_32f {
+    const sn_32f * const * line; /* kernelY of them */
+    size_t srcW, srcPixel;
+    size_t kernelY, kernelX, strideX, dilationX, padX;
+    size_t groups, inputs, outputs; /* inputs and outputs of a group */
+    const sn_32f * weight;
+    const sn_32f * bias;
+    const sn_32f * slope; /* for Prelu */
+    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
+    sn_32f * dst;
+    size_t dstW, dstPixel;
+};
+typedef void (*sn_few_grouped_32f_fn)(const struct sn_few_grouped_32f * f);
+
+/*
  * Gathers a panel of B for the tile from the planes of an image: row k has, for each piece in order, `count` floats from
  * src + offset[k] + from on, then zeros. With `exact` no other floats are read; without, up to a vector after each piece.
  * Rows have `width` floats; up to a vector after the last row is written.
@@ -177,6 +200,7 @@ struct sn_convolution_32f_slots {
     sn_grouped_nhwc_32f_fn grouped_nhwc;
     sn_gemm_32f_fn few_nhwc;
     sn_few_nchw_32f_fn few_nchw;
+    sn_few_grouped_32f_fn few_grouped;
     sn_columns_32f_fn columns;
     sn_join_32f_fn join;
     sn_lines_32f_fn lines;

@@ -434,6 +434,22 @@ static void cuts(SimdTensorFormatType format)
         run_case(check_layer_with(check_layer_of(&family, p), p.srcH * p.srcW < 100 ? 2 : 1, i % 3 > 0), CHECK_RANDOM);
 }
 
+/* One to five outputs of each group: sums of every length, whole units of groups and parts of one, taps in any padding. */
+static void few_outputs_of_groups(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 150; ++n) {
+        const size_t kernel = 1 + n / 2 % 4, groups = 2 + n % 23;
+        struct check_layer j = layer(format, groups * (1 + n * 5 % 41), 1 + n % 3 + kernel / 2, 1 + n % 7 + kernel / 2,
+                                     groups * (1 + n % 5), kernel, 1 + n % 13 / 9, kernel / 2, groups);
+        if (n % 4 == 1)
+            j.p->dilationX = 1 + j.p->padX, j.p->padX = j.p->padW = 2 * (kernel - 1);
+        j.batch = 1 + n % 2, j.no_bias = n % 7 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* One to five outputs: every width of a block of pixels, every tail of a sum, all activations. */
 static void few_outputs(SimdTensorFormatType format)
 {
@@ -665,6 +681,7 @@ CHECK_FAMILY(convolution_32f)
     for (size_t i = 0; i < 2; ++i) {
         tails(formats[i]);
         few_outputs(formats[i]);
+        few_outputs_of_groups(formats[i]);
         tiles(formats[i], 1);
         tiles(formats[i], 2);
         dilated_tiles(formats[i]);

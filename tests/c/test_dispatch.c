@@ -188,7 +188,7 @@ static void no_slot_empty(void)
         PART(convolution_32f.depthwise_plane), PART(convolution_32f.columns), PART(convolution_32f.lines),
         PART(convolution_32f.grouped_nhwc), PART(deconvolution_32f.interleave), PART(deconvolution_32f.sum),
         PART(channelwise.rows), PART(channelwise.joined), PART(channelwise.concat), PART(convolution_32f.few_nhwc),
-        PART(convolution_32f.few_nchw), PART(convolution_8i.tile),
+        PART(convolution_32f.few_nchw), PART(convolution_32f.few_grouped), PART(convolution_8i.tile),
         PART(convolution_8i.depthwise), PART(convolution_8i.flat), PART(convolution_8i.winograd),
         PART(convolution_8i.pixels), PART(convolution_8i.planes),
         PART(convolution_16b.depthwise_nhwc), PART(convolution_16b.depthwise_pairs),

@@ -16,8 +16,9 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, 
     sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_planes,
     sn_convolution_32f_depthwise_nchw;
 
-/* At most SN_FEW outputs in a group. */
-extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_nchw;
+/* At most SN_FEW outputs in a group: of one group in NHWC, of several, in NCHW. */
+extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_grouped,
+    sn_convolution_32f_few_nchw;
 
 /* Few channels a group, by vectors of several groups; NCHW is converted. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_grouped_nhwc, sn_convolution_32f_grouped_nchw;

@@ -128,14 +128,27 @@ static bool few_nchw_preferred(const struct sn_convolution * c)
 /* Vector cycles of a product by the tile, where sums are short: the last is divided by the inputs of a group. */
 static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4;
 
+static double tile_of_groups(const struct sn_convolution * c)
+{
+    const double vectors = (double)c->p.group * sn_vectors(c, sn_outputs(c)), inputs = (double)sn_inputs(c);
+    return sn_of_vectors(c, sn_dst_pixels(c) * sn_depth(c) * vectors * (TILE_OF_GROUP + TILE_SHORT / inputs));
+}
+
+static const struct sn_convolution_algorithm * const grouped[] = {&sn_convolution_32f_grouped_nhwc,
+    &sn_convolution_32f_grouped_nchw, NULL};
+
+static bool few_grouped_preferred(const struct sn_convolution * c)
+{
+    const struct sn_convolution_algorithm * lanes = sn_convolution_cheapest(c, grouped);
+    return cost_of(c) < tile_of_groups(c) && (!lanes || cost_of(c) < sn_convolution_cost(c, lanes));
+}
+
 /* Groups of several vectors are left to the tile, whose multiply-adds of two vectors share inputs: 0.8 to 0.93 of the time. */
 static bool grouped_preferred(const struct sn_convolution * c)
 {
     if (c->p.srcF == SN_NCHW)
         return cost_of(c) < sn_convolution_cost(c, sn_convolution_cheapest(c, direct));
-    const double vectors = (double)c->p.group * sn_vectors(c, sn_outputs(c)), inputs = (double)sn_inputs(c);
-    const double tile = sn_dst_pixels(c) * sn_depth(c) * vectors * (TILE_OF_GROUP + TILE_SHORT / inputs);
-    return sn_outputs(c) <= sn_lanes(c) && cost_of(c) < sn_of_vectors(c, tile);
+    return sn_outputs(c) <= sn_lanes(c) && cost_of(c) < tile_of_groups(c);
 }
 
 /* ---- the family */
@@ -162,7 +175,8 @@ const struct sn_candidate sn_convolution_32f_candidates[] = {
                    &sn_convolution_32f_depthwise_planes), NULL},
     {SN_ALGORITHMS(&sn_convolution_32f_few_nhwc), few_nhwc_preferred},
     {SN_ALGORITHMS(&sn_convolution_32f_few_nchw), few_nchw_preferred},
-    {SN_ALGORITHMS(&sn_convolution_32f_grouped_nhwc, &sn_convolution_32f_grouped_nchw), grouped_preferred},
+    {SN_ALGORITHMS(&sn_convolution_32f_few_grouped), few_grouped_preferred},
+    {grouped, grouped_preferred},
     {winograd, winograd_preferred},
     {direct, NULL},
     {NULL, NULL},
