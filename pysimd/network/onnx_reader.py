@@ -198,13 +198,10 @@ class _Reader:
         messages: Mapping[str, Any] = source.weights
         arrays = {id(tensor): self._tensor(tensor) for tensor in messages.values()}  # of equal constants one
         weights = {name: arrays[id(tensor)] for name, tensor in messages.items()}
-        nodes = [
-            SourceNode(node.op, node.inputs, node.outputs, self._attributes(node), node.name, node.domain)
-            if node.attributes
-            else node
-            for node in source.nodes
-        ]
-        return replace(source, nodes=nodes, weights=weights)
+        for node in source.nodes:
+            if node.attributes:
+                self._read_attributes(node)
+        return replace(source, weights=weights)
 
     def _count(self, graph: Graph) -> None:
         """Refuses a model that would take much more time and memory than its file suggests."""
@@ -212,8 +209,9 @@ class _Reader:
         self._values += len(graph.input) + len(graph.output)
         if self._nodes > _MOST_NODES:
             raise ValueError(f"the model has more than {_MOST_NODES} nodes and weights")
-        self._values += sum(len(node.attribute) for node in graph.node)
-        self._names += sum(len(node.input) + len(node.output) for node in graph.node)
+        for node in graph.node:
+            self._values += len(node.attribute)
+            self._names += len(node.input) + len(node.output)
         if self._values > _MOST_VALUES:
             raise ValueError(f"the model has more than {_MOST_VALUES} inputs, outputs and attributes")
         if self._names > _MOST_NAMES:
@@ -258,9 +256,12 @@ class _Reader:
                 attributes[name] = self._graph(a.g or Graph(), depth + 1)
         return SourceNode(op, inputs, tuple(node.output), attributes, node.name, node.domain)
 
-    def _attributes(self, node: SourceNode) -> dict[str, Any]:
+    def _read_attributes(self, node: SourceNode) -> None:
+        """Puts the attributes of a node in place of their messages."""
+        attributes: Any = node.attributes
         try:
-            return {name: self._attribute(a) for name, a in node.attributes.items()}
+            for name, a in attributes.items():
+                attributes[name] = self._attribute(a)
         except ValueError as error:
             raise ValueError(f"the node {node.name!r} ({printable(node.op)}): {error}") from None
 

@@ -39,17 +39,17 @@ class SourceNode:
     name: str = ""
     domain: str = ""
 
-    @cached
+    @property
     def subgraphs(self) -> Sequence[Source]:
         """Those among its attributes."""
-        return [value for value in self.attributes.values() if isinstance(value, Source)]
+        return [value for value in self.attributes.values() if type(value) is Source]
 
     @cached
     def reads(self) -> AbstractSet[str]:
         """Its inputs, with what its subgraphs read from outside."""
-        names = set(self.inputs)
+        names, subgraphs = set(self.inputs), self.subgraphs
         names.discard("")
-        return names.union(*map(free, self.subgraphs)) if self.subgraphs else names
+        return names.union(*map(free, subgraphs)) if subgraphs else names
 
 
 @record(frozen=True, eq=False)
