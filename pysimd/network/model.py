@@ -427,6 +427,7 @@ class Model(KeepsRunners):
 
     def _open_runner(self, dims: Dims, layout: str) -> OpenRunner:
         from pysimd.network import planner
+        from pysimd.network.open_plan import OpenPlan
 
         def plan(sizes: Sizes) -> OpenPlan:
             try:
@@ -441,7 +442,7 @@ class Model(KeepsRunners):
             with planning(self.source.weights.values()):
                 graph = planner.simplified(planner.graph_of(self.source, shapes, self._fallback))
                 operators = tuple(node.op for node in self.source.nodes)
-                return planner.OpenPlan(sizes, graph, layout, self._contexts, self.outputs, operators, self.source.file)
+                return OpenPlan(sizes, graph, layout, self._contexts, self.outputs, operators, self.source.file)
 
         return OpenRunner(self.inputs, dims, plan, layout)
 
@@ -463,13 +464,14 @@ class Model(KeepsRunners):
     def _no_plan(self, shapes: Shapes | None = None) -> UnsupportedModel | None:
         """Why it is no plan for these shapes; None if it is one."""
         from pysimd.network import planner
+        from pysimd.network.check import refused
 
         try:
             with planning(self.source.weights.values()):
                 graph = planner.graph_of(self.source, self.shapes(shapes), self._fallback)
         except UnsupportedModel as error:
             return error
-        found = planner.refused(graph)
+        found = refused(graph)
         return UnsupportedModel(self.name, found) if found else None
 
     def save(

@@ -3,11 +3,9 @@
 These modules are two thirds of all that a preparation needs.
 """
 
-from pysimd.network.check import refused
 from pysimd.network.convert import graph_of
-from pysimd.network.open_plan import OpenPlan
 from pysimd.network.passes import simplified
 from pysimd.network.program import Program
 from pysimd.network.sizes import Sizes
 
-__all__ = ["OpenPlan", "Program", "Sizes", "graph_of", "refused", "simplified"]
+__all__ = ["Program", "Sizes", "graph_of", "simplified"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pysimd.network.convert.conversion as conversion
+import pysimd.network.convert.tables as tables
 from network import quantised as formulas
 from network.test_quantised import F, assert_bits, node, random_bytes
 from pysimd.network.convert import graph_of
@@ -38,7 +38,7 @@ def graphs(
     results = [Value(name, "float32", None) for name in outputs.split()]
     source, shapes = Source("tables", 21, values, results, nodes, known), {name: array.shape for name, array in x.items()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conversion, "with_tables", lambda graph: graph)
+        patch.setattr(tables, "with_tables", lambda graph: graph)
         plain = graph_of(source, shapes)
     return graph_of(source, shapes), plain
 

@@ -23,13 +23,10 @@ from pysimd.network.build import Builder
 from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, OF_DATA, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.constants import computed
 from pysimd.network.convert.files import import_all, import_of
-from pysimd.network.convert.float_products import with_float_products
 from pysimd.network.convert.fold import FOLDS, evaluate
 from pysimd.network.convert.fold_node import DTYPES
-from pysimd.network.convert.groups import grouped
 from pysimd.network.convert.result_shapes import result_shapes
 from pysimd.network.convert.shape_arithmetic import takes_sizes
-from pysimd.network.convert.tables import with_tables
 from pysimd.network.graph import Graph, Type, name_of
 from pysimd.network.host import results_of
 from pysimd.network.open_arrays import called, full, is_array, numbered, opened
@@ -766,7 +763,8 @@ def graph_of(
 
     Raises UnsupportedModel, with all nodes that cannot be converted and why.
     """
-    source = with_float_products(grouped(source, shapes, fallback or {}), shapes, fallback or {})
+    if any(node.op in ("QuantizeLinear", "DequantizeLinear") for node in source.nodes):
+        source = _with_bytes(source, shapes, fallback or {})
     c = Conversion(source, fallback or {}, computed_open)
     for name, (array, dtype) in (sizes or {}).items():
         c.known_sizes(name, array, dtype)
@@ -778,4 +776,17 @@ def graph_of(
         if value.name in shapes:
             c.input(value.name, tuple(shapes[value.name]), value.dtype)
     c.walk(source.nodes)
-    return with_tables(c.finished(source))
+    graph = c.finished(source)
+    if not graph.nodes_of(("Quantize", "QuantizedBinary", "Table8")):
+        return graph
+    from pysimd.network.convert.tables import with_tables  # here, as few models have bytes
+
+    return with_tables(graph)
+
+
+def _with_bytes(source: Source, given: Collection[str], fallback: Mapping[str, Any]) -> Source:
+    """The source with operators of bytes in place of floats between QuantizeLinear and DequantizeLinear."""
+    from pysimd.network.convert.float_products import with_float_products  # here, as few models have these
+    from pysimd.network.convert.groups import grouped
+
+    return with_float_products(grouped(source, given, fallback), given, fallback)

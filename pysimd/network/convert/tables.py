@@ -49,8 +49,6 @@ _Form = tuple[Any, ...]
 
 def with_tables(graph: Graph) -> Graph:
     """The graph with tables in place of functions of one byte."""
-    if not graph.nodes_of(("Quantize", "QuantizedBinary", "Table8")):
-        return graph
     return _Tables(graph).result()
 
 
