@@ -119,7 +119,8 @@ class Contexts:
         context._keeps = (alike, binding) if is_packed else alike
         alike[:] = [*map(weakref.ref, alike.alive()), weakref.ref(context)]
         for array in arrays:
-            release(array)
+            if array.flags.c_contiguous:
+                release(array)
         return context
 
     def _identity(self, value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from pysimd.network.binding import address_of
 from pysimd.network.mapped import owner_of
 
 _SMALL = 1 << 12  # bytes, which are copied in a tenth of the time of their digest
-_COMPUTED: dict[int, Any] = {}  # of arrays that passes have computed, by their identities, as long as these exist
+#: How passes have computed arrays, by the identities of these, as long as they exist: each with what removes it then, in a
+#: fifth of the time of ``weakref.finalize``.
+_COMPUTED: dict[int, tuple[Any, Any]] = {}
 
 
 def origin_of(array: Array) -> Any:
@@ -25,16 +28,14 @@ def origin_of(array: Array) -> Any:
     if file is not None:
         return (file, address_of(array), *view)
     owner = memory_of(array)
-    computed = _COMPUTED.get(id(owner))
+    computed, _ = _COMPUTED.get(id(owner), (None, None))
     return None if computed is None else (computed, address_of(array) - address_of(owner), *view)
 
 
 def with_origin(array: Array, function: str, *given: Array) -> Array:
     """The array, with a note that this function has computed it of these arrays and of nothing else."""
     found = (function, *(origin_of(each) or (digest(each), each.shape, each.dtype.str) for each in given))
-    if id(array) not in _COMPUTED:
-        weakref.finalize(array, _COMPUTED.pop, id(array))
-    _COMPUTED[id(array)] = found
+    _COMPUTED[id(array)] = found, weakref.ref(array, partial(_COMPUTED.pop, id(array)))
     return array
 
 
