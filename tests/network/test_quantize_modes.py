@@ -36,6 +36,21 @@ def matrix(size: int = 70, count: int = 9, **attributes: Any) -> tuple[Net, byte
 # ---- modes
 
 
+@pytest.mark.parametrize(("mode", "bits"), [("static", 8), ("dynamic", 8), ("weights", 8), ("weights", 4)])
+def test_two_products_of_one_weight(mode: Any, bits: Any) -> None:
+    """The nodes that are made for it have names of their own, without which ONNX Runtime refuses the file."""
+    net = Net()
+    weight, bias = net.weight(64, 64), net.weight(64)
+    hidden = net.add("Relu", net.add("Gemm", "x", weight, bias))
+    net.add("Gemm", hidden, weight, bias, y="y")
+    data = net.bytes({"x": ["N", 64]}, {"y": ["N", 64]})
+    made = pysimd.quantize_model(data, images(1, 5, 2, 64) if mode == "static" else None, mode=mode, weight_bits=bits)
+    names = [node.name for node in pytest.importorskip("onnx").load_from_string(made.data).graph.node]
+    assert len(made.products) == 2 and len(set(names)) == len(names)
+    (x,) = images(2, 1, 2, 64)
+    assert error_of(made, data, [x]) < (0.05 if bits == 8 else 0.5)
+
+
 def test_dynamic() -> None:
     made = pysimd.quantize_model(small(), mode="dynamic")
     assert len(made.products) == 5 and error_of(made, small(), TEST) < 0.02

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, Union
 
@@ -270,7 +270,7 @@ class File:
         known = self._values[_OUTPUT]
         outputs = [known.get(name) or _floats(_OUTPUT, name) for name in dict.fromkeys([*self.outputs, *inner])]
         rest = [f for f in self._rest if f.number != _VALUE_INFO or _read(ValueInfo, f.value).name in made]
-        graph = message(_GRAPH, [*(node.field() for node in nodes), *rest, *weights, *inputs, *outputs])
+        graph = message(_GRAPH, [*(node.field() for node in _named_apart(nodes)), *rest, *weights, *inputs, *outputs])
         ir = max([_OLDEST_IR, *(f.value for f in self._head if f.number == _IR)])
         head = [f for f in self._head if f.number not in (_IR, _GRAPH, _OPSET)]
         versions = [message(_OPSET, [text(1, each.domain), number(2, each.version)]) for each in self._versions]
@@ -318,6 +318,18 @@ def _named(fields: Iterable[Field], of: int) -> Mapping[str, Field]:
 
 def _name_of_tensor(data: Data) -> str:
     return next((bytes(f.value).decode() for f in parsed(data) if f.number == 8 and f.wire == BYTES), "")
+
+
+def _named_apart(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes, each with a name of its own, as ONNX Runtime asks for: two may be made of one weight."""
+    names: set[str] = set()
+    for node in nodes:
+        found, i = node, 1
+        while found.name and found.name in names:
+            found = node.copy()
+            found.name, i = f"{node.name}_{i}", i + 1
+        names.add(found.name)
+        yield found
 
 
 def _floats(of: int, name: str) -> Field:
