@@ -11,6 +11,7 @@ OPERATORS = {
     "embeddings": (
         "com.microsoft.EmbedLayerNormalization com.microsoft.GatherBlockQuantized com.microsoft.QEmbedLayerNormalization"
     ),
+    "fourier": "DFT STFT",
     "integers": (
         "Abs Add And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Clip Div Equal EyeLike Greater "
         "GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual Max Min Mod Mul Neg Not OneHot Or Pow Relu Shrink Sign "
