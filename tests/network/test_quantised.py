@@ -627,6 +627,22 @@ def test_conversion_of_more_types(dtype: str, form: str) -> None:
     assert_bits(folded, formulas.dequantize(q, *wide) + F(0))
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "int16"])
+@pytest.mark.parametrize("form", ["one", "axis"])
+def test_pairs_of_16_bits_need_no_numpy(dtype: str, form: str) -> None:
+    """Between QuantizeLinear and DequantizeLinear the numbers stay int32, so that programs in C have them."""
+    rng = np.random.default_rng(20)
+    x = rng.normal(0, 100, (3, 7, 2)).astype(F)
+    shape = () if form == "one" else (7,)
+    known = {"s": scales(rng, *shape), "z": rng.integers(*formulas.LIMITS[dtype], shape).astype(dtype)}
+    nodes = [node("QuantizeLinear", "x s z", "q", axis=1), node("DequantizeLinear", "q s z", axis=1)]
+    source = Source("pair", 21, [Value("x", "float32", None)], [Value("y", "float32", None)], nodes, known)
+    assert "Host" not in {each.operator for each in simplified(graph_of(source, {"x": x.shape})).nodes}
+    wide = known if form == "one" else {name: each.reshape(-1, 1) for name, each in known.items()}
+    expected = formulas.dequantize(formulas.quantize(x, wide["s"], wide["z"], dtype), wide["s"], wide["z"])
+    assert_bits(run(nodes, {"x": x}, known), expected)
+
+
 def test_conversion_of_int32() -> None:
     x, s = np.array([-7, 0, 123456789], np.int32), F(0.25)
     assert_bits(run([node("DequantizeLinear", "x s")], {"x": x}, {"s": s}), x.astype(F) * s)

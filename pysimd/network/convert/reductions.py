@@ -161,7 +161,10 @@ def _quantize(c: Conversion, node: SourceNode) -> None:
         zero = _spread_along(c, 2)
         y = str(exact(c, "add", y, c.cast(zero, "float32") if isinstance(zero, str) else zero.astype(np.float32)))
     y = c.select(c.elementwise("not_equal", y, y), np.float32(least), y)  # NaN is the least number
-    return c.give(c.cast(c.cast(c.unary(y, "restrict_range", least, most), "int32"), dtype))
+    numbers = c.cast(c.unary(y, "restrict_range", least, most), "int32")
+    found = c.cast(numbers, dtype)
+    c.shared["numbers", found] = numbers
+    return c.give(found)
 
 
 @converts("DequantizeLinear", "com.microsoft.DequantizeLinear", any_type=True)
@@ -179,7 +182,7 @@ def _dequantize(c: Conversion, node: SourceNode) -> None:
     if dtype in _BYTES and not c.attribute("block_size", 0):
         names, axis = _parameters(c)
         return c.give(c.add("Dequantize", c.tensor(0), *names, axis=axis))
-    x: Value = c.cast(c.tensor(0), "int32")
+    x: Value = c.shared.get(("numbers", c.tensor(0))) or c.cast(c.tensor(0), "int32")  # NumPy converts those of 16 bits
     if c.has(2):
         zero = _spread_along(c, 2)
         x = integers(c, "subtract", x, c.cast(zero, "int32") if isinstance(zero, str) else zero.astype(np.int32))
