@@ -48,7 +48,7 @@ _MOST_INLINED = 1 << 23  # bytes of nodes, each with 512 more, that calls of fun
 _MOST_NODES = 1 << 15  # and weights: each takes 20 us and 700 bytes, from as few as 2 bytes of the file
 _MOST_VALUES = 1 << 17  # inputs and outputs of graphs, and attributes
 _MOST_NAMES = 1 << 18  # inputs and outputs of nodes
-_BFLOAT16 = 16
+_FLOAT16, _BFLOAT16 = 10, 16
 _OVERRIDABLE = 4  # the version of the format since which an input that is a weight too can be given in its place
 _ONNX_DOMAINS = ("", "ai.onnx")
 _EXTERNAL = 1  # the place of data
@@ -329,7 +329,7 @@ class _Reader:
         array = self._stored(tensor, shape, _dtype_of(tensor.data_type))
         if tensor.data_type == _BFLOAT16:  # the upper halves of floats
             array = (array.astype(np.uint32) << 16).view(np.float32)
-        return array.astype(np.float32) if array.dtype == np.float16 else array
+        return array.astype(np.float32) if tensor.data_type == _FLOAT16 else array
 
     def _stored(self, tensor: Tensor, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """The numbers as they are in the file."""

@@ -74,13 +74,15 @@ class Wire:
         data, fields, values = self._bytes, message.FIELDS, vars(message)
         while at < end:
             key, at = data[at], at + 1
-            if key > 127:
-                key, at = self._number(at - 1)
+            if key > 127:  # here and below, those of two bytes without a call
+                more = data[at]
+                key, at = (key & 127 | more << 7, at + 1) if more < 128 else self._number(at - 1)
             wire, first, value = key & 7, at, 0
             if wire in _NUMBERED:
                 value, at = data[at], at + 1
                 if value > 127:
-                    value, at = self._number(at - 1)
+                    more = data[at]
+                    value, at = (value & 127 | more << 7, at + 1) if more < 128 else self._number(at - 1)
                 if wire == BYTES:
                     first, at = at, at + value
             elif wire in (FIXED32, FIXED64):
@@ -100,9 +102,9 @@ class Wire:
             elif kind == TEXTS:
                 values.setdefault(name, []).append(str(data[first:at], "utf-8"))
             elif kind == INT:
-                values[name] = _signed(value)
+                values[name] = value if value < _SIGN else _signed(value)
             elif kind == INTS and wire == VARINT:
-                values.setdefault(name, []).append(_signed(value))
+                values.setdefault(name, []).append(value if value < _SIGN else _signed(value))
             elif of is None:
                 self._store(values, name, kind, first, at)
             elif of is Attribute:
@@ -213,11 +215,11 @@ class Wire:
         raise Malformed("a number has more than 10 bytes")
 
 
-_MASK = (1 << 64) - 1
+_SIGN, _MASK = 1 << 63, (1 << 64) - 1
 
 
 def _signed(value: int) -> int:
-    return value if value < 1 << 63 else value - (1 << 64)
+    return value if value < _SIGN else value - (1 << 64)
 
 
 def _floats(data: memoryview) -> tuple[float, ...]:

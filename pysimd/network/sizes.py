@@ -447,6 +447,9 @@ def array_of(numbers: Iterable[Any]) -> Array:
     return np.array(found, object if any(isinstance(n, Size) for n in found) else np.int64)
 
 
+_OF_NUMBERS = {int}  # types in a shape that is not open
+
+
 def is_open(value: Any) -> bool:
     """Whether an array has sizes among its elements."""
     return isinstance(value, np.ndarray) and value.dtype == object and any(isinstance(n, Size) for n in value.flat)
@@ -459,6 +462,8 @@ def fixed(array: Array, dtype: str = "int64") -> Array:
 
 def broadcast_shapes(*shapes: Sequence[Any]) -> tuple[Any, ...]:
     """As ``numpy.broadcast_shapes``."""
+    if shapes and set(map(type, shapes[0])) == _OF_NUMBERS and shapes.count(shapes[0]) == len(shapes):  # as most are
+        return tuple(shapes[0])
     rank = max(map(len, shapes), default=0)
     found: list[Any] = [1] * rank
     for shape in shapes:
