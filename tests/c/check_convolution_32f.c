@@ -342,6 +342,23 @@ static void large_blocks(SimdTensorFormatType format)
     }
 }
 
+/* Depthwise: kernels of up to 11 rows and columns with strides of 2 and 3, with images of every size of blocks. */
+static void strided_blocks(SimdTensorFormatType format)
+{
+    const size_t channels[] = {1, 7, 16, 24, 35};
+    for (size_t n = 0, count = check_count(300); n < count; ++n) {
+        const size_t group = channels[n / 2 % 5], kernelY = check_random(2, 11), kernelX = check_random(1, 11);
+        struct check_layer j = layer(format, group, kernelY + n % 14, kernelX + n / 3 % 53, group, 1, 2 + n % 2, 0, group);
+        j.p->kernelY = kernelY, j.p->kernelX = kernelX;
+        j.p->padY = check_random(0, kernelY), j.p->padX = check_random(0, kernelX);
+        j.p->padH = check_random(0, kernelY), j.p->padW = check_random(0, kernelX);
+        j.own_buffer = n % 3 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Groups of every width up to 32, with other numbers of outputs, and images of every size of blocks. */
 static void groups(SimdTensorFormatType format)
 {
@@ -688,6 +705,7 @@ CHECK_FAMILY(convolution_32f)
         lines(formats[i]);
         blocks(formats[i]);
         large_blocks(formats[i]);
+        strided_blocks(formats[i]);
         planes(formats[i]);
         groups(formats[i]);
         wide_groups(formats[i]);

@@ -80,6 +80,13 @@ enum { LARGE_COLUMNS = MANY_REGISTERS ? 8 : 4 };
 enum { PARTS = 100, PART = 4 };
 #define IN_PARTS(taps) ((taps) == PARTS)
 
+/*
+ * Floats have blocks in parts with strides of 2 and 3, too, for kernels whose rows of outputs share at least two lines. Of the time of
+ * the instance for any stride 96x28x28 by 7x7 with stride 2 takes 0.5, 64x56x56 0.6, with stride 3 0.7 (AVX-512; AVX2 0.65 to
+ * 0.7). With stride 4 7x7 took 0.85 to 1.15 of it, 3x3 with stride 3, whose rows share no lines, 1.3.
+ */
+#define STRIDED (!SMALL && !V_COMPACT)
+
 static const ELEMENT zeros[V32F_N] SN_ALIGNED;
 
 /*
@@ -100,7 +107,7 @@ enum { APART = -1, APART_COLUMNS = 8 / ROWS };
 #define BLOCK_SHAPE int rows, int columns, int taps, int stride, bool inside, bool whole
 
 /* The most pixels of a line that a block with constant taps uses; those for tap 0 come first. */
-enum { PIXELS = (WIDE - 1) * 2 + 5 };
+enum { PIXELS = (WIDE - 1) * 3 + PART };
 
 /*
  * A pointer that the compiler must not recompute. Without it gcc 12 turns the address of each tap and pixel into a variable
@@ -154,7 +161,7 @@ SN_INLINE void add_line(const struct inputs * in, const ELEMENT * from, int line
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             const int ky = line - i * stride;
-            if (ky < 0 || ky >= (taps > 1 ? taps : 2)) /* a part of one column has rows 0 and 1, too */
+            if (ky < 0 || ky >= (taps > stride ? taps : stride + 1)) /* a part of few columns has all rows, too */
                 continue;
             const v32f b = v_keep_32f(v_load_32f(weight + (size_t)ky * pitch + kx * V32F_N));
             SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = v_fma_32f(a[kx + j * stride], b, sum[i][j]);
@@ -272,21 +279,24 @@ SN_INLINE void add_large_line(const struct sn_depthwise_nhwc * d, const struct i
 }
 
 /*
- * The lines of a large kernel for one or two rows. With two, a line in the middle adds to both: `line` of add_line() is 1
+ * The lines of a large kernel for one or two rows. With two, a line in the middle adds to both: `line` of add_line() is the stride
  * there, and weight[0] belongs to the lower row.
  */
 SN_INLINE void add_large(const struct sn_depthwise_nhwc * d, const struct inputs * in, size_t first,
                          const void * const * line, const sn_32f * weight, v32f sum[ROWS][WIDE], BLOCK_SHAPE)
 {
     const size_t last = d->kernelY, step = (IN_PARTS(taps) ? d->kernelX : (size_t)taps) * V32F_N;
+    size_t l = 0;
     weight = opaque_pointer(weight);
-    if (line[0])
-        add_large_line(d, in, line[0], first, 0, weight, sum, 1, columns, taps, stride, inside, whole);
-    for (size_t l = 1; l < last; ++l, weight += step)
+    for (; l < (size_t)stride; ++l)
         if (line[l])
-            add_large_line(d, in, line[l], first, 1, weight, sum, rows, columns, taps, stride, inside, whole);
-    if (rows > 1 && line[last])
-        add_large_line(d, in, line[last], first, 0, weight, sum + 1, 1, columns, taps, stride, inside, whole);
+            add_large_line(d, in, line[l], first, 0, weight + l * step, sum, 1, columns, taps, stride, inside, whole);
+    for (; l < last; ++l, weight += step)
+        if (line[l])
+            add_large_line(d, in, line[l], first, stride, weight, sum, rows, columns, taps, stride, inside, whole);
+    for (; rows > 1 && l < last + (size_t)stride; ++l, weight += step)
+        if (line[l])
+            add_large_line(d, in, line[l], first, 0, weight, sum + 1, 1, columns, taps, stride, inside, whole);
 }
 
 /* Whether results are rounded to bfloat16. */
@@ -539,6 +549,8 @@ TAIL(tail_3_2, 4, 3, 2)
 TAIL(tail_5_1, 4, 5, 1)
 TAIL(tail_5_2, 4, 5, 2)
 TAIL(tail_parts_1, 4, PARTS, 1)
+TAIL(tail_parts_2, 4, PARTS, 2)
+TAIL(tail_parts_3, 4, PARTS, 3)
 TAIL(tail4_any, 4, 0, 0)
 TAIL(tail1_any, 1, 0, 0)
 BLOCK(block_3_1, ROWS, 4, 3, 1)
@@ -573,6 +585,10 @@ BLOCK(block7_9_1, MANY_REGISTERS + 1, 7, 9, 1)
 BLOCK(row7_9_1, 1, 7, 9, 1)
 BLOCK(block_parts_1, 2, LARGE_COLUMNS, PARTS, 1)
 BLOCK(row_parts_1, 1, LARGE_COLUMNS, PARTS, 1)
+BLOCK(block_parts_2, 2, LARGE_COLUMNS, PARTS, 2)
+BLOCK(row_parts_2, 1, LARGE_COLUMNS, PARTS, 2)
+BLOCK(block_parts_3, 2, LARGE_COLUMNS, PARTS, 3)
+BLOCK(row_parts_3, 1, LARGE_COLUMNS, PARTS, 3)
 BLOCK(row_any, 1, WIDE, 0, 0)
 BLOCK(row4_any, 1, 4, 0, 0)
 BLOCK(pixel_any, 1, 1, 0, 0)
@@ -629,6 +645,10 @@ static const struct instance {
     INSTANCE_IF(!V_COMPACT, 1, 7, 9, 1, row7_9_1, tail_parts_1),
     INSTANCE(2, LARGE_COLUMNS, PARTS, 1, block_parts_1, tail_parts_1),
     INSTANCE(1, LARGE_COLUMNS, PARTS, 1, row_parts_1, tail_parts_1),
+    INSTANCE_IF(STRIDED, 2, LARGE_COLUMNS, PARTS, 2, block_parts_2, tail_parts_2),
+    INSTANCE_IF(STRIDED, 1, LARGE_COLUMNS, PARTS, 2, row_parts_2, tail_parts_2),
+    INSTANCE_IF(STRIDED, 2, LARGE_COLUMNS, PARTS, 3, block_parts_3, tail_parts_3),
+    INSTANCE_IF(STRIDED, 1, LARGE_COLUMNS, PARTS, 3, row_parts_3, tail_parts_3),
     INSTANCE(1, WIDE, 0, 0, row_any, tail4_any),
     INSTANCE(1, 4, 0, 0, row4_any, tail4_any),
     INSTANCE(1, 1, 0, 0, pixel_any, tail1_any)};
@@ -653,6 +673,8 @@ static bool is_applicable(const struct instance * i, const struct sn_depthwise_n
     if (!i->taps)
         return true;
     if (!is_for_kernel(i, d))
+        return false;
+    if (IN_PARTS(i->taps) && i->stride > 1 && d->kernelY < (size_t)i->stride + 2) /* the rows share few lines */
         return false;
     if (i->stride == 2 && i->columns == 1)
         return d->srcPixel * sizeof(ELEMENT) % 2048 == 0;
