@@ -517,6 +517,12 @@ _BY_STEPS = {
     "Split": "both = Concat <axis = 0> (r, r)  e, rest = Split <axis = 0> (both)",
     "TopK": "two = Constant <value_ints = [2]> ()  e, where = TopK (r, two)",
     "OneHot": "values = Constant <value_floats = [0.0, 1.0]> ()  e = OneHot (places, n, values)",
+    # numbers by way of floats, as exporters write quotients of sizes
+    "Tile by a number": "size = Cast <to = 1> (count)  often = Cast <to = 7> (size)  e = Tile (r, often)",
+    "Pad by numbers": """size = Cast <to = 1> (count)  sizes = Concat <axis = 0> (size, size)
+        ends = Cast <to = 7> (sizes)  e = Pad (r, ends)""",
+    "Split by numbers": """size = Cast <to = 1> (count)  sizes = Concat <axis = 0> (size, size)
+        parts = Cast <to = 7> (sizes)  both = Concat <axis = 0> (r, r)  e, rest = Split <axis = 0> (both, parts)""",
 }
 
 

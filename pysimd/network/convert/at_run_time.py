@@ -53,6 +53,8 @@ SHAPE_INPUTS: dict[str, tuple[int, ...]] = {
     "TopK": (1,),
     **{name: (1,) for name in FOLDS if name.startswith("Reduce")},
 }
+#: Those whose values converters must know, too.
+KNOWN_INPUTS = {**SHAPE_INPUTS, "CumSum": (1,), "Pad": (1, 2, 3), "Split": (1,), "Tile": (1,)}
 
 
 class HostFunction:

@@ -20,7 +20,7 @@ import numpy as np
 from pysimd.annotations import Array, Shape
 from pysimd.cast import CASTS
 from pysimd.network.build import Builder
-from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, OF_DATA, REASONS, SHAPE_INPUTS, HostFunction
+from pysimd.network.convert.at_run_time import BY_NUMPY, FLOATS, KNOWN_INPUTS, OF_DATA, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.constants import computed
 from pysimd.network.convert.files import import_all, import_of
 from pysimd.network.convert.fold import FOLDS, evaluate
@@ -519,7 +519,7 @@ class Conversion:
             return False
         found = [i for i, each in enumerate(given) if is_array(each) or is_open(each)]
         for i in found:
-            if i not in SHAPE_INPUTS.get(node.op, ()):
+            if i not in KNOWN_INPUTS.get(node.op, ()):
                 given[i] = self.constant(self.operand(i))
         return bool(found)
 
