@@ -122,7 +122,8 @@ static struct scale * scale_new(const char * function, const struct sn_context_k
     c->affine = kinds[small == SimdTensorData8u][srcType == small][dstType == small];
     c->size = size, c->channels = channels, c->inner = inner_of(format, spatial);
     c->from = sn_data_bytes(srcType), c->to = sn_data_bytes(dstType);
-    sn_context_describe(&c->head, "%s -> %s", sn_enumerator(&sn_data_types, srcType), sn_enumerator(&sn_data_types, dstType));
+    sn_context_describe(&c->head, "%s -> %s", sn_enumerator(&sn_data_types, srcType),
+                        sn_enumerator(&sn_data_types, dstType));
     snprintf(c->head.shape, sizeof(c->head.shape), "batch:%zu,channels:%zu,spatial:%zu,%s", batch, channels, spatial,
              sn_enumerator(&sn_formats, format));
     return c;
@@ -176,7 +177,8 @@ static bool scale_8i_share(const char * function, void * context, const void * f
 static const struct sn_context_kind scale_8i = {.name = "Scale8i", .destroy = scale_8i_destroy, .share = scale_8i_share};
 
 void * SimdSynetScale8iInit(size_t batch, size_t channels, size_t spatial, SimdTensorDataType srcType,
-                            SimdTensorDataType dstType, SimdTensorFormatType format, SimdSynetCompatibilityType compatibility)
+                            SimdTensorDataType dstType, SimdTensorFormatType format,
+                            SimdSynetCompatibilityType compatibility)
 {
     SN_BEGIN();
     (void)compatibility;
@@ -259,8 +261,8 @@ static bool scale_8i_share(const char * function, void * context, const void * f
     SN_CHECK_FOR(function, c->channels == to->channels, false, "channels of from is %zu, expected %zu as in context",
                  c->channels, to->channels);
     SN_CHECK_FOR(function, c->affine == to->affine, false,
-                 "srcType and dstType of from are '%.*s', expected '%.*s' as in context", (int)c->head.algorithm, c->head.info,
-                 (int)to->head.algorithm, to->head.info);
+                 "srcType and dstType of from are '%.*s', expected '%.*s' as in context", (int)c->head.algorithm,
+                 c->head.info, (int)to->head.algorithm, to->head.info);
     SN_CHECK_FOR(function, c->head.table == to->head.table, false,
                  "the instruction set of from is %s, expected %s as in context", c->head.table->isa, to->head.table->isa);
     if (!c->step) {

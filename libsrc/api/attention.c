@@ -100,13 +100,15 @@ void SimdnetAttention(const SimdnetAttentionParameters * parameters)
              (int)q->transK);
     SN_CHECK(q->transV == SimdFalse || q->transV == SimdTrue, SN_VOID, "transV is %d, expected SimdFalse or SimdTrue",
              (int)q->transV);
-    SN_CHECK((unsigned)q->prefer <= SN_PREFER_BFLOAT16, SN_VOID, "prefer is %d, expected a SimdnetPreferenceType", (int)q->prefer);
-    struct sn_attention a = {.rounded = q->prefer == SimdnetPreferBfloat16, .rows = q->M, .columns = q->N, .depth = q->K, .width = q->width,
-        .transposedK = q->transK == SimdTrue, .transposedV = q->transV == SimdTrue, .scale = q->scale, .q = q->queries,
-        .k = q->keys, .v = q->values, .bias = q->bias, .dst = q->dst, .ldq = q->ldq, .ldk = q->ldk, .ldv = q->ldv,
-        .ldb = q->ldb, .ldd = q->ldd, .batch = {q->batch[0], q->batch[1]}, .strideQ = {q->strideQ[0], q->strideQ[1]},
-        .strideK = {q->strideK[0], q->strideK[1]}, .strideV = {q->strideV[0], q->strideV[1]},
-        .strideB = {q->strideB[0], q->strideB[1]}, .strideD = {q->strideD[0], q->strideD[1]}};
+    SN_CHECK((unsigned)q->prefer <= SN_PREFER_BFLOAT16, SN_VOID, "prefer is %d, expected a SimdnetPreferenceType",
+             (int)q->prefer);
+    struct sn_attention a = {.rounded = q->prefer == SimdnetPreferBfloat16, .rows = q->M, .columns = q->N, .depth = q->K,
+        .width = q->width, .transposedK = q->transK == SimdTrue, .transposedV = q->transV == SimdTrue, .scale = q->scale,
+        .q = q->queries, .k = q->keys, .v = q->values, .bias = q->bias, .dst = q->dst, .ldq = q->ldq, .ldk = q->ldk,
+        .ldv = q->ldv, .ldb = q->ldb, .ldd = q->ldd, .batch = {q->batch[0], q->batch[1]},
+        .strideQ = {q->strideQ[0], q->strideQ[1]}, .strideK = {q->strideK[0], q->strideK[1]},
+        .strideV = {q->strideV[0], q->strideV[1]}, .strideB = {q->strideB[0], q->strideB[1]},
+        .strideD = {q->strideD[0], q->strideD[1]}};
     if (take(__func__, &a) && !sn_attention(sn_table(), &a))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer");
 }

@@ -24,7 +24,8 @@ void SimdnetCast(SimdTensorDataType srcType, const void * src, size_t count, Sim
         return;
     c.srcBytes = sn_data_bytes(srcType);
     c.dstBytes = sn_data_bytes(dstType);
-    SN_CHECK(sn_product(&all, count, sn_max(c.srcBytes, c.dstBytes)), SN_VOID, "count is %zu, too large for an array", count);
+    SN_CHECK(sn_product(&all, count, sn_max(c.srcBytes, c.dstBytes)), SN_VOID, "count is %zu, too large for an array",
+             count);
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
     if (sn_apart(__func__, (struct sn_array){"dst", dst, count * c.dstBytes},

@@ -65,7 +65,8 @@ void sn_context_describe(struct sn_context * context, const char * format, ...) 
 bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function);
 
 /* The same for an argument with another name. */
-bool sn_context_check_as(const char * name, const void * context, const struct sn_context_kind * kind, const char * function);
+bool sn_context_check_as(const char * name, const void * context, const struct sn_context_kind * kind,
+                         const char * function);
 
 /* True for a context of any kind; likewise. */
 bool sn_is_context(const struct sn_context * context, const char * function);

@@ -62,7 +62,8 @@ void SimdSynetDeconvolution32fSetParams(void * context, const sn_32f * weight, S
                                         const sn_32f * params)
 {
     SN_CALL_OF(context);
-    if (sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL, NULL}) && internal)
+    if (sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL, NULL}) &&
+        internal)
         *internal = SimdTrue;
 }
 

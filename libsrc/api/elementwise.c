@@ -14,8 +14,9 @@ static const char * const operations[] = {SN_ELEMENTWISE_LIST(NAME)};
 static bool check_operation(const char * function, const SimdnetElementwiseParameters * q)
 {
     const int operation = (int)q->operation;
-    CHECK((size_t)operation < SN_ELEMENTWISE_OPERATIONS, "operation is %d, expected a SimdnetElementwiseOperation, Add to %s",
-          operation, operations[SN_ELEMENTWISE_OPERATIONS - 1]);
+    CHECK((size_t)operation < SN_ELEMENTWISE_OPERATIONS,
+          "operation is %d, expected a SimdnetElementwiseOperation, Add to %s", operation,
+          operations[SN_ELEMENTWISE_OPERATIONS - 1]);
     CHECK(q->dataType >= SimdTensorData32f && q->dataType <= SimdTensorDataBool,
           "dataType is %s, expected SimdTensorData32f to SimdTensorDataBool", SN_NAME(sn_data_types, q->dataType));
     CHECK(q->dataType != SimdTensorData32f || operation >= SN_ELEMENTWISE_EQUAL || operation == SN_ELEMENTWISE_MODULO ||

@@ -21,8 +21,8 @@ bool sn_take_forward(const char * function, const SimdnetForwardParameters * f, 
     const size_t pixels = d->dstH * d->dstW, element = sn_element(d->dstT);
     *at = (struct sn_distances){.srcPixel = f->srcPixel, .addPixel = f->addPixel, .dstPixel = f->dstPixel,
         .after = f->order == SimdnetAddAfterActivation};
-    return sn_take_pixel(function, (struct sn_pixel_array){"srcPixel", first->format, first->batch, s->srcH * s->srcW, s->srcC,
-                                                             sn_element(s->srcT)}, &at->srcPixel, &at->srcImage) &&
+    return sn_take_pixel(function, (struct sn_pixel_array){"srcPixel", first->format, first->batch, s->srcH * s->srcW,
+                                                             s->srcC, sn_element(s->srcT)}, &at->srcPixel, &at->srcImage) &&
            sn_take_pixel(function, (struct sn_pixel_array){"addPixel", last->format, last->batch, pixels, d->dstC, element},
                          &at->addPixel, &at->addImage) &&
            sn_take_pixel(function, (struct sn_pixel_array){"dstPixel", last->format, last->batch, pixels, d->dstC, element},

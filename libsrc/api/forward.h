@@ -11,8 +11,8 @@
 bool sn_take_forward(const char * function, const SimdnetForwardParameters * f, const struct sn_convolution * first,
                      const struct sn_convolution * last, struct sn_distances * at);
 
-/* For the kinds of contexts of a single convolution: of floats or bfloat16 numbers, to which floats may be added, and of bytes,
- * whose context says whether it adds any. */
+/* For the kinds of contexts of a single convolution: of floats or bfloat16 numbers, to which floats may be added, and of
+ * bytes, whose context says whether it adds any. */
 void sn_convolution_forward_floats(const char * function, void * context, const SimdnetForwardParameters * f);
 void sn_convolution_forward_bytes(const char * function, void * context, const SimdnetForwardParameters * f);
 

@@ -18,7 +18,8 @@ static bool count(const char * function, const SimdnetGemmNBitsParameters * q, s
     CHECK(q->quantised == SimdFalse || q->quantised == SimdTrue, "quantised is %d, expected SimdFalse or SimdTrue",
           (int)q->quantised);
     CHECK(q->bits == 4 || q->bits == 8, "bits is %zu, expected 4 or 8", q->bits);
-    CHECK(q->block >= 16 && (q->block & (q->block - 1)) == 0, "block is %zu, expected a power of two, at least 16", q->block);
+    CHECK(q->block >= 16 && (q->block & (q->block - 1)) == 0, "block is %zu, expected a power of two, at least 16",
+          q->block);
     const size_t blocks = sn_ceil_div(q->K, q->block);
     CHECK(sn_product(&n->src, q->M, q->K), "M is %zu and K is %zu, too large for an array", q->M, q->K);
     CHECK(sn_product(&n->dst, q->M, q->N), "M is %zu and N is %zu, too large for an array", q->M, q->N);

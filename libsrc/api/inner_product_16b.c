@@ -61,8 +61,8 @@ void SimdSynetInnerProduct16bSetParams(void * context, const sn_32f * weight, co
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_convolution * c = sn_convolution_of(context);
-    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, sn_inner_product_data_of(c)->bias ? bias : NULL,
-                                        params, NULL, NULL};
+    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none,
+                                        sn_inner_product_data_of(c)->bias ? bias : NULL, params, NULL, NULL};
     sn_convolution_set_params(&kind, __func__, context, &given);
 }
 
@@ -74,7 +74,8 @@ void SimdSynetInnerProduct16bForward(void * context, const uint8_t * A, const ui
     const struct sn_convolution * c = sn_convolution_of(context);
     const size_t weights = sn_has_constant_b(c) ? 0 : c->p.dstC * c->p.srcC;
     const size_t number = sn_inner_product_16b_of(c)->floats ? sizeof(sn_32f) : sizeof(sn_16b);
-    const struct sn_inner_product_arrays arrays = {A, B, buf, C, sn_element(c->p.srcT), number, sn_element(c->p.dstT), weights};
+    const struct sn_inner_product_arrays arrays = {A, B, buf, C, sn_element(c->p.srcT), number, sn_element(c->p.dstT),
+                                                   weights};
     struct sn_arrays a;
     if (!sn_inner_product_begin(__func__, c, &arrays, &a))
         return;

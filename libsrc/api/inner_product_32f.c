@@ -17,8 +17,9 @@ void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool trans
     const struct sn_convolution_parameters p = sn_inner_product_parameters(M, N, K, (enum sn_activation)activation);
     if (!sn_check_inner_product(__func__, &p, transB, constB, bias))
         return NULL;
-    struct sn_convolution_context * c = sn_convolution_init(
-        &kind, __func__, constB == SimdTrue ? sn_inner_product_32f_family(sn_table(), &p) : &sn_inner_product_32f_given, 1, &p);
+    const struct sn_convolution_family * family =
+        constB == SimdTrue ? sn_inner_product_32f_family(sn_table(), &p) : &sn_inner_product_32f_given;
+    struct sn_convolution_context * c = sn_convolution_init(&kind, __func__, family, 1, &p);
     if (!c)
         return NULL;
     sn_inner_product_set_flags(&c->plan, transB, bias);
@@ -47,8 +48,8 @@ void SimdSynetInnerProduct32fSetParams(void * context, const sn_32f * weight, Si
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_convolution * c = sn_convolution_of(context);
-    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none, sn_inner_product_data_of(c)->bias ? bias : NULL,
-                                        params, NULL, NULL};
+    const struct sn_set_params given = {sn_has_constant_b(c) ? weight : &none,
+                                        sn_inner_product_data_of(c)->bias ? bias : NULL, params, NULL, NULL};
     if (sn_convolution_set_params(&kind, __func__, context, &given) && internal)
         *internal = SimdTrue;
 }

@@ -120,19 +120,19 @@ static void describe(struct sn_merged_context * c)
     char how[64] = "one after the other";
     if (plan->rows)
         snprintf(how, sizeof(how), "in steps of %zu rows, tile %zux%zu", plan->rows, tile.rows, tile.columns);
-    sn_context_describe(&c->head, "%s%s to %s %s", plan->kind == &sn_merged_32f_rounded ? "by bfloat16, " : "", stages[plan->given],
-                        stages[plan->given + plan->count - 1], how);
+    sn_context_describe(&c->head, "%s%s to %s %s", plan->kind == &sn_merged_32f_rounded ? "by bfloat16, " : "",
+                        stages[plan->given], stages[plan->given + plan->count - 1], how);
 }
 
-void * sn_merged_init(const struct sn_context_kind * kind, const char * function, const struct sn_merged_kind * how, size_t batch,
-                      const struct sn_convolution_parameters * p, size_t count, enum sn_merged_addition add)
+void * sn_merged_init(const struct sn_context_kind * kind, const char * function, const struct sn_merged_kind * how,
+                      size_t batch, const struct sn_convolution_parameters * p, size_t count, enum sn_merged_addition add)
 {
     struct sn_merged_context * c = sn_context_new(kind, sizeof(*c), function);
     if (!c)
         return NULL;
     struct sn_merged * plan = &c->plan;
-    *plan = (struct sn_merged){.kind = how, .table = c->head.table, .batch = batch, .given = first_of(p, count), .count = count,
-        .add = count == 3 ? add : SN_ADDS_NOTHING};
+    *plan = (struct sn_merged){.kind = how, .table = c->head.table, .batch = batch, .given = first_of(p, count),
+        .count = count, .add = count == 3 ? add : SN_ADDS_NOTHING};
     for (size_t i = 0; i < count; ++i)
         plan->stage[plan->given + i].p = p[i];
     if (!sn_merged_plan(plan)) {
@@ -171,7 +171,8 @@ size_t sn_merged_internal(const struct sn_context_kind * kind, const char * func
 }
 
 /* The statistics of a stage: of its source and of its result, or those between which a conversion converts. */
-static void stats_of(const struct sn_merged * plan, enum sn_merged_stage stage, const sn_32f * const * all, const sn_32f ** stats)
+static void stats_of(const struct sn_merged * plan, enum sn_merged_stage stage, const sn_32f * const * all,
+                     const sn_32f ** stats)
 {
     const bool conversion = stage < plan->given || stage >= plan->given + plan->count, last = stage == SN_PROJECTION;
     const sn_32f * const * from = all + (!last ? 0 : conversion ? 4 : 2);
@@ -226,7 +227,8 @@ void sn_merged_forward_any(const char * function, void * context, const SimdnetF
                  c->head.kind->name);
     SN_CHECK_FOR(function, !f->add || !plan->add, SN_VOID,
                  "add is not NULL, expected NULL: the context adds its source already");
-    if (sn_take_forward(function, f, &plan->stage[plan->first], &plan->stage[plan->last], &at) && begin(function, plan, &a, f->buf))
+    if (sn_take_forward(function, f, &plan->stage[plan->first], &plan->stage[plan->last], &at) &&
+        begin(function, plan, &a, f->buf))
         plan->kind->forward(plan, &a);
 }
 

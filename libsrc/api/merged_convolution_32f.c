@@ -11,7 +11,8 @@ void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionPara
     const bool adds = add != SimdFalse;
     if (!sn_take_merged(__func__, batch, conv, count, &sn_merged_32f, (struct sn_merged_rules){adds, count == 3}, p))
         return NULL;
-    return sn_merged_init(&kind, __func__, sn_merged_32f_kind(sn_table(), p, count), batch, p, count, adds ? SN_ADDS_SOURCE : SN_ADDS_NOTHING);
+    return sn_merged_init(&kind, __func__, sn_merged_32f_kind(sn_table(), p, count), batch, p, count,
+                          adds ? SN_ADDS_SOURCE : SN_ADDS_NOTHING);
 }
 
 size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)

@@ -37,16 +37,16 @@ static bool check_pair(const char * function, const sn_32f * const * stats, size
         const float low = stats[first][i], high = stats[first + 1][i];
         SN_CHECK_FOR(function, isfinite(low), false, "stats[%zu] of channel %zu is %g, expected a finite number", first, i,
                      (double)low);
-        SN_CHECK_FOR(function, isfinite(high), false, "stats[%zu] of channel %zu is %g, expected a finite number", first + 1, i,
-                     (double)high);
-        SN_CHECK_FOR(function, low <= high, false, "stats[%zu] of channel %zu is %g, expected at most the maximum, %g", first, i,
-                     (double)low, (double)high);
+        SN_CHECK_FOR(function, isfinite(high), false, "stats[%zu] of channel %zu is %g, expected a finite number", first + 1,
+                     i, (double)high);
+        SN_CHECK_FOR(function, low <= high, false, "stats[%zu] of channel %zu is %g, expected at most the maximum, %g",
+                     first, i, (double)low, (double)high);
     }
     return true;
 }
 
-/* The pairs that this sequence uses: of a source that is bytes or becomes bytes, of the source of a projection, and of a result
- * that is bytes. */
+/* The pairs that this sequence uses: of a source that is bytes or becomes bytes, of the source of a projection, and of a
+ * result that is bytes. */
 static bool check_stats(const char * function, const struct sn_merged * plan, const sn_32f * const * stats)
 {
     const enum sn_merged_stage end = plan->given + (enum sn_merged_stage)plan->count - 1;

@@ -80,8 +80,8 @@ struct sn_level {
     size_t count, stride;
 };
 
-/* True if no two parts have an element in common; the innermost, which no level describes, have `columns` elements. `parts` is
- * what the message calls them. The order of the levels changes. */
+/* True if no two parts have an element in common; the innermost, which no level describes, have `columns` elements. `parts`
+ * is what the message calls them. The order of the levels changes. */
 bool sn_levels_distinct(const char * function, struct sn_level levels[3], size_t columns, const char * parts);
 
 #endif

@@ -14,7 +14,8 @@ struct part {
     uint32_t rest;
 };
 
-/* What precedes the parameters: they serve contexts for which all of it but the numbers is equal. A multiple of SN_ALIGN bytes. */
+/* What precedes the parameters, a multiple of SN_ALIGN bytes: they serve contexts for which all of it but the numbers is
+ * equal. */
 struct head {
     uint64_t tag, count, add, rest[5];
     char info[112]; /* of the context: algorithm, tile and level */
@@ -43,7 +44,10 @@ static struct form form_of(const struct sn_context * context)
 }
 
 /* Where a part is; NULL before SetParams. */
-static void * packed_of(const struct form * f, size_t i) { return f->stages.plan ? f->stages.plan[i].packed : f->block.packed; }
+static void * packed_of(const struct form * f, size_t i)
+{
+    return f->stages.plan ? f->stages.plan[i].packed : f->block.packed;
+}
 
 static bool is_set(const struct form * f) { return f->count && packed_of(f, 0); }
 
@@ -115,7 +119,8 @@ SimdBool SimdnetGetPacked(const void * context, void * dst)
         return SimdFalse;
     const struct form f = form_of(own);
     SN_CHECK(dst, SimdFalse, "dst is NULL, expected SimdnetPackedSize() bytes");
-    SN_CHECK(is_set(&f), SimdFalse, "context is one of %s, expected one whose SimdnetPackedSize() is not 0", own->kind->name);
+    SN_CHECK(is_set(&f), SimdFalse, "context is one of %s, expected one whose SimdnetPackedSize() is not 0",
+             own->kind->name);
     head_of(own, &f, &head);
     for (size_t i = 0; i < f.count; ++i)
         set_numbers(&f, i, &head.part[i]);

@@ -148,7 +148,8 @@ void SimdSynetQuantizedConcatLayerForward(size_t count, const uint8_t ** src, si
     if (!check_sources(__func__, count, src, num, size, bias, norm, dst, &row) || row == 0 || num == 0 ||
         !check_scale_at(__func__, "scale", scale))
         return;
-    sn_quantized_concat(sn_table(), &(struct sn_quantized_concat){count, num, row, src, size, bias, norm, *scale, zero, dst});
+    sn_quantized_concat(sn_table(),
+                        &(struct sn_quantized_concat){count, num, row, src, size, bias, norm, *scale, zero, dst});
 }
 
 /* ---- shuffle */

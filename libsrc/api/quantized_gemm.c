@@ -88,10 +88,10 @@ static void compute(const char * function, const parameters_t * q, const struct 
     if (!has_options(function, q) || !measure(function, q, batch, &e) || e.C == 0 || !has_arrays(function, q, matrix, &e))
         return;
     const struct sn_quantized_gemm g = {.M = q->M, .N = q->N, .K = q->K, .A = q->A, .B = q->B,
-        .signedA = q->typeA == SimdTensorData8i, .signedB = q->typeB == SimdTensorData8i, .transposed = q->transB == SimdTrue,
-        .perRow = q->perRow == SimdTrue, .perColumn = q->perColumn == SimdTrue, .zeroA = q->zeroA, .zeroB = q->zeroB,
-        .scaleA = q->scaleA, .scaleB = q->scaleB, .scaleC = q->scaleC, .zeroC = q->zeroC, .bias = q->bias,
-        .type = (enum sn_data)q->typeC, .C = q->C};
+        .signedA = q->typeA == SimdTensorData8i, .signedB = q->typeB == SimdTensorData8i,
+        .transposed = q->transB == SimdTrue, .perRow = q->perRow == SimdTrue, .perColumn = q->perColumn == SimdTrue,
+        .zeroA = q->zeroA, .zeroB = q->zeroB, .scaleA = q->scaleA, .scaleB = q->scaleB, .scaleC = q->scaleC,
+        .zeroC = q->zeroC, .bias = q->bias, .type = (enum sn_data)q->typeC, .C = q->C};
     if (!sn_quantized_gemm(&g, matrix, batch, q->strideA, q->strideB))
         sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer");
 }
@@ -129,8 +129,8 @@ static bool share(const char * function, void * context, const void * from)
           own->table->isa);
     if (!same(function, "N", other->N, own->N) || !same(function, "K", other->K, own->K))
         return false;
-    CHECK(other->with_sign == own->with_sign, "typeB of from is %s, expected %s as in context", other->with_sign ? "8i" : "8u",
-          own->with_sign ? "8i" : "8u");
+    CHECK(other->with_sign == own->with_sign, "typeB of from is %s, expected %s as in context",
+          other->with_sign ? "8i" : "8u", own->with_sign ? "8i" : "8u");
     if (!other->packed) {
         sn_error_set(SN_ERROR_STATE, function, "from has no parameters yet, expected SetParams to be called before");
         return false;
@@ -157,7 +157,8 @@ void * SimdnetQuantizedGemmInit(size_t N, size_t K, SimdTensorDataType typeB)
 {
     SN_BEGIN();
     size_t bytes;
-    SN_CHECK(is_byte(typeB), NULL, "typeB is %s, expected SimdTensorData8u or SimdTensorData8i", SN_NAME(sn_data_types, typeB));
+    SN_CHECK(is_byte(typeB), NULL, "typeB is %s, expected SimdTensorData8u or SimdTensorData8i",
+             SN_NAME(sn_data_types, typeB));
     SN_CHECK(sn_product(&bytes, N, sn_max(K, 1), 64), NULL, "N is %zu and K is %zu, too large for an array", N, K);
     struct context * c = sn_context_new(&kind, sizeof(*c), __func__);
     if (!c)

@@ -14,8 +14,8 @@ static const struct sn_context_kind kind = {.name = "QuantizedInnerProduct", .de
 
 static bool check_type(const char * function, const char * name, SimdTensorDataType type, SimdTensorDataType expected)
 {
-    SN_CHECK_FOR(function, type == expected, false, "%s is %s, expected %s", name, SN_NAME(sn_data_types, (enum sn_data)type),
-                 SN_NAME(sn_data_types, (enum sn_data)expected));
+    SN_CHECK_FOR(function, type == expected, false, "%s is %s, expected %s", name,
+                 SN_NAME(sn_data_types, (enum sn_data)type), SN_NAME(sn_data_types, (enum sn_data)expected));
     return true;
 }
 

@@ -59,8 +59,8 @@ size_t SimdSynetQuantizedMergedConvolutionInternalBufferSize(const void * contex
 static bool check_scales(const char * function, const sn_32f * scale, size_t count)
 {
     for (size_t i = 0; i < count; ++i)
-        SN_CHECK_FOR(function, scale[i] > 0 && isfinite(scale[i]), false, "ioScale[%zu] is %g, expected a finite number above 0",
-                     i, (double)scale[i]);
+        SN_CHECK_FOR(function, scale[i] > 0 && isfinite(scale[i]), false,
+                     "ioScale[%zu] is %g, expected a finite number above 0", i, (double)scale[i]);
     return true;
 }
 

@@ -22,7 +22,8 @@ static const struct sn_convolution * plan_of(const struct sn_context * context)
 
 static bool check_arrays(const char * function, const struct sn_convolution_parameters * p, const SimdnetQuantizedParams * q)
 {
-    SN_CHECK_FOR(function, q->weight || p->dstC * p->srcC == 0, false, "weight is NULL, expected those of %zu outputs", p->dstC);
+    SN_CHECK_FOR(function, q->weight || p->dstC * p->srcC == 0, false, "weight is NULL, expected those of %zu outputs",
+                 p->dstC);
     const sn_32f * scale = q->weightScale;
     SN_CHECK_FOR(function, scale || p->dstC == 0, false, "weightScale is NULL, expected %zu floats", p->dstC);
     for (size_t o = 0; o < p->dstC; ++o)
@@ -37,7 +38,8 @@ static bool check_sum(const char * function, const SimdnetQuantizedParams * q)
                  "addType is %s, expected SimdTensorData8u or SimdTensorData8i", SN_NAME(sn_data_types, q->addType));
     const bool negative = q->addType == SimdTensorData8i;
     return sn_check_scale(function, "ownScale", q->ownScale) && sn_check_scale(function, "addScale", q->addScale) &&
-           sn_check_scale(function, "sumScale", q->sumScale) && sn_check_zero_of(function, "ownZero", q->ownZero, negative) &&
+           sn_check_scale(function, "sumScale", q->sumScale) &&
+           sn_check_zero_of(function, "ownZero", q->ownZero, negative) &&
            sn_check_zero_of(function, "addZero", q->addZero, negative) &&
            sn_check_zero_of(function, "sumZero", q->sumZero, negative);
 }
@@ -66,7 +68,8 @@ void SimdnetQuantizedSetParams(void * context, const SimdnetQuantizedParams * pa
     const struct sn_convolution * plan = plan_of(own);
     SN_CHECK(plan, SN_VOID, "context is one of %s, expected one of QuantizedConvolution or QuantizedInnerProduct",
              own->kind->name);
-    SN_CHECK(plan->p.activation == SN_ACTIVATION_IDENTITY, SN_VOID, "the activation of context is not Identity, expected it");
+    SN_CHECK(plan->p.activation == SN_ACTIVATION_IDENTITY, SN_VOID,
+             "the activation of context is not Identity, expected it");
     const SimdnetQuantizedParams * q = &given;
     if (!sn_check_scale(__func__, "srcScale", q->srcScale) || !sn_check_scale(__func__, "dstScale", q->dstScale) ||
         !check_arrays(__func__, &plan->p, q) || (q->adds && !check_sum(__func__, q)))

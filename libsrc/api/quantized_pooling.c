@@ -46,7 +46,8 @@ static bool is_axis(const char * function, char letter, const size_t sizes[6])
     CHECK(sizes[1] > 0, "kernel%c is 0, expected at least 1", letter == 'H' ? 'Y' : 'X');
     CHECK(sizes[2] > 0, "stride%c is 0, expected at least 1", letter == 'H' ? 'Y' : 'X');
     for (int i = 0; i < 6; ++i)
-        CHECK(sizes[i] <= SN_QUANTIZED_EXTENT, "%s of axis %c is %zu, expected at most 2^31 - 1", names[i], letter, sizes[i]);
+        CHECK(sizes[i] <= SN_QUANTIZED_EXTENT, "%s of axis %c is %zu, expected at most 2^31 - 1", names[i], letter,
+              sizes[i]);
     return true;
 }
 
@@ -92,6 +93,7 @@ void SimdnetQuantizedPooling(const SimdnetQuantizedPoolingParameters * parameter
     const struct sn_quantized_pooling p = {q->channels, src ? q->srcH : 0, src ? q->srcW : 0, dstH, dstW, q->kernelY,
         q->kernelX, q->strideY, q->strideX, q->padY, q->padX, q->padH, q->padW, q->excludePad == SimdTrue,
         q->dataType == SimdTensorData8i, q->scaleSrc, q->scaleDst, q->zeroSrc, q->zeroDst};
-    if (!sn_quantized_pooling(&p, (enum sn_quantized_pool)q->type, q->format == SimdTensorFormatNchw, q->batch, q->src, q->dst))
+    if (!sn_quantized_pooling(&p, (enum sn_quantized_pool)q->type, q->format == SimdTensorFormatNchw, q->batch, q->src,
+                              q->dst))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer");
 }

@@ -50,8 +50,8 @@ void SimdnetReduce(const SimdnetReduceParameters * parameters)
     const SimdnetReduceParameters * q = &own;
     const size_t * n = q->shape;
     SN_CALL(q->operation, q->count, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
-    struct sn_reduce r = {.op = (enum sn_reduce_op)q->operation, .type = (enum sn_data)q->dataType, .last = q->last == SimdTrue,
-                          .src = q->src, .dst = q->dst};
+    struct sn_reduce r = {.op = (enum sn_reduce_op)q->operation, .type = (enum sn_data)q->dataType,
+                          .last = q->last == SimdTrue, .src = q->src, .dst = q->dst};
     size_t elements, reduced, results;
     SN_CHECK(q->operation >= SimdnetReduceSum && q->operation <= SimdnetReduceArgMin, SN_VOID,
              "operation is %d, expected a SimdnetReduceOperation, Sum to ArgMin", (int)q->operation);
@@ -62,7 +62,8 @@ void SimdnetReduce(const SimdnetReduceParameters * parameters)
         return;
     SN_CHECK(q->src || elements == 0, SN_VOID, "src is NULL, expected an array");
     SN_CHECK(q->dst, SN_VOID, "dst is NULL, expected an array");
-    const size_t element = sn_data_bytes(q->dataType), bytes = q->operation >= SimdnetReduceArgMax ? sizeof(int64_t) : element;
+    const size_t element = sn_data_bytes(q->dataType);
+    const size_t bytes = q->operation >= SimdnetReduceArgMax ? sizeof(int64_t) : element;
     if (!sn_apart(__func__, (struct sn_array){"dst", q->dst, results * bytes},
                   (struct sn_array){"src", q->src, elements * element}))
         return;

@@ -90,8 +90,8 @@ static bool check_axis(const char * function, const char * size, const char * fa
     const double scaled = (double)src * (double)scale;
     CHECK(src > 0 || dst == 0, "src%s is 0, expected at least 1", size);
     CHECK(scale == 0 || (scale > 0 && scaled * 1.00001 + 0.5 >= (double)dst && scaled * 0.99999 < (double)dst + 1),
-          "scale%s is %g, expected 0 or a factor with which src%s, %zu, gives dst%s, %zu, rounded down or to nearest", factor,
-          (double)scale, size, src, size, dst);
+          "scale%s is %g, expected 0 or a factor with which src%s, %zu, gives dst%s, %zu, rounded down or to nearest",
+          factor, (double)scale, size, src, size, dst);
     return true;
 }
 

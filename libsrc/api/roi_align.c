@@ -25,9 +25,10 @@ static bool take_sizes(const char * function, const SimdnetRoiAlignParameters * 
     SN_CHECK_FOR(function, sn_product(&s->src, q->batch, q->channels, q->srcH, q->srcW), false,
                  "batch is %zu, channels is %zu, srcH is %zu and srcW is %zu, too large for an array", q->batch, q->channels,
                  q->srcH, q->srcW);
-    SN_CHECK_FOR(function, sn_product(&s->regions, q->count, 4) && sn_product(&s->dst, q->count, q->channels, q->dstH, q->dstW),
-                 false, "count is %zu, channels is %zu, dstH is %zu and dstW is %zu, too large for an array", q->count,
-                 q->channels, q->dstH, q->dstW);
+    SN_CHECK_FOR(function, sn_product(&s->regions, q->count, 4) &&
+                 sn_product(&s->dst, q->count, q->channels, q->dstH, q->dstW), false,
+                 "count is %zu, channels is %zu, dstH is %zu and dstW is %zu, too large for an array", q->count, q->channels,
+                 q->dstH, q->dstW);
     return true;
 }
 
@@ -35,8 +36,8 @@ static bool are_inside(const char * function, const SimdnetRoiAlignParameters * 
 {
     const sn_64i * images = q->images;
     for (size_t i = 0; i < q->count; ++i)
-        SN_CHECK_FOR(function, (uint64_t)images[i] < q->batch, false, "images[%zu] is %" PRId64 ", expected one of %zu images",
-                     i, images[i], q->batch);
+        SN_CHECK_FOR(function, (uint64_t)images[i] < q->batch, false,
+                     "images[%zu] is %" PRId64 ", expected one of %zu images", i, images[i], q->batch);
     return true;
 }
 
@@ -60,8 +61,8 @@ void SimdnetRoiAlign(const SimdnetRoiAlignParameters * parameters)
         !sn_apart(__func__, dst, (struct sn_array){"images", q->images, q->count * sizeof(int64_t)}) ||
         !are_inside(__func__, q))
         return;
-    const struct sn_roi_align job = {q->src, q->regions, q->images, q->channels, q->srcH, q->srcW, q->count, q->dstH, q->dstW,
-        q->samplingRatio, q->spatialScale, q->max != SimdFalse, q->halfPixel != SimdFalse, q->dst};
+    const struct sn_roi_align job = {q->src, q->regions, q->images, q->channels, q->srcH, q->srcW, q->count, q->dstH,
+        q->dstW, q->samplingRatio, q->spatialScale, q->max != SimdFalse, q->halfPixel != SimdFalse, q->dst};
     if (!sn_roi_align(&job))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for %zu columns", q->srcW);
 }

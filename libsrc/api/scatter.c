@@ -13,7 +13,8 @@
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
-static bool check_reduction(const char * function, SimdnetScatterReduction reduction, SimdTensorDataType type, size_t * bytes)
+static bool check_reduction(const char * function, SimdnetScatterReduction reduction, SimdTensorDataType type,
+                            size_t * bytes)
 {
     CHECK(reduction >= SimdnetScatterNone && reduction <= SimdnetScatterMinimum,
           "reduction is %d, expected a SimdnetScatterReduction, None to Minimum", (int)reduction);
@@ -92,7 +93,8 @@ void SimdnetScatterElements(const SimdnetScatterElementsParameters * parameters)
         return;
     indices = updates ? indices : 0;
     if (size + updates == 0 ||
-        !are_apart(__func__, (struct sn_array){"dst", q->dst, size * s.bytes}, (struct sn_array){"src", q->src, size * s.bytes},
+        !are_apart(__func__, (struct sn_array){"dst", q->dst, size * s.bytes},
+                   (struct sn_array){"src", q->src, size * s.bytes},
                    (struct sn_array){"updates", q->updates, updates * s.bytes},
                    (struct sn_array){"index", q->index, indices * sizeof(int64_t)}) ||
         !are_inside(__func__, q->index, indices, q->shape[q->axis]))
@@ -109,7 +111,8 @@ struct nd_sizes {
     size_t whole, parts, numbers;
 };
 
-static bool take_nd(const char * function, const SimdnetScatterNdParameters * q, struct sn_scatter_nd * s, struct nd_sizes * n)
+static bool take_nd(const char * function, const SimdnetScatterNdParameters * q, struct sn_scatter_nd * s,
+                    struct nd_sizes * n)
 {
     size_t shape;
     if (!check_reduction(function, q->reduction, q->dataType, &s->bytes))

@@ -50,13 +50,14 @@ static bool check_pair(const struct pair * p)
     return true;
 }
 
-/* The caller's convolutions one by one, then whether the same conversions are before and after them: their types tell that. */
+/* The caller's convolutions one by one, then whether the same conversions are before and after them, which their types
+ * tell. */
 static bool check_stages(const char * function, const struct sn_stages * own, const struct sn_stages * from)
 {
     static const char * const names[] = {"conv[0].", "conv[1].", "conv[2]."};
     const bool several = own->given > 1;
-    SN_CHECK_FOR(function, from->given == own->given, false, "from has %zu convolutions, expected %zu as context", from->given,
-                 own->given);
+    SN_CHECK_FOR(function, from->given == own->given, false, "from has %zu convolutions, expected %zu as context",
+                 from->given, own->given);
     for (size_t i = 0; i < own->given; ++i)
         if (!check_pair(&(struct pair){function, several ? names[i] : "", &own->plan[own->first + i],
                                        &from->plan[from->first + i]}))

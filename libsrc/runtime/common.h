@@ -60,9 +60,9 @@ typedef uint64_t sn_64u __attribute__((aligned(1)));
 
 /*
  * For a thread-local variable: it is in the static TLS block, which exists when a thread starts. With the default TLS model
- * and a library opened by dlopen(), glibc allocates the block when a thread first uses it, and ends the process if there is no
- * memory. Static TLS is small: all such variables together have 16 bytes. musl allocates the blocks of all threads in dlopen(),
- * and refuses to open a library that needs static TLS.
+ * and a library opened by dlopen(), glibc allocates the block when a thread first uses it, and ends the process if there is
+ * no memory. Static TLS is small: all such variables together have 16 bytes. musl allocates the blocks of all threads in
+ * dlopen(), and refuses to open a library that needs static TLS.
  */
 #if defined(__GLIBC__)
 #define SN_PER_THREAD __thread __attribute__((tls_model("initial-exec")))

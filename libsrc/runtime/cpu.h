@@ -53,8 +53,8 @@ const struct sn_cpu * sn_cpu(void);
 /* For tests: sets the size of the L2 cache in bytes, and the traits. Only while no other thread computes. */
 void sn_cpu_set(size_t cacheL2, const struct sn_traits * traits);
 
-/* This thread's rounding mode and treatment of denormal numbers, and the bits of it by which those become 0; sn_relax() is the
- * pause of spin loops. */
+/* This thread's rounding mode and treatment of denormal numbers, and the bits of it by which those become 0; sn_relax() is
+ * the pause of spin loops. */
 #if defined(__x86_64__)
 enum { SN_FLOAT_FLUSH = 1 << 15 | 1 << 6 };
 static inline uint32_t sn_float_control(void) { return __builtin_ia32_stmxcsr(); }

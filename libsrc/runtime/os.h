@@ -56,14 +56,14 @@ struct sn_topology {
 };
 void sn_os_topology(struct sn_topology * topology);
 
-/* The beginning of a small file as a string; false if it is missing or empty. For files in which Linux describes itself: Windows
- * has none. */
+/* The beginning of a small file as a string; false if it is missing or empty. For files in which Linux describes itself:
+ * Windows has none. */
 bool sn_os_read_text(const char * path, char * text, size_t size);
 
 #if defined(__x86_64__)
 /*
- * Asks the system to let this process use the tiles of AMX, whose 8 KB it saves only for processes that have asked; false if it
- * does not. Linux refuses if a thread has a stack for signals that is too small for them.
+ * Asks the system to let this process use the tiles of AMX, whose 8 KB it saves only for processes that have asked; false if
+ * it does not. Linux refuses if a thread has a stack for signals that is too small for them.
  */
 bool sn_os_allow_tiles(void);
 #endif
@@ -76,8 +76,8 @@ void sn_os_model_name(char name[49]);
 
 /* ---- threads */
 
-/* Starts threads that run until the process ends, up to `count`: the number of those that were started. They have a stack of their
- * own size, and handle none of the program's signals except those raised by an instruction. */
+/* Starts threads that run until the process ends, up to `count`: the number of those that were started. They have a stack of
+ * their own size, and handle none of the program's signals except those raised by an instruction. */
 size_t sn_os_start_threads(void (*run)(void), size_t count);
 
 /* Sleeps while *address is `value`; may return early. Windows has one queue of sleepers, whatever the address. */
@@ -111,12 +111,12 @@ SN_INLINE void sn_once(struct sn_once * once, void (*function)(void))
 void sn_os_lock(void);
 void sn_os_unlock(void);
 
-/* Functions, or NULL, to be called before fork() and behind it, in the parent and in the child; false if there is no memory. On
- * Windows, which has no fork(), they are never called. */
+/* Functions, or NULL, to be called before fork() and behind it, in the parent and in the child; false if there is no memory.
+ * On Windows, which has no fork(), they are never called. */
 bool sn_os_on_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
-/* One value of each thread, at first NULL. A thread that ends calls end() with its value unless that is NULL. False: there is no
- * memory. */
+/* One value of each thread, at first NULL. A thread that ends calls end() with its value unless that is NULL. False: there
+ * is no memory. */
 bool sn_os_make_thread_value(void (*end)(void * value));
 void * sn_os_thread_value(void);
 bool sn_os_set_thread_value(void * value);
@@ -129,7 +129,8 @@ int64_t sn_os_now(void);
 /* A variable of the environment; NULL if there is none, and in a setuid program. */
 const char * sn_os_environment(const char * name);
 
-/* The path of this library, or of the program that contains it; "-" if unknown. The first call must have returned before others. */
+/* The path of this library, or of the program that contains it; "-" if unknown. The first call must have returned before
+ * others. */
 const char * sn_os_library(void);
 
 /* Writes to stderr, all at once. */

@@ -224,7 +224,10 @@ size_t sn_os_start_threads(void (*run)(void), size_t count)
     return started;
 }
 
-void sn_os_wait(const uint32_t * address, uint32_t value) { syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0); }
+void sn_os_wait(const uint32_t * address, uint32_t value)
+{
+    syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
 
 size_t sn_os_wake(const uint32_t * address, uint32_t count)
 {
@@ -232,8 +235,8 @@ size_t sn_os_wake(const uint32_t * address, uint32_t count)
     return woken > 0 ? (size_t)woken : 0;
 }
 
-/* On a futex that is never woken, not in nanosleep(), which is a cancellation point: the job of a cancelled caller would vanish
- * while workers use it. */
+/* On a futex that is never woken, not in nanosleep(), which is a cancellation point: the job of a cancelled caller would
+ * vanish while workers use it. */
 void sn_os_sleep(uint32_t nanoseconds)
 {
     static const uint32_t never;

@@ -44,8 +44,8 @@ static uint64_t group_mask(WORD group)
 }
 
 /*
- * A thread runs in one group at a time. If the process has several and nobody has restricted this thread in its own, then it may
- * use all processors of all of them.
+ * A thread runs in one group at a time. If the process has several and nobody has restricted this thread in its own, then it
+ * may use all processors of all of them.
  */
 bool sn_os_affinity(struct sn_processor_set * set)
 {
@@ -87,7 +87,8 @@ bool sn_os_allow_tiles(void) { return false; }
 sn_os_thread sn_os_this_thread(void)
 {
     HANDLE handle = NULL;
-    (void)DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &handle, 0, FALSE, DUPLICATE_SAME_ACCESS);
+    (void)DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &handle, 0, FALSE,
+                          DUPLICATE_SAME_ACCESS);
     return (sn_os_thread)handle;
 }
 
@@ -159,8 +160,8 @@ bool sn_os_read_text(const char * path, char * text, size_t size)
 static void stay_loaded(void)
 {
     HMODULE self;
-    (void)GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, (LPCSTR)(uintptr_t)stay_loaded,
-                             &self);
+    (void)GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                             (LPCSTR)(uintptr_t)stay_loaded, &self);
 }
 
 /* Bytes, reserved. The default size is that of the program. */
@@ -177,7 +178,8 @@ size_t sn_os_start_threads(void (*run)(void), size_t count)
     size_t started = 0;
     stay_loaded();
     for (; started < count; ++started) {
-        HANDLE thread = CreateThread(NULL, THREAD_STACK, start, (void *)(uintptr_t)run, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+        HANDLE thread = CreateThread(NULL, THREAD_STACK, start, (void *)(uintptr_t)run, STACK_SIZE_PARAM_IS_A_RESERVATION,
+                                     NULL);
         if (!thread)
             break;
         CloseHandle(thread);
@@ -186,15 +188,17 @@ size_t sn_os_start_threads(void (*run)(void), size_t count)
 }
 
 /*
- * WakeByAddress...() does not tell how many threads it has woken, which the pool must know. So a thread that wakes others takes
- * them out of `waiting` and leaves a token for each; a thread that sleeps waits for a token.
+ * WakeByAddress...() does not tell how many threads it has woken, which the pool must know. So a thread that wakes others
+ * takes them out of `waiting` and leaves a token for each; a thread that sleeps waits for a token.
  */
 static uint32_t waiting, tokens;
 
 static uint32_t take(uint32_t * number, uint32_t most)
 {
     uint32_t n = __atomic_load_n(number, __ATOMIC_SEQ_CST);
-    while (n && !__atomic_compare_exchange_n(number, &n, n - (n < most ? n : most), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
+    while (n && !__atomic_compare_exchange_n(number, &n, n - (n < most ? n : most), false, __ATOMIC_SEQ_CST,
+                                             __ATOMIC_SEQ_CST)) {
+    }
     return n < most ? n : most;
 }
 

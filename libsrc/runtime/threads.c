@@ -21,9 +21,9 @@
  * - The caller moves workers that do not come, since the system may put a woken one on the caller's processor although
  *   others are idle (Linux 6.18): the 45 calls of a text recogniser (4 ms), 20 or 100 ms after the last, take 0.66 and
  *   0.75; 1.0 if it waits there, 0.9 if workers then spin for 50 us only.
- * - A thread gets 1.5 us of work at least: what a step of 3 us reads is in the caches of the threads that wrote it, and a job
- *   starts within a microsecond. Models of 10, 21 and 680 us take 0.59, 0.81 and 0.95 of what they take with 3 us (Zen 5);
- *   up to 1.5, models of 0.3 ms, where the processors share no cache.
+ * - A thread gets 1.5 us of work at least: what a step of 3 us reads is in the caches of the threads that wrote it, and a
+ *   job starts within a microsecond. Models of 10, 21 and 680 us take 0.59, 0.81 and 0.95 of what they take with 3 us
+ *   (Zen 5); up to 1.5, models of 0.3 ms, where the processors share no cache.
  * Tried without gain: a caller that yields its processor after a wake, so that the worker can leave (no faster on an idle
  * machine, up to 7 times slower beside two busy processes); fewer wakes after wakes that no worker followed (no faster).
  */
@@ -155,8 +155,8 @@ static bool begin_moving(struct worker * w) { return !__atomic_exchange_n(&w->mo
 static void end_moving(struct worker * w) { __atomic_store_n(&w->moving, 0, __ATOMIC_RELEASE); }
 
 /*
- * Moves a worker off the caller's processor, where it would only delay the caller; false if it may use no other, or if another
- * thread is moving it. Its affinity mask is the same afterwards.
+ * Moves a worker off the caller's processor, where it would only delay the caller; false if it may use no other, or if
+ * another thread is moving it. Its affinity mask is the same afterwards.
  */
 static bool leave_processor(struct worker * w, int processor)
 {
