@@ -348,7 +348,8 @@ static void strided_blocks(SimdTensorFormatType format)
     const size_t channels[] = {1, 7, 16, 24, 35};
     for (size_t n = 0, count = check_count(300); n < count; ++n) {
         const size_t group = channels[n / 2 % 5], kernelY = check_random(2, 11), kernelX = check_random(1, 11);
-        struct check_layer j = layer(format, group, kernelY + n % 14, kernelX + n / 3 % 53, group, 1, 2 + n % 2, 0, group);
+        struct check_layer j = layer(format, group, kernelY + n % 14, kernelX + n / 3 % 53 * (1 + n % 3), group, 1, 2 + n % 2,
+                                     0, group);
         j.p->kernelY = kernelY, j.p->kernelX = kernelX;
         j.p->padY = check_random(0, kernelY), j.p->padX = check_random(0, kernelX);
         j.p->padH = check_random(0, kernelY), j.p->padW = check_random(0, kernelX);
@@ -418,6 +419,13 @@ static void far_taps_of_wide_pixels(SimdTensorFormatType format)
 static void many_weights(void)
 {
     run_case(layer(SimdTensorFormatNhwc, 2048, 5, 5, 40, 3, 2, 1, 1), CHECK_RANDOM);
+}
+
+/* Depthwise: lines that exceed an L2 cache of 2 MB, so that columns are computed in strips. */
+static void wide_lines(void)
+{
+    for (size_t stride = 1; stride <= 2; ++stride)
+        run_case(layer(SimdTensorFormatNhwc, 640, 3, 75 * stride, 640, 7, stride, 3, 640), CHECK_RANDOM);
 }
 
 /* Few channels of a group by a kernel that has no instance of its own, with strides, in wide rows; four vectors of outputs of
@@ -722,6 +730,7 @@ CHECK_FAMILY(convolution_32f)
             random_case(formats[i]);
     }
     many_weights();
+    wide_lines();
     sums_of_blocks();
     const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 1, 1, 1);
     check_layer_empty(&empty);
