@@ -45,7 +45,7 @@ SN_INLINE void block_step(v32f * sum, const sn_32f * const * p, size_t step, siz
 
 /* The activations other than min and max. A call, since they need the registers that sums occupy. */
 static __attribute__((noinline)) v32f activate_sums(v32f v, enum sn_activation activation, const sn_32f * slope,
-                                                    const float * param)
+                                                    const sn_32f * param)
 {
     if (activates_rows(activation)) {
         sn_32f lanes[V32F_N];
