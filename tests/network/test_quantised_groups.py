@@ -279,3 +279,18 @@ def test_moves_that_others_read() -> None:
     nodes = [begin(), node("GlobalAveragePool", "f", "g"), node("Flatten", "g", "m"), end("m")]
     y, m = run(nodes, {"x": x}, of, "y m")
     assert_bits(y, formulas.quantize(m, of["sy"], of["zy"], "uint8"))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_convolutions_of_volumes_are_computed_in_float(ends: bool) -> None:
+    """No operator of bytes computes them; of many channels, so that the product of bytes would be taken without an end."""
+    rng, of = np.random.default_rng(9), of_bytes("uint8")
+    x, w = random_bytes(rng, "uint8", 1, 64, 2, 3, 2), random_bytes(rng, "int8", 64, 64, 1, 1, 1)
+    of.update(w=w, sw=F(0.002), zw=np.int8(0))
+    nodes = [begin(), begin("w", "v", "sw zw"), node("Conv", "f v", "g" if ends else "y"), *([end("g")] if ends else [])]
+    floats = (x - F(120)) * F(0.037)
+    expected = np.einsum("oi,nidhw->nodhw", w.reshape(64, 64) * F(0.002), floats)
+    found = run(nodes, {"x": x}, of)
+    if ends:
+        expected = np.clip(np.rint(expected / F(0.021)) + 90, 0, 255)
+    assert abs(found.astype(F) - expected).max() < (1.01 if ends else 1e-4)

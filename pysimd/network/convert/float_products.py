@@ -62,6 +62,8 @@ class _FloatProducts(Parts):
         value = self.floats(bias) if bias else None
         if begin is None or weight is None or (bias and value is None) or node.attributes.get("group", 1) != 1:
             return None
+        if self.is_of_volumes(node, weight[0]):
+            return None
         of_weight: Any = self.constant(weight[0].inputs[0])
         if value is not None and value.shape != of_weight.shape[:1]:
             return None

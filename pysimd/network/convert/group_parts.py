@@ -71,6 +71,14 @@ class Parts:
         right = right and along and bool((scale > 0).all()) and bool(np.isfinite(scale).all()) and weight.ndim > 1
         return (node, scale) if right else None
 
+    def is_of_volumes(self, node: SourceNode, weight: SourceNode) -> bool:
+        """Whether a node is a convolution of more than two dimensions, which no operator of bytes computes.
+
+        weight : the DequantizeLinear of its weights.
+        """
+        found = self.constant(weight.inputs[0])
+        return node.op == "Conv" and found is not None and found.ndim > 4
+
     def is_usual(self, node: SourceNode) -> bool:
         """Whether a node is of ONNX, and no function of the user computes it."""
         return node.domain in ("", "ai.onnx") and not self.has_function(node)

@@ -184,6 +184,7 @@ class _Groups(Parts):
         if (
             begin is None
             or weight is None
+            or self.is_of_volumes(node, weight[0])
             or (node.op == "Gemm" and (a.get("alpha", 1.0), a.get("beta", 1.0)) != (1.0, 1.0))
         ):
             return None
