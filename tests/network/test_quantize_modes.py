@@ -59,6 +59,19 @@ def test_dynamic() -> None:
     assert not {"Conv", "Gemm", "MatMul"} & set(found)
 
 
+@pytest.mark.parametrize("mode", ["static", "dynamic", "weights"])
+def test_convolutions_of_volumes_have_integers_as_weights(mode: Any) -> None:
+    """And compute in float."""
+    net = Net()
+    net.add("Conv", "x", net.weight(4, 2, 3, 3, 3), y="t")
+    net.add("Gemm", net.add("Flatten", "t"), net.weight(32, 5), y="y")
+    data = net.bytes({"x": [1, 2, 4, 4, 4]}, {"y": [1, 5]})
+    given = images(1, 5, 1, 2, 4, 4, 4)
+    made = pysimd.quantize_model(data, given if mode == "static" else None, mode=mode, keep_float=())
+    assert len(made.products) == 2 and operators_of(made.data)["Conv"] == 1
+    assert error_of(made, data, given[:1]) < 0.1
+
+
 @pytest.mark.parametrize("transposed", [0, 1])
 def test_the_formula_of_dynamic_products(transposed: int) -> None:
     net, data = matrix(transB=transposed)

@@ -126,7 +126,7 @@ def quantize(model: Any, samples: Any, options: Options, progress: Progress | No
     check(options, samples is not None)
     file = folded(upgraded(File(model)), options.kept)
     if not products_of(file, options.kept):
-        raise ValueError("the model has no Conv, Gemm or MatMul with weights that are known floats: nothing to quantise")
+        raise ValueError("the model has no Conv, Gemm or MatMul with known weights of float32: nothing to quantise")
     given = [] if samples is None else calibration.checked(load(model), samples)
     file = joined(file, given, options.kept)
     products = products_of(file, options.kept)
@@ -139,6 +139,9 @@ def quantize(model: Any, samples: Any, options: Options, progress: Progress | No
         made, gates = modes.changed(made, of_gates(file, left), modes.with_weights)
         done += gates
         left = [p for p in left if p not in gates]
+    made, volumes = modes.changed(made, [p for p in left if p.weight.ndim > 4], modes.with_weights)
+    done += volumes  # no operator of bytes computes convolutions of volumes
+    left = [p for p in left if p not in volumes]
     if options.mode == "static" and left:
         made, names, kept = static(made, left, parted(given)[0], options, progress)
         done += [p for p in left if p not in kept]
