@@ -33,10 +33,10 @@
  * What check_run() does: for base and for each level it places every array three times (ending at an inaccessible page;
  * beginning after one; at any of 64 byte offsets in a page, between canaries, where the caches are also reported as small,
  * so that work is cut into different blocks and results are written with streaming stores). Before each call it fills dst
- * with a different pattern, the memory that the library works in with signaling NaNs, and sets an error text. With --threads, calls use several threads, except at the first place.
- * Then it verifies that src and canaries are unchanged, that the error text is empty, that finite arrays raised no
- * floating-point exceptions, that the result agrees with base's (bit for bit by default), and that
- * the three results are bit-identical. A crash is reported and counted as a failure of the case. Every failure prints a
+ * with a different pattern, the memory that the library works in with signaling NaNs, and sets an error text. With --threads, calls
+ * use several threads, except at the first place. Then it verifies that src and canaries are unchanged, that the error text is
+ * empty, that finite arrays raised no floating-point exceptions, that the result agrees with base's (bit for bit by default), and
+ * that the three results are bit-identical. A crash is reported and counted as a failure of the case. Every failure prints a
  * command line that repeats it.
  *
  * A family that computes with a[i] itself must therefore read it as sn_32f (unaligned). Arrays of pointers, arrays of sizes,

@@ -107,7 +107,8 @@ static double score_row(const SimdnetAttentionParameters * p, float * const * a,
         score[j] = p->scale * sum + bias;
         most = fmax(most, score[j]);
         if (isfinite(score[j]))
-            error = fmax(error, ((double)(p->K + 8) * 0x1p-24 + rounding_of(p)) * fabs(p->scale) * size + 4 * 0x1p-24 * fabs(score[j]));
+            error = fmax(error,
+                         ((double)(p->K + 8) * 0x1p-24 + rounding_of(p)) * fabs(p->scale) * size + 4 * 0x1p-24 * fabs(score[j]));
     }
     for (size_t j = 0; j < p->N; ++j)
         score[j] -= most;

@@ -1,6 +1,6 @@
 /*
- * Deconvolution32f and Deconvolution16b. Bound: the rounding of a chain of K multiply-adds, where K is the number of products that reach an
- * output, and of the activation after it, as in check_convolution_32f.c. Where an instruction set computes it as a
+ * Deconvolution32f and Deconvolution16b. Bound: the rounding of a chain of K multiply-adds, where K is the number of products that
+ * reach an output, and of the activation after it, as in check_convolution_32f.c. Where an instruction set computes it as a
  * convolution by Winograd's algorithm, the bound of that convolution. Of bfloat16 numbers: that of the rounded source and
  * weights, and what flushed subnormal numbers add, as in check_convolution_16b.c.
  */
@@ -178,8 +178,9 @@ static bool declare(const struct check_layer * j, enum check_fill fill, void ** 
 {
     const parameters * p = j->p;
     char text[200];
-    snprintf(text, sizeof(text), "types=%d,%d %zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s",
-             (int)p->srcT, (int)p->dstT, j->batch, p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY,
+    snprintf(text, sizeof(text),
+             "types=%d,%d %zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s", (int)p->srcT,
+             (int)p->dstT, j->batch, p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY,
              p->dilationX, p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation,
              check_format_name(p->srcF));
     return check_layer_case(j, text, fill, a);

@@ -116,8 +116,9 @@ static void earlier_struct(void)
 
 static void bench(void)
 {
-    static const struct nbits jobs[] = {{1, 4096, 4096, 4, 32, false, false, SimdFalse}, {1, 4096, 4096, 4, 32, true, false, SimdFalse},
-        {1, 4096, 4096, 4, 128, false, false, SimdFalse}, {1, 2048, 2048, 8, 32, false, false, SimdFalse}, {4, 4096, 4096, 4, 32, false, false, SimdFalse},
+    static const struct nbits jobs[] = {{1, 4096, 4096, 4, 32, false, false, SimdFalse},
+        {1, 4096, 4096, 4, 32, true, false, SimdFalse}, {1, 4096, 4096, 4, 128, false, false, SimdFalse},
+        {1, 2048, 2048, 8, 32, false, false, SimdFalse}, {4, 4096, 4096, 4, 32, false, false, SimdFalse},
         {128, 2048, 2048, 4, 32, false, false, SimdFalse}, {1, 4096, 4096, 4, 32, false, false, SimdTrue},
         {1, 4096, 4096, 4, 128, true, false, SimdTrue}, {1, 2048, 2048, 8, 32, false, false, SimdTrue},
         {128, 2048, 2048, 4, 32, false, false, SimdTrue}, {128, 4096, 4096, 4, 32, false, false, SimdTrue},
@@ -149,7 +150,8 @@ CHECK_FAMILY(gemm_nbits)
     run((struct nbits){1030, 20, 64, 4, 16, true, false, SimdFalse}, CHECK_RANDOM); /* more than are multiplied by a panel */
     run((struct nbits){70, 200, 1030, 8, 2048, false, true, SimdFalse}, CHECK_RANDOM);
     for (size_t i = 0; i < 12; ++i) /* rows and columns that fill panels, and some beside them */
-        run((struct nbits){6 + 7 * i, 32 + 11 * i, 100 + 37 * i, i % 2 ? 4 : 8, (size_t)16 << i % 4, i % 3 > 0, i % 5 < 2, SimdFalse},
+        run((struct nbits){6 + 7 * i, 32 + 11 * i, 100 + 37 * i, i % 2 ? 4 : 8, (size_t)16 << i % 4, i % 3 > 0, i % 5 < 2,
+            SimdFalse},
             CHECK_RANDOM);
     refusals();
     earlier_struct();

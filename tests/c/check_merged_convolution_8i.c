@@ -192,7 +192,8 @@ static void * next_of(void * before, void * next)
 static void one_by_one(const struct merged * m, const uint8_t * from, const void * src, void * dst)
 {
     struct numbers n = numbers_of(m, from);
-    const float * const first[] = {n.min[0], n.max[0], n.min[1], n.max[1]}, * const last[] = {n.min[1], n.max[1], n.min[2], n.max[2]};
+    const float * const first[] = {n.min[0], n.max[0], n.min[1], n.max[1]};
+    const float * const last[] = {n.min[1], n.max[1], n.min[2], n.max[2]};
     const parameters * end = last_of(m);
     const size_t source = m->p[0].srcH * m->p[0].srcW * m->p[0].srcC;
     void * made = malloc(source * sizeof(float) + 1);

@@ -219,7 +219,8 @@ static void refusals(void)
 /* Aim: the time of a copy of as many bytes. */
 static void bench(void)
 {
-    static const size_t shapes[][2][2] = {{{1, 8192}, {1, 8192}}, {{64, 3136}, {64, 3136}}, {{64, 3136}, {64, 1}}, {{3136, 64}, {1, 64}}};
+    static const size_t shapes[][2][2] = {{{1, 8192}, {1, 8192}}, {{64, 3136}, {64, 3136}}, {{64, 3136}, {64, 1}},
+        {{3136, 64}, {1, 64}}};
     for (size_t i = 0; i < 4; ++i)
         for (size_t turn = 0; turn < 4; ++turn) {
             const struct pair t = {parameters_of(shapes[i][0], shapes[i][1], 2, turn), 0};

@@ -94,10 +94,10 @@ static void scales(const char * name, size_t count)
 static bool product_case(const struct product * t, enum check_fill fill)
 {
     const size_t batch = t->batch ? t->batch : 1, one = t->M * t->K, other = t->N * t->K;
-    if (!check_case(t->packed ? "SimdnetQuantizedGemmForward" : "SimdnetQuantizedGemm", "%zu of %zux%zux%zu strides %zu,%zu types %d,%d,%d %d%d%d%d%d%d%d to %g,%d %s",
-                    batch, t->M, t->N, t->K, t->strideA, t->strideB, (int)t->typeA, (int)t->typeB, (int)t->typeC, t->transB,
-                    t->perRow, t->perColumn, t->zeroA, t->zeroB, t->scaled, t->bias, (double)t->scaleC, (int)t->zeroC,
-                    check_fill_name(fill)))
+    if (!check_case(t->packed ? "SimdnetQuantizedGemmForward" : "SimdnetQuantizedGemm",
+                    "%zu of %zux%zux%zu strides %zu,%zu types %d,%d,%d %d%d%d%d%d%d%d to %g,%d %s", batch, t->M, t->N, t->K,
+                    t->strideA, t->strideB, (int)t->typeA, (int)t->typeB, (int)t->typeC, t->transB, t->perRow, t->perColumn,
+                    t->zeroA, t->zeroB, t->scaled, t->bias, (double)t->scaleC, (int)t->zeroC, check_fill_name(fill)))
         return false;
     const size_t rows = t->perRow ? batch * t->M : 1, columns = t->perColumn ? t->N : 1;
     check_in("A", CHECK_8U, one ? (batch - 1) * t->strideA + one : 0, fill);
@@ -151,7 +151,8 @@ static struct product drawn(size_t i)
 static void refusals(void)
 {
     const struct product job = {.M = 3, .N = 4, .K = 20, .batch = 2, .strideA = 60, .strideB = 80, .perRow = true,
-        .perColumn = true, .zeroA = true, .zeroB = true, .scaled = true, .bias = true, .typeA = U8, .typeB = I8, .typeC = U8, .scaleC = 1};
+        .perColumn = true, .zeroA = true, .zeroB = true, .scaled = true, .bias = true, .typeA = U8, .typeB = I8, .typeC = U8,
+        .scaleC = 1};
     struct product t = job;
     product_case(&job, CHECK_RANDOM);
     check_refused_overlap(false, quantized_gemm, &job);

@@ -74,7 +74,8 @@ static size_t differing(const SimdnetRoiAlignParameters * q, const float * dst)
         for (size_t c = 0; c < q->channels; ++c)
             for (size_t bin = 0; bin < q->dstH * q->dstW; ++bin, ++place) {
                 const sn_32f * r = q->regions + 4 * n;
-                const struct dimension d[] = {dimension(q, r[1], r[3], q->dstH, q->srcH), dimension(q, r[0], r[2], q->dstW, q->srcW)};
+                const struct dimension d[] = {dimension(q, r[1], r[3], q->dstH, q->srcH),
+                    dimension(q, r[0], r[2], q->dstW, q->srcW)};
                 const sn_32f * plane = q->src + ((size_t)q->images[n] * q->channels + c) * q->srcH * q->srcW;
                 number += !(fabs(value(q, plane, d, bin / q->dstW, bin % q->dstW) - (double)dst[place]) <= most);
             }

@@ -108,7 +108,8 @@ static struct {
 
 static void value_of(enum check_type type, size_t number, unsigned char * bytes)
 {
-    const uint32_t values[VALUES] = {0x7FC00000, 0x7F800000, 0xFF800000, 0x80000000, 0x00010001, 0x80010001, 0x7F7FFFFF, 0xFF7FFFFF};
+    const uint32_t values[VALUES] = {0x7FC00000, 0x7F800000, 0xFF800000, 0x80000000, 0x00010001, 0x80010001, 0x7F7FFFFF,
+        0xFF7FFFFF};
     const uint16_t upper = (uint16_t)(values[number] >> 16);
     if (type == CHECK_16B)
         memcpy(bytes, &upper, 2);
@@ -154,7 +155,8 @@ void frame_plant(struct frame_array * array, enum check_fill fill)
     for (size_t i = 0; i < FRAME_PLANTS; ++i) {
         const size_t plant = (tally->turn / tally->inputs * 37 + i) % FRAME_PLANTS;
         planted.position = position_of(plant, array->count);
-        if (!is_allowed(fill, plant % VALUES) || planted.position == array->count || (tally->covered[number][plant / 64] >> plant % 64 & 1))
+        if (!is_allowed(fill, plant % VALUES) || planted.position == array->count ||
+            (tally->covered[number][plant / 64] >> plant % 64 & 1))
             continue;
         planted.array = array;
         c->has_largest = plant % VALUES >= 6;

@@ -1,5 +1,5 @@
-/* For programs that are compiled once per instruction set: whether this machine can run them. They are linked with the library's own
- * detection, which test_cpu checks: __builtin_cpu_supports() of ziglang finds nothing on Windows. */
+/* For programs that are compiled once per instruction set: whether this machine can run them. They are linked with the library's
+ * own detection, which test_cpu checks: __builtin_cpu_supports() of ziglang finds nothing on Windows. */
 #ifndef SN_TESTS_MACHINE_HAS_ISA_H
 #define SN_TESTS_MACHINE_HAS_ISA_H
 

@@ -93,7 +93,10 @@ static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32
 
 static void * merged_convolution_16b(void) { return SimdSynetMergedConvolution16bInit(batch, shape, 3, SimdFalse); }
 
-static void * merged_convolution_8i(void) { return SimdSynetMergedConvolution8iInit(batch, shape, 3, SimdSynetCompatibilityDefault); }
+static void * merged_convolution_8i(void)
+{
+    return SimdSynetMergedConvolution8iInit(batch, shape, 3, SimdSynetCompatibilityDefault);
+}
 
 static void * quantized_merged_convolution(void)
 {

@@ -55,8 +55,8 @@ static void set_bytes(void * context, int variant, const float * from)
         scales[i] = 0.001f * (float)(i % 7 + 1);
     const SimdnetRecurrentQuantizedParams p = {.size = sizeof(p), .type = variant / 3 % 2 ? SimdTensorData8i : SimdTensorData8u,
         .perColumn = (SimdBool)(variant / 6), .W = (const void *)from, .R = (const void *)(from + 11),
-        .zeroW = (const void *)(from + 3), .zeroR = (const void *)(from + 5), .scaleW = scales, .scaleR = scales + 1, .bias = from + 7,
-        .peephole = variant % 2 ? from + 9 : NULL};
+        .zeroW = (const void *)(from + 3), .zeroR = (const void *)(from + 5), .scaleW = scales, .scaleR = scales + 1,
+        .bias = from + 7, .peephole = variant % 2 ? from + 9 : NULL};
     SimdnetRecurrentSetQuantizedParams(context, &p);
 }
 
