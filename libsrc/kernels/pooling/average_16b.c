@@ -10,20 +10,7 @@
 #define ELEMENT sn_16b
 #define CELL sn_32f
 #define ARRAY 16b_32f
-#define VECTOR v32f
-#define LANES V32F_N
-#define TYPE 32f
 #define COMPACT 1
-#define IDENTITY v_zero_32f()
-#define REDUCTION v32f
-#define INIT(v) (v)
-#define TERM(v) (v)
-#define REDUCE(a, b) v_add_32f(a, b)
-#define PACK(r) (r)
-#define UNPACK(v) (v)
-#define FINISH(r, divisor) v_div_32f(r, divisor)
-#define REDUCE_LANES(v) v_set_32f(v_reduce_add_32f(v))
-#define HAS_DIVISOR 1
-#include "kernels/pooling/pooling.h"
+#include "kernels/pooling/average.h"
 
 SN_INSTALL(pooling_average_16b, pooling) { slots->average_16b = pooling; }
