@@ -2996,11 +2996,14 @@ typedef struct SimdnetScatterNdParameters {
     const void * src;                  /* [batch][shape][inner]; scattering: NULL if dst contains the elements already   */
     const void * updates;              /* [batch][indices][inner], unless SimdnetGatherNd()                              */
     void * dst;                        /* as src, and may be src; SimdnetGatherNd(): [batch][indices][inner]             */
+    const int64_t * rows;              /* NULL, or, scattering, for each index a row of updates: -rowCount .. rowCount - 1 */
+    size_t rowCount;                   /* if rows is not NULL, updates is [rowCount][inner]                              */
 } SimdnetScatterNdParameters;
 
 /*
  * ScatterND and GatherND of ONNX: dst is src in which the elements that an index selects become reduction(dst, updates), in the
- * order of the indices; or dst consists of the elements that each index selects.
+ * order of the indices; or dst consists of the elements that each index selects. With `rows`, updates are gathered as they are
+ * applied: rows of nodes that are added along the edges of a graph.
  */
 void SimdnetScatterNd(const SimdnetScatterNdParameters * parameters);
 void SimdnetGatherNd(const SimdnetScatterNdParameters * parameters);

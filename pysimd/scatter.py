@@ -43,9 +43,9 @@ def _array(x: Any, name: str, allowed: tuple[Element, ...], like: Array | None =
     return array, element
 
 
-def _places(indices: Any) -> Array:
-    places = plain(indices, "indices", INT64)
-    element_of(places, "indices", (INT64,))
+def _places(indices: Any, name: str = "indices") -> Array:
+    places = plain(indices, name, INT64)
+    element_of(places, name, (INT64,))
     return places
 
 
@@ -125,6 +125,7 @@ def scatter_nd(
     updates: Array | ForeignArray,
     *,
     reduction: Reduction = "none",
+    rows: Indices | None = None,
     out: Array | None = None,
 ) -> Array:
     """A copy of an array in which updates replace or change parts: ScatterND of ONNX.
@@ -134,9 +135,16 @@ def scatter_nd(
         count from the end.
     updates : of the dtype of `x`; the shape of `indices` without its last axis, then that of a part.
     reduction, out : as of :func:`scatter_elements`.
+    rows : None, or int64 with the shape of `indices` without its last axis: the updates are ``updates[rows]``, gathered as
+        they are applied. Graph networks add rows of nodes along edges so.
 
     >>> pysimd.scatter_nd(np.zeros(4, np.int64), np.array([[1], [3], [1]]), np.array([5, 6, 7]), reduction="add")
     array([ 0, 12,  0,  6])
+    >>> nodes, ends, begins = np.array([[1.0], [2.0], [4.0]], np.float32), np.array([[0], [2], [0]]), np.array([1, 1, 2])
+    >>> pysimd.scatter_nd(np.zeros_like(nodes), ends, nodes, rows=begins, reduction="add")
+    array([[6.],
+           [0.],
+           [2.]], dtype=float32)
 
     Formula: SimdnetScatterNd.
     """
@@ -144,14 +152,24 @@ def scatter_nd(
     allowed = CASTS if kind else ELEMENTS
     array, element = _array(x, "x", allowed)
     given, places = _array(updates, "updates", allowed, array)[0], _places(indices)
-    shape = _selected(array, places, 0)
+    shape, numbers = _selected(array, places, 0), {"dataType": element.tensor, "reduction": kind}
+    sources: dict[str, Any] = {"x": x, "updates": updates, "indices": indices}
+    held: dict[str, Any] = {}
+    if rows is not None:
+        begins = _places(rows, "rows")
+        if begins.shape != places.shape[:-1]:
+            raise ValueError(f"rows has shape {begins.shape}, expected {places.shape[:-1]}")
+        shape = (*given.shape[:1], *shape[begins.ndim :])
+        sources["rows"] = rows
+        held["rows"], numbers["rowCount"] = pointer(begins, "rows", INT64), len(given) if given.ndim else 0
     if given.shape != shape:
         raise ValueError(f"updates has shape {given.shape}, expected {shape}")
-    sources, names = (x, updates, indices), ("x", "updates", "indices")
-    held = {name: pointer(each, name, element, ctype=UINT8.ctype) for name, each in (("src", array), ("updates", given))}
-    out, dst = output(out, array.shape, sources, names, 1, element=element, ctype=UINT8.ctype, like=array)
+    held |= {name: pointer(each, name, element, ctype=UINT8.ctype) for name, each in (("src", array), ("updates", given))}
+    out, dst = output(
+        out, array.shape, tuple(sources.values()), tuple(sources), 1, element=element, ctype=UINT8.ctype, like=array
+    )
     held |= {"index": pointer(places, "indices", INT64), "dst": dst}
-    _parts(lib.SimdnetScatterNd, array, places, 0, held, dataType=element.tensor, reduction=kind)
+    _parts(lib.SimdnetScatterNd, array, places, 0, held, **numbers)
     return out
 
 

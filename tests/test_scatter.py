@@ -45,6 +45,18 @@ def test_scatter(reduction: Any, dtype: str, isa: str, rng: np.random.Generator)
             assert_same(repeated, expected)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+def test_rows_of_updates(dtype: str, isa: str, rng: np.random.Generator) -> None:
+    for shape, depth in [((5, 40), 1), ((5, 3), 1), ((4, 3, 17), 2), ((6,), 1)]:
+        x, updates = some(rng, shape, dtype), some(rng, (7, *shape[depth:]), dtype)
+        places = np.stack([rng.integers(-n, n, (3, 4)) for n in shape[:depth]], axis=-1)
+        rows = rng.integers(-7, 7, (3, 4))
+        for reduction in ("none", *REDUCTIONS):
+            expected = pysimd.scatter_nd(x, places, updates[rows], reduction=reduction)  # type: ignore[arg-type]
+            found = pysimd.scatter_nd(x, places, updates, rows=rows, reduction=reduction)  # type: ignore[arg-type]
+            assert_same(found, expected)
+
+
 def test_smaller_updates(rng: np.random.Generator) -> None:
     x, updates = rng.standard_normal((4, 5, 6)), rng.standard_normal((2, 7, 3))
     x, updates = x.astype(np.float32), updates.astype(np.float32)
@@ -131,6 +143,18 @@ U = np.ones((2, 4), np.float32)
         (lambda: pysimd.scatter_nd(X, I[:, :1].copy() - 4, U), ValueError, r"indices\[0\] is -4"),
         (lambda: pysimd.scatter_nd(X, I, U), ValueError, "indices has 4 numbers for 2 dimensions of x"),
         (lambda: pysimd.scatter_nd(X, I[:, :1].copy(), U[:1]), ValueError, r"updates has shape \(1, 4\), expected \(2, 4\)"),
+        (
+            lambda: pysimd.scatter_nd(X, I[:, :1].copy(), U, rows=np.array([1, 2])),
+            ValueError,
+            r"rows\[1\] is 2, expected -2",
+        ),
+        (lambda: pysimd.scatter_nd(X, I[:, :1].copy(), U, rows=I[0]), ValueError, r"rows has shape \(4,\), expected \(2,\)"),
+        (
+            lambda: pysimd.scatter_nd(X, I[:, :1].copy(), U[:, :3].copy(), rows=np.array([0, 1])),
+            ValueError,
+            "updates has shape",
+        ),
+        (lambda: pysimd.scatter_nd(X, I[:, :1].copy(), U, rows=np.array([0.0, 1])), TypeError, "rows has dtype float64"),
         (lambda: pysimd.gather_nd(X, I[:, :2].copy() + 5), ValueError, r"indices\[0\] is 5"),
         (lambda: pysimd.gather_nd(X, I, batch_dims=1), ValueError, "indices has shape"),
         (lambda: pysimd.cumulative_sum(X > 0), TypeError, "x has dtype bool"),

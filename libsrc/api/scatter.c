@@ -2,6 +2,7 @@
 #include "ops/scatter.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "api/arrays.h"
@@ -67,11 +68,11 @@ static bool check_shapes(const char * function, const SimdnetScatterElementsPara
     return true;
 }
 
-static bool are_inside(const char * function, const int64_t * index, size_t size, size_t count)
+static bool are_inside(const char * function, const char * name, const int64_t * index, size_t size, size_t count)
 {
     const struct sn_indices indices = {(const void *)index, true, size};
     const size_t place = sn_index_beyond(&indices, count);
-    CHECK(place == size, "index[%zu] is %" PRId64 ", expected -%zu or more, and less than %zu", place,
+    CHECK(place == size, "%s[%zu] is %" PRId64 ", expected -%zu or more, and less than %zu", name, place,
           sn_index_at(&indices, place), count, count);
     return true;
 }
@@ -97,7 +98,7 @@ void SimdnetScatterElements(const SimdnetScatterElementsParameters * parameters)
                    (struct sn_array){"src", q->src, size * s.bytes},
                    (struct sn_array){"updates", q->updates, updates * s.bytes},
                    (struct sn_array){"index", q->index, indices * sizeof(int64_t)}) ||
-        !are_inside(__func__, q->index, indices, q->shape[q->axis]))
+        !are_inside(__func__, "index", q->index, indices, q->shape[q->axis]))
         return;
     start_from(q->src, size * s.bytes, q->dst);
     if (updates)
@@ -106,9 +107,9 @@ void SimdnetScatterElements(const SimdnetScatterElementsParameters * parameters)
 
 /* ---- parts */
 
-/* The elements of the whole array, of what is selected, and the numbers of all indices. */
+/* The elements of the whole array, of what is selected, and of updates; the numbers of all indices, and `rows`. */
 struct nd_sizes {
-    size_t whole, parts, numbers;
+    size_t whole, parts, updates, numbers, rows;
 };
 
 static bool take_nd(const char * function, const SimdnetScatterNdParameters * q, struct sn_scatter_nd * s,
@@ -119,11 +120,15 @@ static bool take_nd(const char * function, const SimdnetScatterNdParameters * q,
         return false;
     CHECK(q->depth <= SIMDNET_MAX_DIMENSIONS, "depth is %zu, expected at most %d", q->depth, SIMDNET_MAX_DIMENSIONS);
     *s = (struct sn_scatter_nd){(enum sn_data)q->dataType, (enum sn_scatter_reduction)q->reduction, s->bytes,
-        q->batch ? q->batch : 1, q->depth, q->inner, q->indices, q->shape, q->index, NULL, q->dst};
+        q->batch ? q->batch : 1, q->depth, q->inner, q->indices, q->shape, q->index, NULL, q->dst, q->rows, q->rowCount};
     CHECK(sn_product_of(&shape, q->shape, q->depth) && sn_product(&n->whole, s->batch, shape, q->inner),
           "shape of %zu dimensions is too large for an array", q->depth);
     CHECK(sn_product(&n->parts, s->batch, q->indices, q->inner) && sn_product(&n->numbers, s->batch, q->indices, q->depth),
           "indices is %zu, too large for an array", q->indices);
+    CHECK(!q->rows || sn_product(&n->updates, q->rowCount, q->inner), "rowCount is %zu, too large for an array",
+          q->rowCount);
+    n->updates = q->rows ? n->updates : n->parts;
+    n->rows = q->rows && n->parts ? s->batch * q->indices : 0;
     return true;
 }
 
@@ -138,18 +143,21 @@ static bool are_nd_inside(const char * function, const struct sn_scatter_nd * s,
 void SimdnetScatterNd(const SimdnetScatterNdParameters * parameters)
 {
     SN_BEGIN();
-    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+    SimdnetScatterNdParameters own;
+    if (!sn_take_known(__func__, parameters, offsetof(SimdnetScatterNdParameters, rows), &own, sizeof(own)))
         return;
-    const SimdnetScatterNdParameters * q = parameters;
-    SN_CALL(q->dataType, q->reduction, q->batch, q->depth, q->inner, q->indices);
+    const SimdnetScatterNdParameters * q = &own;
+    SN_CALL(q->dataType, q->reduction, q->batch, q->depth, q->inner, q->indices, q->rows != NULL);
     struct sn_scatter_nd s;
     struct nd_sizes n;
     if (!take_nd(__func__, q, &s, &n) || n.whole + n.numbers == 0 ||
         !are_apart(__func__, (struct sn_array){"dst", q->dst, n.whole * s.bytes},
                    (struct sn_array){"src", q->src, n.whole * s.bytes},
-                   (struct sn_array){"updates", q->updates, n.parts * s.bytes},
+                   (struct sn_array){"updates", q->updates, n.updates * s.bytes},
                    (struct sn_array){"index", q->index, n.numbers * sizeof(int64_t)}) ||
-        !are_nd_inside(__func__, &s, n.numbers))
+        !sn_apart(__func__, (struct sn_array){"dst", q->dst, n.whole * s.bytes},
+                  (struct sn_array){"rows", q->rows, n.rows * sizeof(int64_t)}) ||
+        !are_nd_inside(__func__, &s, n.numbers) || !are_inside(__func__, "rows", q->rows, n.rows, q->rowCount))
         return;
     start_from(q->src, n.whole * s.bytes, q->dst);
     s.from = q->updates;
@@ -160,15 +168,17 @@ void SimdnetScatterNd(const SimdnetScatterNdParameters * parameters)
 void SimdnetGatherNd(const SimdnetScatterNdParameters * parameters)
 {
     SN_BEGIN();
-    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+    SimdnetScatterNdParameters own;
+    if (!sn_take_known(__func__, parameters, offsetof(SimdnetScatterNdParameters, rows), &own, sizeof(own)))
         return;
-    const SimdnetScatterNdParameters * q = parameters;
+    const SimdnetScatterNdParameters * q = &own;
     SN_CALL(q->dataType, q->batch, q->depth, q->inner, q->indices);
     struct sn_scatter_nd s;
     struct nd_sizes n;
     if (!take_nd(__func__, q, &s, &n))
         return;
     SN_CHECK(q->reduction == SimdnetScatterNone, SN_VOID, "reduction is %d, expected SimdnetScatterNone", (int)q->reduction);
+    SN_CHECK(!q->rows, SN_VOID, "rows is an array, expected NULL");
     if (n.parts == 0)
         return;
     SN_CHECK(q->dst, SN_VOID, "dst is NULL, expected an array");

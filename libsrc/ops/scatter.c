@@ -1,6 +1,7 @@
 /*
- * Updates are applied in their order, by the calling thread: an element may be changed by several. Rows of floats, as graph
- * networks add them, are vectors of the family `binary`; the rest is loops over elements.
+ * Updates are applied in their order, by the calling thread: an element may be changed by several. (Two threads with columns of
+ * their own took 1.3 to 2 times as long, as each reads what the other one wrote before.) Rows of floats, as graph networks add
+ * them, are vectors of the family `binary`; the rest is loops over elements.
  */
 #include "ops/scatter.h"
 
@@ -159,8 +160,10 @@ static size_t part_of(const struct sn_scatter_nd * s, size_t number)
 void sn_scatter_nd(const struct sn_scatter_nd * s)
 {
     const size_t bytes = s->inner * s->bytes;
-    for (size_t i = 0; i < s->batch * s->indices; ++i)
-        update_row(s->type, s->reduction, s->bytes, s->dst + part_of(s, i) * bytes, s->from + i * bytes, s->inner);
+    for (size_t i = 0; i < s->batch * s->indices; ++i) {
+        const size_t row = s->rows ? counted(s->rows[i], s->rowCount) : i;
+        update_row(s->type, s->reduction, s->bytes, s->dst + part_of(s, i) * bytes, s->from + row * bytes, s->inner);
+    }
 }
 
 struct parts {

@@ -29,6 +29,8 @@ struct sn_scatter_nd {
     const sn_64i * index;
     const uint8_t * from; /* updates, or src of a gather */
     uint8_t * dst;
+    const sn_64i * rows; /* of updates, for each index; NULL: one after the other */
+    size_t rowCount;
 };
 void sn_scatter_nd(const struct sn_scatter_nd * s);
 void sn_gather_nd(const struct sn_scatter_nd * s);

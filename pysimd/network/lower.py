@@ -465,8 +465,10 @@ def _scattered(a: Attributes, src: View) -> int:
 
 
 def _scatter_nd(a: Attributes, x: Operands, y: Operands) -> Call:
-    src, indices, updates = x
+    src, indices, updates, *rows = x
     members = {"dataType": _scattered(a, src), "reduction": SCATTER.index(a["reduction"]), "updates": updates}
+    for each in rows:
+        members |= {"rows": each, "rowCount": updates.shape[0]}
     return _of_parts("SimdnetScatterNd", src, indices, y[0], 0, members)
 
 

@@ -73,8 +73,8 @@ in capitals are constants::
     GatherNd(x, indices)          batch: the number of dimensions that both share
     ScatterElements(x, indices, updates)
                                   axis, reduction: see SCATTER; indices have the shape of updates, or 1 where they repeat
-    ScatterNd(x, indices, updates)
-                                  reduction
+    ScatterNd(x, indices, updates, [rows])
+                                  reduction; with rows, which are int64, each update is one of the rows of updates
     CumulativeSum(x)              axis, exclusive, reverse
     TopK(x) -> values, indices    k, axis, largest, sorted
     Quantize(x, s, [z]), Dequantize(x, s, [z])
@@ -526,8 +526,11 @@ def _gather_nd(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]
 
 
 def _scatter_nd(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
-    x, indices, updates = inputs
+    x, indices, updates, *rows = inputs
     (parts,) = _gather_nd((x, indices), {"batch": 0})
+    for each in rows:
+        _need(each == Type(indices.shape[:-1], "int64"), f"the rows have shape {each.shape}, expected {indices.shape[:-1]}")
+        updates = Type((*each.shape, *updates.shape[1:]), updates.dtype)
     _need(updates == parts, f"the updates have shape {updates.shape} and type {updates.dtype}, expected {parts}")
     return [x]
 

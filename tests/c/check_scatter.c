@@ -220,7 +220,8 @@ static void scatter_nd(const void * job, void * context, void * const * a)
     p.src = a[0];
     p.index = a[1];
     p.updates = a[2];
-    p.dst = a[3];
+    p.dst = p.rowCount ? a[4] : a[3];
+    p.rows = p.rowCount ? a[3] : NULL;
     SimdnetScatterNd(&p);
 }
 
@@ -254,23 +255,36 @@ static const void * declare_nd_index(const SimdnetScatterNdParameters * p)
     return index;
 }
 
+static const void * declare_rows(size_t numbers, size_t count)
+{
+    unsigned char * rows = check_in("rows", CHECK_32I, 2 * numbers, CHECK_RANDOM);
+    for (size_t i = 0; i < numbers; ++i)
+        memcpy(rows + 8 * i, &(int64_t){some_index(count)}, 8);
+    return rows;
+}
+
 static void scatter_nd_case(SimdnetScatterNdParameters p, enum check_fill fill)
 {
     const size_t whole = p.batch * shape_size(p.shape, p.depth) * p.inner, bytes = bytes_of(p.dataType);
-    if (!check_case(SCATTER_ND, "%s reduction=%d batch=%zu depth=%zu inner=%zu indices=%zu %zu %s", types[p.dataType],
-                    (int)p.reduction, p.batch, p.depth, p.inner, p.indices, whole, check_fill_name(fill)))
+    if (!check_case(SCATTER_ND, "%s reduction=%d batch=%zu depth=%zu inner=%zu indices=%zu rows=%zu %zu %s",
+                    types[p.dataType], (int)p.reduction, p.batch, p.depth, p.inner, p.indices, p.rowCount, whole,
+                    check_fill_name(fill)))
         return;
+    const size_t updates = p.batch * p.indices;
     p.src = declare("src", p.dataType, whole, fill);
     p.index = declare_nd_index(&p);
-    p.updates = declare("updates", p.dataType, p.batch * p.indices * p.inner, fill);
+    p.updates = declare("updates", p.dataType, (p.rowCount ? p.rowCount : updates) * p.inner, fill);
+    p.rows = p.rowCount ? declare_rows(updates, p.rowCount) : NULL;
     declare_result(p.dataType, whole);
     check_exact(CHECK_NAN_FREE | CHECK_ZERO_FREE);
     check_run(scatter_nd, &p);
     memcpy(expected, p.src, whole * bytes);
-    for (size_t j = 0; j < p.batch * p.indices; ++j)
-        for (size_t i = 0; i < p.inner; ++i)
+    for (size_t j = 0; j < updates; ++j)
+        for (size_t i = 0; i < p.inner; ++i) {
+            const size_t row = p.rows ? counted(index_in(p.rows, j), p.rowCount) : j;
             change(p.dataType, p.reduction, expected + place_of(&p, j, i) * bytes,
-                   (const unsigned char *)p.updates + (j * p.inner + i) * bytes);
+                   (const unsigned char *)p.updates + (row * p.inner + i) * bytes);
+        }
     p.dst = result;
     SimdnetScatterNd(&p);
     check_that(is_expected(p.dataType, whole), SCATTER_ND, "%s reduction=%d: %s", types[p.dataType], (int)p.reduction,
@@ -308,6 +322,34 @@ static SimdnetScatterNdParameters some_parts(SimdTensorDataType type, size_t tur
 static void nd_refused(const char * text, SimdnetScatterNdParameters p)
 {
     check_refused(CHECK_VALUE, text, scatter_nd, &p);
+}
+
+static void rows_refusals(void)
+{
+    const SimdnetScatterNdParameters good = {.size = sizeof(good), .dataType = SimdTensorData32f, .depth = 1, .shape = {3},
+        .inner = 4, .indices = 2, .reduction = SimdnetScatterAdd, .rowCount = 2};
+    SimdnetScatterNdParameters p;
+    check_case(SCATTER_ND, "refusals of rows");
+    check_in("src", CHECK_32F, 12, CHECK_RANDOM);
+    memset(check_in("index", CHECK_32I, 4, CHECK_RANDOM), 0, 16);
+    check_in("updates", CHECK_32F, 8, CHECK_RANDOM);
+    int64_t * rows = check_in("rows", CHECK_32I, 4, CHECK_RANDOM);
+    check_optional();
+    memset(rows, 0, 16);
+    check_out("dst", CHECK_32F, 12);
+    check_refused_overlap(true, scatter_nd, &good);
+    nd_refused("rowCount is", (p = good, p.rowCount = SIZE_MAX / 2, p));
+    memcpy((char *)rows + 8, &(int64_t){2}, 8);
+    nd_refused("rows[1] is 2, expected -2 or more, and less than 2", good);
+    p = good, p.src = p.updates = rows, p.index = p.rows = rows, p.dst = result;
+    check_that((SimdnetGatherNd(&p), strstr(SimdnetLastError(), "reduction is 1")) != NULL, GATHER_ND, "%s",
+               SimdnetLastError());
+    p.reduction = SimdnetScatterNone;
+    check_that((SimdnetGatherNd(&p), strstr(SimdnetLastError(), "rows is an array")) != NULL, GATHER_ND, "%s",
+               SimdnetLastError());
+    p.size = offsetof(SimdnetScatterNdParameters, rows), p.rows = NULL;
+    check_that((SimdnetGatherNd(&p), strstr(SimdnetLastError(), "size is")) == NULL, GATHER_ND, "of 0.2.0: %s",
+               SimdnetLastError());
 }
 
 static void nd_refusals(void)
@@ -419,6 +461,7 @@ CHECK_FAMILY(scatter)
                 elements_of(of, (SimdnetScatterReduction)reduction, turn);
                 SimdnetScatterNdParameters p = some_parts(of, turn);
                 p.reduction = (SimdnetScatterReduction)reduction;
+                p.rowCount = turn / 2 % 3 ? 0 : check_random(1, 7);
                 scatter_nd_case(p, (enum check_fill)(turn % CHECK_FILLS));
                 if (reduction == 0)
                     gather_nd_case(some_parts(of, turn));
@@ -430,8 +473,10 @@ CHECK_FAMILY(scatter)
                       (enum check_fill)(n % CHECK_FILLS));
     if (check_selected(ELEMENTS))
         elements_refusals();
-    if (check_selected(SCATTER_ND))
+    if (check_selected(SCATTER_ND)) {
         nd_refusals();
+        rows_refusals();
+    }
     if (check_selected(GATHER_ND))
         gather_refusals();
     if (check_selected(SUM))

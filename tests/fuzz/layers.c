@@ -359,7 +359,9 @@ static void parts(void)
     const size_t whole = CELLS(p.batch, fuzz_cells(p.shape, known(p.depth)), p.inner);
     const size_t selected = CELLS(p.batch, p.indices, p.inner);
     p.src = fuzz_in(element_types[which], whole);
-    p.updates = scatters ? fuzz_in(element_types[which], selected) : NULL;
+    p.rowCount = scatters ? fuzz_pick(0, 4) : 0;
+    p.updates = scatters ? fuzz_in(element_types[which], p.rowCount ? CELLS(p.rowCount, p.inner) : selected) : NULL;
+    p.rows = p.rowCount ? some_places(CELLS(p.batch, p.indices), p.rowCount) : NULL;
     p.index = some_places(CELLS(p.batch, p.indices, known(p.depth)), p.shape[0]);
     p.dst = fuzz_out(element_types[which], scatters ? whole : selected);
     if (scatters)

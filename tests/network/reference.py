@@ -439,10 +439,10 @@ def _scatter_elements(x: _Inputs, a: _Attributes) -> Array:
 
 
 def _scatter_nd(x: _Inputs, a: _Attributes) -> Array:
-    y = np.array(x[0])
+    y, updates = np.array(x[0]), x[2] if len(x) == 3 else x[2][x[3]]
     for at in np.ndindex(x[1].shape[:-1]):
         place = tuple(x[1][at])
-        y[place] = _REDUCTIONS[a["reduction"]](y[place], x[2][at])
+        y[place] = _REDUCTIONS[a["reduction"]](y[place], updates[at])
     return y
 
 

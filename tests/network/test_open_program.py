@@ -285,6 +285,24 @@ def masked_tokens() -> Any:
     return pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
 
 
+def added_messages() -> Any:
+    """Another layer of a graph network: sums of messages begin with zeros, and nodes are added to them."""
+    nodes = [
+        node("Cast", ["edges"], ["ends"], to=7),
+        node("Gather", ["ends", "zero"], ["from"], axis=0),
+        node("Gather", ["ends", "one"], ["to"], axis=0),
+        node("Gather", ["x", "from"], ["rows"], axis=0),
+        node("Shape", ["x"], ["all"]),
+        node("ConstantOfShape", ["all"], ["zeros"]),
+        node("Unsqueeze", ["to", "ones"], ["column"]),
+        node("ScatterND", ["zeros", "column", "rows"], ["sums"], reduction="add"),
+        node("Mul", ["x", "weight"], ["own"]),
+        node("Add", ["own", "sums"], ["y"]),
+    ]
+    scalars = {"zero": np.array(0), "one": np.array(1), "weight": np.array(1.1, np.float32)}
+    return _model(nodes, {**scalars, "ones": np.array([1])}, {"x": ("N", 20), "edges": (2, "E")}, ("y",))
+
+
 def messages() -> Any:
     """A layer of a graph network: rows of nodes at the ends of edges are added at the other ends, and counted."""
     nodes = [
@@ -315,6 +333,16 @@ def test_integers(tmp_path: Path) -> None:
 def test_a_graph_network(tmp_path: Path) -> None:
     model = messages()
     assert compare(model, {"x": ("N", 20), "edges": (2, "E")}, [(5, 9), (3, 2), (40, 200), (9, 9)], tmp_path) == ""
+
+
+def test_messages_that_are_gathered_as_they_are_added(tmp_path: Path) -> None:
+    """The plan for any sizes is that for one: equal bits."""
+    model, shapes, rng = added_messages(), {"x": ("N", 20), "edges": (2, "E")}, np.random.default_rng(3)
+    assert compare(model, shapes, [(5, 9), (3, 2), (40, 200), (9, 9)], tmp_path) == ""
+    given = {"x": rng.standard_normal((50, 20), np.float32), "edges": rng.integers(0, 50, (2, 400)).astype(np.float32)}
+    fixed = model.prepare({name: array.shape for name, array in given.items()})
+    assert [step.node.operator for step in fixed.steps][-2:] == ["Binary", "ScatterNd"]
+    np.testing.assert_array_equal(fixed(given)["y"], model.prepare(shapes)(given)["y"])
 
 
 def test_sizes_that_a_program_does_not_serve(tmp_path: Path) -> None:

@@ -482,6 +482,34 @@ def test_repeated_indices(axis: int, few: tuple[int, ...]) -> None:
         assert after.shape(after.nodes[0].inputs[1]) == ((7, 5, 2) if differs else few)
 
 
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("width", [(8,), (4, 2)])
+def test_messages_along_edges(width: tuple[int, ...], known: bool) -> None:
+    """Rows that are gathered and added at other rows: in one step, which begins with what is added besides."""
+    net = Net((9, *width), (9, *width))
+    begins, ends = (net.rng.integers(0, 9, (20, *(1 for _ in each))) for each in ((), width))
+    column = net.constant(ends)
+    if not known:
+        column = net.add("Cast", net.constant(ends.astype(np.float32)), dtype="int64")
+    rows, zeros = net.add("Gather", net.xs[0], net.constant(begins), axis=0), net.constant(np.zeros((9, *width), np.float32))
+    sums = net.add("ScatterElements", zeros, column, rows, axis=0, reduction="add")
+    graph = net.graph(net.do("add", sums, net.xs[1]))
+    before = () if known else ("Cast",) if len(width) == 1 else ("Cast", "Reshape")
+    last = checked(graph, *before, "ScatterNd")[-1]
+    assert (last.inputs[0], last.inputs[2], len(last.inputs)) == (net.xs[1], net.xs[0], 4)
+
+
+def test_messages_that_are_read_elsewhere() -> None:
+    """Gathered rows with another reader, a sum that begins with something else: as before."""
+    net = Net((9, 8), (9, 8))
+    column, zeros = net.constant(net.rng.integers(0, 9, (20, 1))), net.constant(np.zeros((9, 8), np.float32))
+    rows = net.add("Gather", net.xs[0], net.constant(net.rng.integers(0, 9, 20)), axis=0)
+    sums = net.add("ScatterElements", net.xs[1], column, rows, axis=0, reduction="add")
+    checked(net.graph(net.do("add", sums, net.xs[0]), net.unary(rows, "cos")), "Gather", "ScatterNd", "Binary", "Unary")
+    most = net.add("ScatterElements", zeros, column, net.unary(rows, "cos"), axis=0, reduction="max")
+    checked(net.graph(net.do("add", most, net.xs[0])), "Gather", "Unary", "ScatterNd", "Binary")
+
+
 def test_global_pooling() -> None:
     net = Net((2, 6, 4, 5))
     assert only(net.graph(net.average(net.xs[0], (4, 5), 1)), "Reduce").attributes["function"] == "mean"

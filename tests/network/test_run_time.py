@@ -175,6 +175,7 @@ def _cases() -> list[Case]:
             reduction="add",
         ),
         *(case("ScatterNd", ROWS, Integers(3, (2, 3, 2)), (2, 3, 5), reduction=name) for name in SCATTER),
+        *(case("ScatterNd", ROWS, Integers(3, (2, 3, 2)), (7, 5), Integers(7, (2, 3)), reduction=name) for name in SCATTER),
         *(case("CumulativeSum", ROWS, axis=1, exclusive=each, reverse=each) for each in (False, True)),
         case("CumulativeSum", Integers(99, (40,)), axis=0, exclusive=False, reverse=True),
         *(case("Elementwise", Integers(9, (3, 4)), Integers(9, (1, 4)), function=name) for name in ELEMENTWISE),

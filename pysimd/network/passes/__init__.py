@@ -19,6 +19,7 @@ from pysimd.network.passes import (
     moves,
     norms,
     products,
+    scattering,
     tables,
     tiny,
 )
@@ -59,6 +60,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("moves", _moves),
     ("attention", _rewriting(attention.MATCHES)),
     ("products", _rewriting(products.MATCHES)),
+    ("scattering", _rewriting(scattering.MATCHES)),
     ("gates", _settled(_rewriting(gates.MATCHES))),
     ("norms", _rewriting(norms.MATCHES)),
     ("lifted", _settled(_rewriting(lifted.MATCHES), _moves)),
