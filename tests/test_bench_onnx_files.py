@@ -186,6 +186,8 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "| net | 3.0 | 2.5 | 1.0 | 30 / 20 | 30 / 20 | 300 / 100 | 300 / 100 |" in page
     assert "- net: batch 64, left out: large" in page and "- other: 1 node of 'g' is not supported: If" in page
     assert table.read(json.loads((tmp_path / "vendor-01h-02h-models.json").read_text())) == table.read(_figures())
+    assert main(["--load", str(tmp_path / "f"), "--transformers", "--keep", str(tmp_path)]) == 0
+    assert (tmp_path / "vendor-01h-02h-transformers.md").read_text().startswith("# Models by speed")
     assert "not supported: 1 node" in capsys.readouterr().out
 
 

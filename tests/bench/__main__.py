@@ -86,7 +86,7 @@ def _figures(text: str) -> dict[str, Any]:
 _KINDS = ("results", "networks", "steps", "models")  # the tables of a file
 
 # For each mode, the options that have an effect (_OF_USE), or that have none (_IDLE).
-_OF_USE = {"compare": {"compare"}, "load": {"load", "functions", "keep", "markdown", "plots", "html"}}
+_OF_USE = {"compare": {"compare"}, "load": {"load", "functions", "transformers", "keep", "markdown", "plots", "html"}}
 _IDLE = {
     "whole": {"functions", "only", "layout", "cold", "part"},
     "steps": {"functions", "only", "layout", "cold", "part"},
@@ -404,12 +404,21 @@ def _write(path: Path, text: str) -> None:
     print(f"written: {path}")
 
 
+def _kind(figures: Mapping[str, Any], arguments: argparse.Namespace) -> str:
+    """What the name of a kept page ends with."""
+    if arguments.functions:
+        return "-functions"
+    if arguments.transformers is not None:
+        return "-transformers"
+    return "-models" if _of_models(figures) else ""
+
+
 def _write_all(figures: dict[str, Any], arguments: argparse.Namespace, source: str) -> None:
     """The files that are requested, except for --json."""
     if arguments.markdown:
         _write(arguments.markdown, _page(figures, source, arguments.functions))
     if arguments.keep:
-        kind = "-functions" if arguments.functions else "-models" if _of_models(figures) else ""
+        kind = _kind(figures, arguments)
         path = arguments.keep / (figures["machine"]["processor"] + kind)
         pictures = pages.write_picture(figures, "models", path.with_suffix(".png")) if kind == "-models" else []
         overview = arguments.keep / f"{figures['machine']['processor']}-overview.png"
