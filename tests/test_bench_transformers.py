@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pysimd
-from bench import transformers
+from bench import bounds, transformers
 from bench.__main__ import main
 from bench.onnx_files import values_of
 from bench.onnx_files.shapes import inputs_of
@@ -44,6 +44,18 @@ def test_small(name: str, tmp_path: Path) -> None:
     network = pysimd.load(path).prepare({key: array.shape for key, array in given.items()})
     for ours, theirs in zip(network(given).values(), expected):
         np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
+def test_bounds(tmp_path: Path) -> None:
+    """The parts of the time are all of it; multiply-adds are those of the model."""
+    path = tmp_path / "bert.onnx"
+    onnx.save(SMALL["bert"](), path)
+    found, peak, speed = bounds.measured(path, 0)
+    assert found["products"].sums > found["attention"].sums > 0 == found["other steps"].sums
+    assert found["products"].weights > 0 and peak > 0 and speed > 0
+    ((name, _, reached, *parts, _),) = bounds.rows([path], 0)
+    assert name == "bert" and float(reached) > 0
+    assert abs(sum(float(part.split()[0]) for part in parts) - 1) < 0.02
 
 
 def test_names() -> None:

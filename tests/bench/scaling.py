@@ -61,7 +61,7 @@ def print_steps(models: Sequence[str], rounds: int, threads: int) -> None:
     """The steps of each model that lose most: what a step takes beyond its share of the time on one thread."""
     import pysimd
     from bench.onnx_files.simdnet import prepared
-    from bench.whole.steps import _clocked
+    from bench.whole.steps import clocked
     from pysimd.network.convert import UnsupportedModel
 
     for model in models:
@@ -76,7 +76,7 @@ def print_steps(models: Sequence[str], rounds: int, threads: int) -> None:
                     with pysimd.num_threads(number):
                         end = time.perf_counter() + _PASSES_SECONDS / 2
                         while time.perf_counter() < end:
-                            best[:] = map(min, best, _clocked(steps))
+                            best[:] = map(min, best, clocked(steps))
             _print_losses(path.stem, runner, least[1], least[threads], threads)
 
 

@@ -116,8 +116,8 @@ class _Timed:
     def _sample_network(self, whole: list[float], steps: list[list[float]]) -> None:
         whole.append(statistics.median(passes(self._runner.run, _PASSES)))
         count = max(2, round(_PASSES.counted / whole[-1]))
-        clocks = min(min(_clocked([()] * len(self._alone))) for _ in range(count))
-        each = zip(*(_clocked(self._calls) for _ in range(count)))
+        clocks = min(min(clocked([()] * len(self._alone))) for _ in range(count))
+        each = zip(*(clocked(self._calls) for _ in range(count)))
         steps.append([max(statistics.median(times) - clocks, 0.0) for times in each])
 
     def result(self, network: str, isa: str, batch: int) -> Stepped:
@@ -144,7 +144,7 @@ def _together(calls: _Calls) -> Callable[[], Any]:
     return calls[0] if len(calls) == 1 else run
 
 
-def _clocked(steps: Sequence[_Calls]) -> list[float]:
+def clocked(steps: Sequence[_Calls]) -> list[float]:
     """Seconds of each step of a pass."""
     times = [time.perf_counter()]
     for calls in steps:
