@@ -8,6 +8,7 @@
 #include "kernels/aligned.h"
 #include "kernels/install.h"
 #include "kernels/power.h"
+#include "kernels/quotient.h"
 
 enum { GROUP = 4 };
 
@@ -101,10 +102,53 @@ SN_INLINE v32f replace(v32f a, v32f b) { return v_select_32f(v_eq_32f(b, b), b, 
 COMMUTATIVE(add, v_add_32f)
 ORDERED(subtract, v_sub_32f)
 COMMUTATIVE(multiply, v_mul_32f)
-ORDERED(divide, v_div_32f)
+ORDERED(divide_plain, v_div_32f)
 COMMUTATIVE(maximum, maximum)
 COMMUTATIVE(minimum, minimum)
 ORDERED(replace, replace)
+
+/* 2^-60 and 2^60: between them, and of 0, quotients by an inverse are exact. */
+enum { LEAST = 0x21800000, LARGEST = 0x5d800000 };
+
+/* a / b, for a number b that can be inverted: a loop computes the inverse once. */
+SN_INLINE v32f by_inverse(v32f a, v32f b)
+{
+    const struct inverse by = inverse_of(b);
+    const v32i bits = v_cast_32f_32i(a), size = v_and_32i(bits, v_set_32i(INT32_MAX));
+    const v32i large = v_sub_32i(v_set_32i(LARGEST), size), small = v_sub_32i(size, v_set_32i(LEAST));
+    const v32i odd = v_or_32i(large, v_and_32i(small, v_sub_32i(v_set_32i(0), size)));
+    if (__builtin_expect(v_any(v_gt_32i(v_set_32i(0), odd)), 0))
+        return v_div_32f(a, b);
+    const v32i sign = v_and_32i(bits, v_set_32i(INT32_MIN)); /* which zeros lose */
+    return v_cast_32i_32f(v_or_32i(v_cast_32f_32i(quotient(&by, a)), sign));
+}
+
+/* Columns from which on a row is longer than an inverse takes. */
+enum { LONG = 512 };
+
+/*
+ * 200704 floats by a number take 0.67 of the time on an Emerald Rapids, which divides 16 floats in 10 cycles. With vectors of
+ * 8 floats, 5 cycles, nothing is gained, nor in memory.
+ */
+static void divide_32f(const struct sn_binary_rows * all)
+{
+    struct sn_binary_rows r = *all;
+    if (V32F_N < 16 || !r.a.each || r.b.each || r.stream || r.columns < LONG) {
+        divide_plain_32f(all);
+        return;
+    }
+    for (size_t j = 0; j < all->rows; ++j) {
+        const float divisor = *r.b.at;
+        const struct sn_binary_rows one = {r.a, {&divisor, 0, false}, r.dst, 1, r.columns, false};
+        if (can_invert(divisor))
+            rows(by_inverse, GROUP, true, false, &one);
+        else
+            divide_plain_32f(&one);
+        r.a.at += r.a.row;
+        r.b.at += r.b.row;
+        r.dst += r.columns;
+    }
+}
 
 /* Long, and bound by arithmetic: a single instance. */
 static __attribute__((noinline)) v32f power_of(v32f a, v32f b) { return power(a, b); }

@@ -76,6 +76,9 @@ static struct binary binary_case(SimdnetBinaryParameters p, int in_place, enum c
         check_out("dst", CHECK_32F, sizes[2]);
     if (p.operation == SimdnetBinaryPower && x && y && (fill == CHECK_RANDOM || fill == CHECK_EQUAL))
         fill_for_power(x, sizes[0], y, sizes[1], fill == CHECK_EQUAL);
+    if (p.operation == SimdnetBinaryDivide && x && fill == CHECK_RANDOM)
+        for (size_t i = 0; i < sizes[0]; ++i)
+            x[i] *= exp2f(check_random_32f(-140, 120));
     if (p.operation == SimdnetBinaryDivide || p.operation == SimdnetBinaryPower)
         check_raises_like_base();
     if (p.activation >= SimdConvolutionActivationElu && p.activation != SimdConvolutionActivationHswish &&
@@ -228,6 +231,8 @@ CHECK_FAMILY(binary)
     for (size_t n = 1; n <= 300; n += check_quick() ? 13 : n < 140 ? 1 : 7)
         shapes(n, turn++);
     check_binary_at((size_t[]){70000}, (size_t[]){70000}, 1, 0); /* more than one unit of work */
+    for (turn = 0; turn < 2 * CHECK_FILLS; ++turn) /* long rows by numbers, which are divided by the inverse */
+        check_operation_at(SimdnetBinaryDivide, (size_t[]){5, 600 + turn}, (size_t[]){5, 1}, 2, turn);
     check_binary_at((size_t[]){30000, 3}, (size_t[]){1, 3}, 2, 1);
     check_binary_at((size_t[]){5, 64, 300}, (size_t[]){5, 64, 1}, 3, 2);
     if (!check_quick()) {
