@@ -32,6 +32,9 @@ SN_INLINE v32i digit(v32i words, int bits, int p)
     }
 }
 
+/* With a number in the lowest bits it is the sum of both: a conversion, which is slower than a logical operation, less. */
+static const float MAGIC = 0x1p23f;
+
 SN_INLINE v32f number(const struct look * look, v32i words, v32f zero, int p, struct form f)
 {
     const v32i bare = digit(words, f.bits, p);
@@ -39,8 +42,8 @@ SN_INLINE v32f number(const struct look * look, v32i words, v32f zero, int p, st
         const v32f v = v_lookup_32f(look->table, bare);
         return f.zeros ? v_sub_32f(v, zero) : v;
     }
-    const v32f v = v_cvt_32i_32f(v_and_32i(bare, v_set_32i((1 << f.bits) - 1)));
-    return v_sub_32f(v, f.zeros ? zero : look->middle);
+    const v32i low = v_and_32i(bare, v_set_32i((1 << f.bits) - 1)), magic = v_cast_32f_32i(v_set_32f(MAGIC));
+    return v_sub_32f(v_cast_32i_32f(v_or_32i(low, magic)), v_add_32f(f.zeros ? zero : look->middle, v_set_32f(MAGIC)));
 }
 
 /* Adds the products of n words, a vector or less, which are at word i of each row. */
