@@ -131,7 +131,8 @@ static void multiply_panel(const struct job * job, size_t first, sn_32f * work)
     sn_32f * const zero = bias + columns;
     struct sn_gemm_32f run = {.a = p->src, .height = 1, .width = p->M, .aStepX = p->lds, .segment = &start, .segments = 1,
         .b = panel, .columns = sn_min(columns, p->N - first), .c = p->dst + first, .cStepX = p->ldd};
-    if (p->bias) { /* which the tile reads beyond the last column */
+    if (p->bias) { /* which the tile reads beyond the last column: 0, since what is there may be a signalling NaN */
+        memset(bias, 0, columns * sizeof(*bias));
         memcpy(bias, p->bias + first, run.columns * sizeof(*bias));
         run.bias = bias;
     }
