@@ -285,13 +285,20 @@ def masked_tokens() -> Any:
     return pysimd.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
 
 
-def added_messages() -> Any:
-    """Another layer of a graph network: sums of messages begin with zeros, and nodes are added to them."""
-    nodes = [
+def _along_edges() -> list[Any]:
+    """Rows of nodes at the ends of edges, and the numbers of the other ends."""
+    return [
         node("Cast", ["edges"], ["ends"], to=7),
         node("Gather", ["ends", "zero"], ["from"], axis=0),
         node("Gather", ["ends", "one"], ["to"], axis=0),
         node("Gather", ["x", "from"], ["rows"], axis=0),
+    ]
+
+
+def added_messages() -> Any:
+    """Another layer of a graph network: sums of messages begin with zeros, and nodes are added to them."""
+    nodes = [
+        *_along_edges(),
         node("Shape", ["x"], ["all"]),
         node("ConstantOfShape", ["all"], ["zeros"]),
         node("Unsqueeze", ["to", "ones"], ["column"]),
@@ -306,10 +313,7 @@ def added_messages() -> Any:
 def messages() -> Any:
     """A layer of a graph network: rows of nodes at the ends of edges are added at the other ends, and counted."""
     nodes = [
-        node("Cast", ["edges"], ["ends"], to=7),
-        node("Gather", ["ends", "zero"], ["from"], axis=0),
-        node("Gather", ["ends", "one"], ["to"], axis=0),
-        node("Gather", ["x", "from"], ["rows"], axis=0),
+        *_along_edges(),
         node("Shape", ["rows"], ["shape"]),
         node("Unsqueeze", ["to", "ones"], ["column"]),
         node("Expand", ["column", "shape"], ["places"]),
