@@ -179,6 +179,11 @@ struct sn_winograd_8i {
     void (*output)(const struct sn_winograd_output_8i * w);
 };
 
+/* Converts sums of pixels, exact integers as floats, to results; pixels are dense, and `sums` is used as scratch, up to a vector
+ * of them behind the last. NULL if the level multiplies groups of bytes, or floats without FMA. */
+typedef void (*sn_sums_8i_fn)(sn_32f * sums, const struct sn_result_8i * result, size_t channels, size_t pixels, uint8_t * dst,
+                              size_t dstStep);
+
 /* The kernels of a level; `base` has only the first three. */
 struct sn_convolution_8i_slots {
     sn_convolution_8i_fn plain;
@@ -188,6 +193,7 @@ struct sn_convolution_8i_slots {
     struct sn_depthwise_8i depthwise;
     struct sn_flat_8i flat;
     struct sn_winograd_8i winograd;
+    sn_sums_8i_fn sums;
     sn_pixels_fn pixels;
     sn_planes_fn planes;
 };

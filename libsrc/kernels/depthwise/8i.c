@@ -57,8 +57,24 @@ static void depthwise_run(const struct sn_depthwise_run_8i * d)
         run_blocks(d, run_all_columns, columns_weights(&c));
 }
 
+/* Sums that are floats. */
+static void sums(sn_32f * floats, const struct sn_result_8i * result, size_t channels, size_t pixels, uint8_t * dst,
+                 size_t dstStep)
+{
+    const size_t element = result->bytes ? 1 : sizeof(float);
+    int32_t * integers = (int32_t *)(void *)floats;
+    v_store_32f(floats + channels * pixels, v_zero_32f()); /* which is read with the last sums */
+    for (size_t i = 0; i < channels * pixels; i += V32F_N)
+        v_store_32i(integers + i, v_cvt_32f_32i(v_load_32f(floats + i)));
+    for (size_t at = 0; at < channels; at += V8U_N) {
+        const struct sn_result_8i part = result_from(result, at);
+        result_rows(integers + at, channels, &part, sn_min(channels - at, V8U_N), dst + at * element, dstStep, pixels);
+    }
+}
+
 SN_INSTALL(depthwise_8i, convolution_8i)
 {
     slots->depthwise = (struct sn_depthwise_8i){depthwise_run, by_lines, depthwise_size, depthwise_pack};
+    slots->sums = V_FMA && JOINED == 2 && V8U_N >= 32 ? sums : NULL;
     slots->flat = (struct sn_flat_8i){flat_run, flat_size, flat_pack};
 }
