@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OLDEST_OPSET, _NEWEST_OPSET = 7, 28
+#: The versions in which an operator got another meaning for the same attributes and inputs.
+_CHANGES = (9, 10, 11, 13, 16, 20, 21)
 _NEWEST_IR = 14  # the version of the format
 _DEPTH = 24  # of subgraphs within subgraphs, and of functions within functions
 _MOST_INLINED = 1 << 23  # bytes of nodes, each with 512 more, that calls of functions become: it can grow exponentially
@@ -296,7 +298,9 @@ class _Reader:
         what = f"the function {function.name!r}"
         if len(node.input) > len(function.input) or len(node.output) > len(function.output):
             raise ValueError(f"{what} has fewer inputs or outputs than the node {node.name!r} that calls it")
-        if any(each.domain in _ONNX_DOMAINS and each.version != self._opset for each in function.opset_import):
+        versions = [each.version for each in function.opset_import if each.domain in _ONNX_DOMAINS]
+        ends = min([*versions, self._opset]), max([*versions, self._opset])
+        if any(ends[0] < change <= ends[1] for change in _CHANGES):
             raise ValueError(f"{what} has operators of another version than the model, which is not supported")
         if not set(function.input).isdisjoint(function.output):
             raise ValueError(f"{what} returns one of its inputs, which is not supported")
@@ -409,7 +413,10 @@ def _is_array(node: Node) -> bool:
 def _version(model: File) -> int:
     versions = [each.version for each in model.opset_import if each.domain in _ONNX_DOMAINS]
     if not versions:
-        raise ValueError("the model declares no operator version (opset_import)")
+        graph = model.graph
+        if not model.opset_import or graph is None or any(node.domain in _ONNX_DOMAINS for node in graph.node):
+            raise ValueError("the model declares no operator version (opset_import)")
+        return _NEWEST_OPSET  # all operators are of other domains
     if not _OLDEST_OPSET <= versions[0] <= _NEWEST_OPSET:
         supported = f"{_OLDEST_OPSET} to {_NEWEST_OPSET}"
         raise ValueError(f"the model has operators of version {versions[0]}, supported are {supported}")

@@ -432,9 +432,16 @@ def recursive() -> Any:
     return model([helper.make_node("f", ["x"], ["y"], domain="own")], functions=[function], domains=["own"])
 
 
-def of_another_version() -> Any:
-    function = helper.make_function("own", "f", ["a"], ["b"], [relu("a", "b")], [helper.make_opsetid("", 12)])
+def of_another_version(version: int = 12) -> Any:
+    function = helper.make_function("own", "f", ["a"], ["b"], [relu("a", "b")], [helper.make_opsetid("", version)])
     return model([helper.make_node("f", ["x"], ["y"], domain="own")], functions=[function], domains=["own"])
+
+
+def test_functions_of_a_version_that_means_the_same() -> None:
+    """No operator changed between 17 and 19; skl2onnx writes such functions."""
+    message = of_another_version(19)
+    assert [each.version for each in message.opset_import if each.domain == ""] == [17]
+    assert [node.op for node in onnx_reader.read(message).nodes] == ["Relu"]
 
 
 def sparse() -> Any:

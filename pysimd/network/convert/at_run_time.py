@@ -22,6 +22,7 @@ REASONS = {
     " function that fills a fixed number of rows, with fallback={'NonMaxSuppression': (function, types)}",
     "Loop": "loops are not supported",
     "Scan": "loops are not supported",
+    "ai.onnx.ml.ZipMap": "its result is a sequence of maps: convert the estimator with options={'zipmap': False}",
 }
 #: Those that are computed where all their inputs are known.
 OF_DATA = frozenset(name for name, reason in REASONS.items() if reason.startswith(_OF_DATA) and name in FOLDS)

@@ -576,7 +576,7 @@ class Conversion:
         """The results of a subgraph, as far as the node has outputs for them; None if nodes in it cannot be converted."""
         node, read, values, weights, constants = self.node, self._read, self._values, self._weights, self._constants
         self._values, self._weights = values.new_child(dict(inputs)), weights.new_child(source.weights)  # type: ignore[arg-type]
-        self._constants = dict(constants)
+        self._constants, opset, self.opset = dict(constants), self.opset, source.opset
         try:
             self.walk(source.nodes)
             names = [output.name if read else "" for output, read in zip(source.outputs, node.outputs)]
@@ -584,6 +584,7 @@ class Conversion:
             return None if missing else [self._lookup(name) if name else None for name in names]
         finally:
             self.node, self._read, self._values, self._weights, self._constants = node, read, values, weights, constants
+            self.opset = opset
 
     def finished(self, source: Source) -> Graph:
         """The graph, whose tensors have their names in the source. Raises UnsupportedModel if an output has problems.

@@ -11,6 +11,11 @@ OPERATORS = {
     "embeddings": (
         "com.microsoft.EmbedLayerNormalization com.microsoft.GatherBlockQuantized com.microsoft.QEmbedLayerNormalization"
     ),
+    "estimators": (
+        "ai.onnx.ml.ArrayFeatureExtractor ai.onnx.ml.Binarizer ai.onnx.ml.Imputer ai.onnx.ml.LabelEncoder "
+        "ai.onnx.ml.LinearClassifier ai.onnx.ml.LinearRegressor ai.onnx.ml.Normalizer ai.onnx.ml.OneHotEncoder "
+        "ai.onnx.ml.SVMRegressor ai.onnx.ml.Scaler ai.onnx.ml.TreeEnsembleClassifier ai.onnx.ml.TreeEnsembleRegressor"
+    ),
     "fourier": "DFT STFT",
     "integers": (
         "Abs Add And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Clip Div Equal EyeLike Greater "
