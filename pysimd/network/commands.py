@@ -19,6 +19,7 @@ from pysimd.annotations import Array, Shape
 from pysimd.errors import printable
 from pysimd.network import image_commands, quantize_command
 from pysimd.network.courses.runner import CourseRunner
+from pysimd.network.files import MAGIC
 from pysimd.network.model import Model, OpenShape
 from pysimd.network.open_runner import OpenRunner
 from pysimd.network.reports.report import MEDIAN_OF_RUNS, Report
@@ -185,6 +186,14 @@ def _size(text: str) -> tuple[str, list[int]]:
     return name, [int(size) for size in sizes.split(",")]
 
 
+def _float(text: str) -> float | None:
+    """A number that JSON does not know, as 50. and .5."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def _given_value(text: str) -> tuple[str, Any]:
     name, _, value = text.partition("=")
     if name and value.endswith(".npy"):
@@ -192,7 +201,7 @@ def _given_value(text: str) -> tuple[str, Any]:
     try:
         found = json.loads(value)
     except (ValueError, RecursionError):
-        found = None
+        found = _float(value)
     if not name or not isinstance(found, (int, float, list)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a name and value, expected NAME=1, NAME=[1,2] or NAME=FILE.npy")
     return name, found
@@ -216,10 +225,18 @@ def _show(given: argparse.Namespace) -> int:
     return 0
 
 
+def _is_saved(file: str) -> bool:
+    """Whether save has written a file."""
+    with open(file, "rb") as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
 def _save(given: argparse.Namespace) -> int:
     model = _model(given)
     if given.shape and not given.prepared:
         raise ValueError("--shape is given, but not --prepared: the file has no plan, and so no shapes")
+    if Path(given.output).exists() and Path(given.output).samefile(given.model) and not _is_saved(given.model):
+        raise ValueError(f"{given.output} is the ONNX model itself, which a .simdnet file would replace: give another name")
     shapes: Any = [_named(model, each) for each in _several(given.shape)]
     model.save(given.output, shapes if given.prepared else False, layout=given.layout, prefer=given.prefer)
     print(f"{given.output}: {Path(given.output).stat().st_size / 1e6:.1f} MB")

@@ -402,10 +402,22 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         capsys.readouterr()
         assert main(["run", str(file), *shapes, "--value", text]) == 1
         assert sentence in capsys.readouterr().err
+    assert main(["run", str(file), *shapes, "--value", "sr=8000."]) == 0
     for text in ("sr", "sr=", "=1", "sr=a", 'sr="a"', "sr=null", "sr={}", "sr=" + "[" * 100000):
         with pytest.raises(SystemExit):
             main(["run", str(file), "--value", text])
         assert "is not a name and value, expected NAME=1, NAME=[1,2] or NAME=FILE.npy" in capsys.readouterr().err
+
+
+def test_save_does_not_replace_the_onnx_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "voices.onnx"
+    onnx.save(voices(), file)
+    before = file.read_bytes()
+    assert main(["save", str(file), "-o", str(file)]) == 1
+    assert "is the ONNX model itself" in capsys.readouterr().err
+    assert file.read_bytes() == before
+    assert main(["save", str(file), "-o", str(tmp_path / "v.simdnet")]) == 0
+    assert main(["save", str(tmp_path / "v.simdnet"), "-o", str(tmp_path / "v.simdnet")]) == 0
 
 
 def test_a_check_gives_the_values_to_onnx_runtime(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
