@@ -127,8 +127,8 @@ SN_INLINE v32f by_inverse(v32f a, v32f b)
 enum { LONG = 512 };
 
 /*
- * 200704 floats by a number take 0.67 of the time on an Emerald Rapids, which divides 16 floats in 10 cycles. With vectors of
- * 8 floats, 5 cycles, nothing is gained, nor in memory.
+ * 200704 floats by a number take 0.67 of the time on an Emerald Rapids, which divides 16 floats in 10 cycles. With vectors
+ * of 8 floats, 5 cycles, nothing is gained, nor in memory.
  */
 static void divide_32f(const struct sn_binary_rows * all)
 {

@@ -3,7 +3,7 @@
  * levels have the same bits. What needs a remainder, or is larger than a vector's integers may be, is left to the driver.
  */
 #include "contract/grid_sample.h"
-#include "kernels/collect.h"
+#include <collect.h>
 #include "kernels/install.h"
 
 /* ---- where elements lie */

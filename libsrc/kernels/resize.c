@@ -6,7 +6,7 @@
  */
 #include "contract/resize.h"
 #include "kernels/aligned.h"
-#include "kernels/collect.h"
+#include <collect.h>
 #include "kernels/install.h"
 
 enum { GROUP = 4 };

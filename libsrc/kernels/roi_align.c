@@ -3,7 +3,7 @@
  * anywhere. Products are rounded before they are added, so that all levels have the same bits.
  */
 #include "contract/roi_align.h"
-#include "kernels/collect.h"
+#include <collect.h>
 #include "kernels/install.h"
 
 SN_INLINE v32f weighted(v32f v, v32f high, v32f low, bool max)
