@@ -418,6 +418,8 @@ def test_save_does_not_replace_the_onnx_model(tmp_path: Path, capsys: pytest.Cap
     assert file.read_bytes() == before
     assert main(["save", str(file), "-o", str(tmp_path / "v.simdnet")]) == 0
     assert main(["save", str(tmp_path / "v.simdnet"), "-o", str(tmp_path / "v.simdnet")]) == 0
+    assert main(["quantize", str(tmp_path / "v.simdnet"), "--mode", "dynamic", "-o", str(tmp_path / "q.onnx")]) == 1
+    assert "is a .simdnet file, expected an ONNX model" in capsys.readouterr().err
 
 
 def test_a_check_gives_the_values_to_onnx_runtime(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

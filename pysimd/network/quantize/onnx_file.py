@@ -13,6 +13,7 @@ import numpy as np
 from pysimd.annotations import Array
 from pysimd.network import onnx_reader
 from pysimd.network.convert.fold_node import DTYPES
+from pysimd.network.files import MAGIC
 from pysimd.network.onnx_messages import BYTES, Attribute, Message, Opset, Tensor, ValueInfo
 from pysimd.network.onnx_messages import Node as NodeMessage
 from pysimd.network.onnx_wire import Malformed, Wire
@@ -126,6 +127,10 @@ class File:
 
     def __init__(self, model: Any) -> None:
         data, self._folders = onnx_reader.bytes_of(model)
+        if bytes(data.data[: len(MAGIC)]) == MAGIC:
+            raise ValueError(
+                f"{os.fsdecode(model) if self._folders else 'the model'} is a .simdnet file, expected an ONNX model"
+            )
         try:
             self._head = parsed(data.data)
             graph = [field for field in self._head if field.number == _GRAPH]
