@@ -86,8 +86,8 @@ struct sn_depthwise_plane_32f {
 };
 typedef void (*sn_depthwise_plane_32f_fn)(const struct sn_depthwise_plane_32f * d);
 
-/* The maximum number of outputs of the following kernels. */
-enum { SN_FEW = 4 };
+/* The maximum number of outputs of the following kernels, and of that for NCHW. */
+enum { SN_FEW = 4, SN_FEW_NCHW = 8 };
 
 /*
  * Few outputs in NHWC have the same arguments as the GEMM tile (contract/gemm.h), but a different B: `columns`, at most

@@ -335,13 +335,16 @@ static const planes_fn instances[][LONG] = {
     {planes_3x1, planes_3x2, planes_3x3, planes_3x4},
     {planes_4x1, planes_4x2, planes_4x3, planes_4x4}};
 
-static void row(const struct sn_few_nchw_32f * f, const sn_32f * src, sn_32f * dst)
+/* Row y of all outputs, which are in `parts` of at most SN_FEW; each block of pixels for all of them. */
+static void row(const struct sn_few_nchw_32f * part, size_t parts, size_t y)
 {
-    const size_t vectors = sn_ceil_div(f->columns, V32F_N), count = sn_ceil_div(vectors, longest[f->outputs - 1]);
+    const size_t columns = part->columns, vectors = sn_ceil_div(columns, V32F_N);
+    const size_t count = sn_ceil_div(vectors, longest[part[parts - 1].outputs - 1]); /* the last is the largest */
     for (size_t i = 0; i < count; ++i) { /* blocks of about equal length */
         const size_t first = i * vectors / count, end = (i + 1) * vectors / count, x = first * V32F_N;
-        const ptrdiff_t last = (ptrdiff_t)sn_min(end * V32F_N, f->columns) - V32F_N - (ptrdiff_t)x;
-        instances[f->outputs - 1][end - first - 1](f, src + x, dst + x, last);
+        const ptrdiff_t last = (ptrdiff_t)sn_min(end * V32F_N, columns) - V32F_N - (ptrdiff_t)x;
+        for (const struct sn_few_nchw_32f * f = part; f < part + parts; ++f)
+            instances[f->outputs - 1][end - first - 1](f, f->src + y * f->srcRow + x, f->dst + y * f->dstRow + x, last);
     }
 }
 
@@ -362,14 +365,31 @@ static void activate(const struct sn_few_nchw_32f * f, sn_32f * dst)
     }
 }
 
+/* Outputs first .. end - 1. */
+static struct sn_few_nchw_32f part_of(const struct sn_few_nchw_32f * f, size_t first, size_t end)
+{
+    struct sn_few_nchw_32f part = *f;
+    part.weight += first * f->step;
+    part.bias += first;
+    part.slope = f->slope ? f->slope + first : NULL;
+    part.dst += first * f->dstPlane;
+    part.outputs = end - first;
+    return part;
+}
+
 static void few_nchw_32f(const struct sn_few_nchw_32f * f)
 {
     static void (*const all[])(const struct sn_few_nchw_32f *) = {short_rows_1, short_rows_2, short_rows_3, short_rows_4};
-    if (f->columns < V32F_N)
-        all[f->outputs - 1](f);
+    struct sn_few_nchw_32f part[SN_FEW_NCHW / SN_FEW];
+    const size_t parts = sn_ceil_div(f->outputs, SN_FEW);
+    for (size_t i = 0; i < parts; ++i) { /* of about equal size */
+        part[i] = part_of(f, i * f->outputs / parts, (i + 1) * f->outputs / parts);
+        if (f->columns < V32F_N)
+            all[part[i].outputs - 1](&part[i]);
+    }
     for (size_t y = 0; y < f->rows; ++y) {
         if (f->columns >= V32F_N)
-            row(f, f->src + y * f->srcRow, f->dst + y * f->dstRow);
+            row(part, parts, y);
         if (second_pass(f->activation))
             activate(f, f->dst + y * f->dstRow);
     }

@@ -635,7 +635,7 @@ static void sums_of_blocks(void)
 {
     const SimdTensorFormatType nchw = SimdTensorFormatNchw;
     for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
-        const struct check_layer layers[] = {layer(nchw, 1400, 4, 8, 26, 1, 1, 0, 2), of_large_image(160, 14),
+        const struct check_layer layers[] = {layer(nchw, 1400, 4, 8, 26, 1, 1, 0, 2), of_large_image(160, 18),
                                              added(layer(nchw, 1300, 4, 8, 1300, 1, 1, 0, 2))};
         for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); ++i) {
             struct check_layer j = check_layer_with(layers[i], 1, act % 2 == 1);

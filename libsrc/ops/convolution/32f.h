@@ -16,7 +16,7 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, 
     sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_planes,
     sn_convolution_32f_depthwise_nchw;
 
-/* At most SN_FEW outputs in a group: of one group in NHWC, of several, in NCHW. */
+/* Few outputs in a group: of one group in NHWC, of several, in NCHW. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_grouped,
     sn_convolution_32f_few_nchw;
 
