@@ -171,6 +171,7 @@ void SimdnetGatherNd(const SimdnetScatterNdParameters * parameters)
     SimdnetScatterNdParameters own;
     if (!sn_take_known(__func__, parameters, offsetof(SimdnetScatterNdParameters, rows), &own, sizeof(own)))
         return;
+    own.rows = NULL; /* of scattering */
     const SimdnetScatterNdParameters * q = &own;
     SN_CALL(q->dataType, q->batch, q->depth, q->inner, q->indices);
     struct sn_scatter_nd s;
@@ -178,7 +179,6 @@ void SimdnetGatherNd(const SimdnetScatterNdParameters * parameters)
     if (!take_nd(__func__, q, &s, &n))
         return;
     SN_CHECK(q->reduction == SimdnetScatterNone, SN_VOID, "reduction is %d, expected SimdnetScatterNone", (int)q->reduction);
-    SN_CHECK(!q->rows, SN_VOID, "rows is an array, expected NULL");
     if (n.parts == 0)
         return;
     SN_CHECK(q->dst, SN_VOID, "dst is NULL, expected an array");
