@@ -499,6 +499,13 @@ def test_messages_along_edges(width: tuple[int, ...], known: bool) -> None:
     assert (last.inputs[0], last.inputs[2], len(last.inputs)) == (net.xs[1], net.xs[0], 4)
 
 
+def test_one_index_for_all_rows() -> None:
+    """Its Expand is left out; it is no list of indices."""
+    net = Net((9, 8), (20, 8))
+    one = net.add("Expand", net.constant(np.array([[4]])), shape=(20, 8))
+    checked(net.graph(net.add("ScatterElements", net.xs[0], one, net.xs[1], axis=0, reduction="add")), "ScatterElements")
+
+
 def test_messages_that_are_read_elsewhere() -> None:
     """Gathered rows with another reader, a sum that begins with something else: as before."""
     net = Net((9, 8), (9, 8))

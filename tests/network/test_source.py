@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ import pysimd  # noqa: E402
 from network import fuzz as network_fuzz  # noqa: E402
 from pysimd.network import onnx_reader  # noqa: E402
 from pysimd.network.source import Value  # noqa: E402
-from support import Array  # noqa: E402
+from support import ROOT, Array  # noqa: E402
 
 FLOAT = TensorProto.FLOAT
 ONE = numpy_helper.from_array(np.ones(1, np.float32), "w")
@@ -442,6 +443,14 @@ def test_functions_of_a_version_that_means_the_same() -> None:
     message = of_another_version(19)
     assert [each.version for each in message.opset_import if each.domain == ""] == [17]
     assert [node.op for node in onnx_reader.read(message).nodes] == ["Relu"]
+
+
+def test_versions_that_change_a_meaning_are_those_of_converters() -> None:
+    """All versions with which converters compare are known to the reader, which mixes versions only between them."""
+    files = (ROOT / "pysimd/network/convert").glob("*.py")
+    compared = {int(n) for file in files for n in re.findall(r"\bopset (?:<|>=|==) (\d+)", file.read_text())}
+    assert len(compared) >= 5
+    assert compared <= set(onnx_reader._CHANGES)
 
 
 def sparse() -> Any:

@@ -56,9 +56,6 @@ static void pack(const struct sn_convolution * c, const void * weight)
             packed[(o / lanes * taps + t) * lanes + o % lanes] = sn_16b_weight(c, from[sn_weight_at(p, o, 0, 0, t)]);
 }
 
-/* Units of work are output rows, in groups of four, which the kernel computes together. */
-static size_t rows_of_unit(const struct sn_convolution * c) { return data_of(c)->rows.rows >= 4 ? 4 : 1; }
-
 /* Converts the lines that some rows need to pixels at `copy`; returns the address that line 0 would have there. */
 static const void * convert(const struct sn_convolution * c, const struct sn_arrays * a, size_t row, size_t rows,
                             uint8_t * copy)
@@ -116,16 +113,13 @@ void sn_16b_depthwise_rows(const struct sn_convolution * c, size_t row, size_t r
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    const size_t unit = rows_of_unit(c), row = s->line * unit;
-    compute_rows(c, row, sn_min(s->lines * unit, c->p.dstH - row), a);
+    const struct sn_depthwise_rows * r = &data_of(c)->rows;
+    compute_rows(c, sn_depthwise_first(r, s), sn_depthwise_count(c, r, s), a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t unit = rows_of_unit(c);
-    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_dot_time(c),
-        .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = data_of(c)->rows.rows / unit}});
+    sn_depthwise_run(c, &data_of(c)->rows, a, sn_convolution_dot_time(c), compute);
 }
 
 const struct sn_convolution_algorithm sn_convolution_16b_depthwise = {.name = "depthwise", .supports = supports,

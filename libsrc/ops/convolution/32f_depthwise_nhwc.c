@@ -4,7 +4,6 @@
 #include "ops/convolution/32f.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/depthwise_rows.h"
-#include "ops/units.h"
 #include "runtime/cpu.h"
 
 SN_FITS_ALGORITHM_DATA(struct sn_depthwise_rows);
@@ -48,9 +47,6 @@ static bool alike(const struct sn_convolution * c, const struct sn_convolution *
     return data_of(c)->together == data_of(from)->together;
 }
 
-/* Units of work are output rows, in groups of four, which the kernel computes together. */
-static size_t rows_of_unit(const struct sn_convolution * c) { return data_of(c)->rows >= 4 ? 4 : 1; }
-
 /*
  * The number of channels that are computed for all rows before the next channels. If pixels are a multiple of 2 KB apart,
  * the inputs of a block map to two sets of the L1 cache, and the kernel uses small blocks, for which the weights must stay
@@ -75,8 +71,7 @@ static size_t part_of(const struct sn_convolution * c)
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t row = s->line * rows_of_unit(c), part = part_of(c);
-    const size_t rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
+    const size_t row = sn_depthwise_first(data_of(c), s), rows = sn_depthwise_count(c, data_of(c), s), part = part_of(c);
     const bool cold = sn_depthwise_cold(c), inOrder = sn_depthwise_in_order(c);
     for (size_t first = 0; first < p->dstC; first += part) {
         struct sn_depthwise_nhwc d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first),
@@ -92,10 +87,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t unit = rows_of_unit(c);
-    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c),
-        .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = data_of(c)->rows / unit}});
+    sn_depthwise_run(c, data_of(c), a, sn_convolution_32f_time(c), compute);
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc = {.name = "depthwise NHWC", .supports = supports,

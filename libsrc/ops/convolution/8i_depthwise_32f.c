@@ -122,14 +122,11 @@ static const void * convert(const struct sn_convolution * c, const struct sn_arr
     return to - first * p->srcC;
 }
 
-/* Units of work are output rows, in groups of four, which the kernel computes together. */
-static size_t rows_of_unit(const struct sn_convolution * c) { return data_of(c)->rows.rows >= 4 ? 4 : 1; }
-
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct floats * f = data_of(c);
-    const size_t unit = rows_of_unit(c), row = s->line * unit, rows = sn_min(s->lines * unit, p->dstH - row);
+    const size_t row = sn_depthwise_first(&f->rows, s), rows = sn_depthwise_count(c, &f->rows, s);
     uint8_t * work = a->work;
     size_t step;
     uint8_t * dst = sn_dot_result_at(c, 0, p->dstC, row, NULL, a, &step);
@@ -148,10 +145,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t unit = rows_of_unit(c);
-    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_dot_time(c),
-        .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = data_of(c)->rows.rows / unit}});
+    sn_depthwise_run(c, &data_of(c)->rows, a, sn_convolution_dot_time(c), compute);
 }
 
 const struct sn_convolution_algorithm sn_convolution_8i_depthwise_32f = {.name = "depthwise by floats", .supports = supports,

@@ -46,6 +46,24 @@ size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, stru
     return sn_align(r->lines * sizeof(void *), SN_ALIGN);
 }
 
+/* The rows that the kernel computes together. */
+static size_t unit_of(const struct sn_depthwise_rows * r) { return r->rows >= 4 ? 4 : 1; }
+
+void sn_depthwise_run(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const struct sn_arrays * a, double time,
+                      void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a))
+{
+    const size_t unit = unit_of(r);
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .time = time,
+        .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = r->rows / unit}});
+}
+
+size_t sn_depthwise_first(const struct sn_depthwise_rows * r, const struct sn_share * s) { return s->line * unit_of(r); }
+
+size_t sn_depthwise_count(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const struct sn_share * s)
+{
+    return sn_min(s->lines * unit_of(r), c->p.dstH - sn_depthwise_first(r, s));
+}
+
 bool sn_depthwise_rows_weights(struct sn_convolution * c)
 {
     c->channels = sn_align(c->p.dstC, sn_lanes(c));

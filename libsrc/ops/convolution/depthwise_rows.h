@@ -21,6 +21,17 @@ bool sn_depthwise_in_order(const struct sn_convolution * c);
 /* Plans the rows, at most `most`; returns the bytes of the pointers, with which the workspace begins. */
 size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r);
 
+/*
+ * Runs compute() for all output rows of all images, in units of the rows that the kernel computes together. The rows of a share
+ * are at most those of one call of the kernel.
+ */
+void sn_depthwise_run(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const struct sn_arrays * a, double time,
+                      void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a));
+
+/* The first row of a share, and their number. */
+size_t sn_depthwise_first(const struct sn_depthwise_rows * r, const struct sn_share * s);
+size_t sn_depthwise_count(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const struct sn_share * s);
+
 /* Plans channels and packed weights for the kernel; false: too large. Packs the weights from [tap][channel]. */
 bool sn_depthwise_rows_weights(struct sn_convolution * c);
 void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight);

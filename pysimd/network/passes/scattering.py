@@ -14,7 +14,7 @@ def whole_rows(graph: Graph, node: Node) -> Change | None:
     shape, (count, *rest) = graph.shape(x), graph.shape(indices)
     if node.attributes["axis"] != 0 or not rest or any(not isinstance(n, int) or n != 1 for n in rest):
         return None
-    if graph.shape(updates)[1:] != shape[1:]:
+    if graph.shape(updates) != (count, *shape[1:]):  # or one index for all rows
         return None
     attributes = {"reduction": node.attributes["reduction"]}
     if len(rest) == 1:
