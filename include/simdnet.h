@@ -44,7 +44,7 @@
  *
  * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16, amx on x86-64; base, neon,
  * neondotprod on aarch64. The default is the last one in this order that the machine supports, except avx512bf16 on
- * processors that are known to compute slower with it (Intel's Sapphire Rapids and Emerald Rapids). Linux gives AMX to
+ * processors that compute slower with it (Intel's, except for Cooper Lake, which was not measured). Linux gives AMX to
  * processes that ask for it: the first call of the library does, on a processor that has it, and amx is missing if Linux
  * refuses. After it, stacks for signals (sigaltstack) must have AT_MINSIGSTKSZ bytes, about 11 KB. If the environment
  * variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last one up to <name> that the

@@ -249,7 +249,7 @@ static const struct processor {
     {"Tiger Lake", INTEL, 0x806C1, "avx512vnni"},
     {"Rocket Lake", INTEL, 0xA0671, "avx512vnni"},
     {"Alder Lake", INTEL, 0x90672, "avxvnni"},
-    {"Alder Lake with AVX-512", INTEL, 0x90672, "avx512bf16"},
+    {"Alder Lake with AVX-512", INTEL, 0x90672, "avx512vnni"},
     {"Gracemont", INTEL, 0xB06E0, "avxvnni"},
     {"Sierra Forest", INTEL, 0xA06F3, "avxvnni"},
     {"Sapphire Rapids", INTEL, 0x806F8, "amx"},
@@ -328,6 +328,9 @@ static void traits_of_machines(void)
     } identified[] = {
         {"GenuineIntel", 0xC06F2, 6, 0xCF, true, false, true, 16},  /* Emerald Rapids */
         {"GenuineIntel", 0x806F8, 6, 0x8F, true, false, true, 16},  /* Sapphire Rapids */
+        {"GenuineIntel", 0xA06D1, 6, 0xAD, true, false, true, 128}, /* Granite Rapids */
+        {"GenuineIntel", 0xA0671, 6, 0xA7, true, false, true, 128}, /* a virtual machine on one of these */
+        {"GenuineIntel", 0xC06C0, 6, 0xCC, true, false, true, 24},  /* another one */
         {"GenuineIntel", 0x5065B, 6, 0x55, false, false, true, 24}, /* Cooper Lake */
         {"AuthenticAMD", 0xA10F11, 25, 0x11, false, true, false, 24}, /* Zen 4 */
         {"AuthenticAMD", 0xC06F2, 6, 0xCF, false, true, false, 24}, /* no such processor: another vendor's model */
