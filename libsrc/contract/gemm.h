@@ -124,6 +124,7 @@ struct sn_gemm_rows_32f {
     const sn_32f * slope; /* as in struct sn_gemm_32f */
     enum sn_activation activation;
     float param[2];
+    bool far; /* B exceeds the L2 cache */
 };
 
 /* The kernel, and the most rows. */

@@ -54,14 +54,15 @@ static void multiply_panels(const void * argument, void * work, size_t begin, si
     const struct sn_gemm_32f_tile * tile = tile_of(m);
     const size_t last = sn_min(end * tile->columns, m->columns);
     size_t n = begin * tile->columns;
+    const bool far = m->depth * m->columns * sizeof(float) > sn_cpu()->cacheL2;
     (void)work;
     if (p->rows <= m->kernels->rows_32f.rows) { /* all whole panels */
         const size_t panels = (last - n) / tile->columns;
         m->kernels->rows_32f.run(&(struct sn_gemm_rows_32f){.a = p->a, .b = m->panels + n * m->depth, .bias = p->bias + n,
-            .lda = p->lda, .ldc = p->ldc, .rows = p->rows, .depth = m->depth, .panels = panels, .c = p->c + n});
+            .lda = p->lda, .ldc = p->ldc, .rows = p->rows, .depth = m->depth, .panels = panels, .c = p->c + n,
+            .far = far});
         n += panels * tile->columns;
     }
-    const bool far = m->depth * m->columns * sizeof(float) > sn_cpu()->cacheL2;
     struct sn_gemm_32f run = {.a = p->a, .height = 1, .width = p->rows, .aStepX = p->lda, .segment = &start, .segments = 1,
         .length = m->depth, .cStepX = p->ldc, .coldC = !sn_cpu()->traits.prefetchC};
     for (; n < last; n += tile->columns) {

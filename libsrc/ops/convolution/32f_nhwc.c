@@ -230,7 +230,7 @@ static size_t compute_few(const struct sn_convolution * c, const struct sn_nhwc_
         .b = sn_weights(c) + gemm->length * packed, .bias = c->bias + packed, .lda = gemm->aStepX, .ldc = gemm->cStepX,
         .rows = gemm->width, .depth = gemm->length, .panels = panels, .c = r->dst + group * sn_outputs(c),
         .slope = c->slope ? c->slope + packed : NULL, .activation = gemm->activation,
-        .param = {gemm->param[0], gemm->param[1]}});
+        .param = {gemm->param[0], gemm->param[1]}, .far = sn_weights_exceed_l2(c)});
     return r->first + panels * kernels->tile_32f.columns;
 }
 
