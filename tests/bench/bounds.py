@@ -74,8 +74,11 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", type=Path, metavar="MODEL", help="an ONNX file")
+    models = parser.parse_args().models
+    for missing in (path for path in models if not path.is_file()):
+        parser.error(f"{missing} is not a file")
     with pysimd.num_threads(1):
-        table = markdown_table(["model", "ms", "of the peak", *_KINDS, "weights"], rows(parser.parse_args().models))
+        table = markdown_table(["model", "ms", "of the peak", *_KINDS, "weights"], rows(models))
     print("\n".join(table))
 
 
