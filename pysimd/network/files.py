@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,11 +22,18 @@ def is_saved(path: Any) -> bool:
 
 @contextmanager
 def whole(path: Any) -> Iterator[BinaryIO]:
-    """A file to write, under another name in the same folder: it is renamed at the end, and deleted after an exception."""
+    """A file to write, under another name in the same folder: it is renamed at the end, and deleted after an exception.
+
+    Raises OSError for a path that is a folder or is in none, before anything is written: later ones tell the other name.
+    """
     import tempfile  # which takes longer than to read a model
 
     target = os.fsdecode(path)
     folder, last = os.path.split(target)
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+    if folder and not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
     handle, name = tempfile.mkstemp(dir=folder or ".", prefix=f".{last}.")
     try:
         with os.fdopen(handle, "wb") as file:

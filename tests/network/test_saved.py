@@ -112,9 +112,26 @@ def test_nothing_is_left_of_what_cannot_be_written(path: Path) -> None:
     with pytest.raises(ValueError, match="dtype complex64, which cannot be saved"):
         saved.write(Source("", 17, [], [], [], {"a": np.zeros(1, np.complex64)}), path)
     assert path.read_bytes() == before and os.listdir(path.parent) == [path.name]
-    (path.parent / "folder").mkdir()
-    with pytest.raises(OSError):  # after all was written under another name
-        saved.write(network_fuzz.sample(), path.parent / "folder")
+
+
+def test_messages_name_the_path_that_was_given(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the name under which it is written first."""
+
+    folder, missing = path.parent / "folder", path.parent / "missing"
+    folder.mkdir()
+    with pytest.raises(IsADirectoryError) as found:
+        saved.write(network_fuzz.sample(), folder)
+    assert found.value.filename == str(folder)
+    with pytest.raises(FileNotFoundError) as found_no_folder:
+        saved.write(network_fuzz.sample(), missing / "model.simdnet")
+    assert found_no_folder.value.filename == str(missing)
+
+    def fails(*_: Any) -> None:
+        raise OSError("after all was written under another name")
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(OSError, match="after all"):
+        saved.write(network_fuzz.sample(), path.parent / "other")
     assert sorted(os.listdir(path.parent)) == ["folder", path.name]
 
 
