@@ -133,9 +133,11 @@ def test_power(isa: str, rng: np.random.Generator) -> None:
 
 def test_quotients_of_small_numbers(isa: str) -> None:
     """Long rows by numbers are divided by the inverse; of numbers below 2^-103 a product with it may be off by one unit."""
-    fractions = np.float32([1, 1.0645391, 1.0098972, 1.8, 2 - 2**-23])
+    fractions = np.array([1, 1.0645391, 1.0098972, 1.8, 2 - 2**-23], np.float32)
     small = np.ldexp(fractions, np.arange(-149, -9)[:, None]).ravel()
-    divisors = np.ldexp(np.float32([1.0098972, 1.616033, 1.9321132, 2 - 2**-23]), np.arange(-59, 59)[:, None]).ravel()
+    divisors = np.ldexp(
+        np.array([1.0098972, 1.616033, 1.9321132, 2 - 2**-23], np.float32), np.arange(-59, 59)[:, None]
+    ).ravel()
     with np.errstate(under="ignore"):
         want = small / divisors[:, None]
     got = pysimd.divide(np.broadcast_to(small, want.shape).copy(), divisors[:, None])

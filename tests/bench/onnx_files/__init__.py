@@ -28,6 +28,9 @@ OURS = "simdnet"
 #: The modules of the other libraries, in the order of the table. The first tells what is right.
 PEERS = ("onnxruntime", "openvino", "ncnn")
 
+#: How ncnn is built if not all in float32.
+USUAL = "usual options"
+
 
 @dataclass(frozen=True)
 class Loaded:

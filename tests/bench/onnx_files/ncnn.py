@@ -11,7 +11,7 @@ from typing import Any, Callable
 import ncnn
 import numpy as np
 
-from bench.onnx_files import Loaded
+from bench.onnx_files import USUAL, Loaded
 
 VERSION = str(ncnn.__version__)
 
@@ -20,7 +20,7 @@ def build(path: str, inputs: Mapping[str, Any], threads: int) -> Iterator[Callab
     """All in float32, and with its usual options. `path` is that of the .param file."""
     if any(len(array) > 1 for array in inputs.values()):
         raise ValueError("one image at a time")
-    for how in ("float32", "usual options"):
+    for how in ("float32", USUAL):
         yield partial(_loaded, how, path, inputs, threads)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import pysimd
 from bench import limits
 from bench.implementations import Unsupported, error_of
-from bench.onnx_files import OURS, PEERS, Input, pnnx
+from bench.onnx_files import OURS, PEERS, USUAL, Input, pnnx
 from bench.onnx_files.first import First, measured
 from bench.onnx_files.shapes import Shape, inputs_of
 from bench.onnx_files.workers import Task, Worker
@@ -235,8 +235,9 @@ _LEGEND = """Milliseconds of an image of the batch, median of the rounds. After 
 ours. best: the fastest other library's time over ours; above 1, simdnet is faster. of fma: the time that the model's
 multiply-adds take at the processor's peak, over ours; Winograd's algorithm needs fewer, so it may be above 1. error: the
 largest difference between our outputs and ONNX Runtime's, relative to the largest value of the output, or to 0.001 if that
-is larger; above 0.001 it is marked by !. ~: the rounds vary: their median is more than 1.5 times the fastest pass. Files
-whose first dimension is fixed have no larger batch."""
+is larger; above 0.001 it is marked by !. ~: the rounds vary: their median is more than 1.5 times the fastest pass. *: ncnn
+is faster with its usual options than in float32; they store values in 16 bits where the processor computes with such, and
+read half of the bytes. Files whose first dimension is fixed have no larger batch."""
 
 _FIRST_LEGEND = """peak: the peak memory, in MB, of a Python process that has only this library, loads the file, prepares
 it for one image, and runs it once, on one thread; after the slash that before it loaded the file. first answer:
@@ -247,7 +248,8 @@ the file as converted by pnnx. weights: as packed by simdnet. block: all its ten
 def _cell(run: Run, peer: str) -> str:
     if peer not in run.peers:
         return "-"
-    return f"{run.peers[peer].seconds * 1e3:.2f}{run.peers[peer].mark} ({run.ratio(peer):.2f})"
+    time = run.peers[peer]
+    return f"{time.seconds * 1e3:.2f}{time.mark}{'*' * (time.how == USUAL)} ({run.ratio(peer):.2f})"
 
 
 def _shape(model: Model) -> str:
