@@ -97,3 +97,13 @@ def test_refused_out() -> None:
     a.flags.writeable = False
     with pytest.raises(ValueError, match="out is read-only"):
         pysimd.gemm(b, b, out=a)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 40])
+@pytest.mark.parametrize("depth", [10, 3000])
+def test_sums_keep_the_sign_of_zero(isa: str, rows: int, depth: int) -> None:
+    """The first product becomes -0, as do all that are added to it, also where a long sum is interrupted. Without fused
+    multiply-adds, 0 is added to it."""
+    a, b = np.full((rows, depth), -0.0, np.float32), np.ones((depth, 40), np.float32)
+    a[:, 0], b[0] = -1e-30, 1e-30
+    assert (np.signbit(pysimd.gemm(a, b)) == (isa != "sse41")).all()

@@ -79,8 +79,9 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
                           int rows, int vectors, int halves)
 {
     if (!g->bias) {
+        const v32f zero = v_set_32f(g->from ? -0.0f : 0); /* added to a zero, it keeps the sign */
         SN_UNROLL for (int i = 0; i < rows; ++i)
-            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_zero_32f();
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = zero;
     } else if (g->byRow) {
         SN_UNROLL for (int i = 0; i < rows; ++i)
             SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_set_32f(g->bias[row + (size_t)i]);
