@@ -326,6 +326,11 @@ static void cuts(SimdTensorFormatType format)
     run_case(check_layer_with(layer(format, 40, 1, 1, 70, 4, 1, 0, 1), 2, false), CHECK_RANDOM);
     run_case(layer(format, 7, 30, 1, 20, 3, 2, 1, 1), CHECK_RANDOM);
     run_case(check_layer_with(layer(format, 3, 2, 2, 3000, 3, 3, 0, 1), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 10, 9, 20, 128, 2, 2, 0, 2), CHECK_RANDOM); /* some outputs after the others, in NCHW */
+    run_case(layer(format, 6, 9, 13, 118, 4, 2, 1, 2), CHECK_RANDOM);
+    run_case(layer(format, 4, 13, 14, 82, 3, 4, 0, 2), CHECK_RANDOM);
+    run_case(layer(format, 8, 7, 12, 114, 5, 2, 2, 2), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 9, 120, 130, 35, 3, 3, 0, 1), 1, true), CHECK_RANDOM);
     run_case(layer(format, 2, 3, 4, 5, 24, 24, 0, 1), CHECK_RANDOM); /* many phases */
     run_case(layer(format, 2, 3, 3, 3, 2, 40, 0, 1), CHECK_RANDOM);  /* most of them without taps */
     run_case(layer(format, 2, 9, 9, 3, 3, 1, 5, 1), CHECK_RANDOM); /* one output is left */

@@ -6,6 +6,10 @@
  *
  * A panel of B is used for all neighbouring phases that have the same inputs. To keep their pixels aligned, all phases have
  * as many columns as the first one: the last column of another phase may be beyond the result, and is not written.
+ *
+ * If the panels of a band are small, all of them are kept, and some output channels are computed from them after the others: so
+ * the result is written plane by plane. Otherwise each panel writes a few pixels to the planes of all channels, which are in as
+ * many pages.
  */
 #include "ops/cache_sets.h"
 #include "ops/convolution/cost.h"
@@ -15,6 +19,7 @@
 
 enum {
     COLUMNS = 64, /* of a panel, at most: sets the size of the array of its pieces */
+    MOST_OUTPUTS = 28, /* channels that are computed from kept panels after the others, at most: whole tiles of rows */
     LINE = SN_ALIGN / sizeof(float)
 };
 
@@ -22,6 +27,7 @@ struct phases_nchw {
     struct sn_band band;
     size_t block;   /* of depth that is packed at a time */
     size_t outputs; /* channels that are computed together */
+    size_t kept;    /* floats of all panels of a band, or 0 */
 };
 SN_FITS_ALGORITHM_DATA(struct phases_nchw);
 
@@ -31,16 +37,33 @@ static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_N
 
 /* ---- cost */
 
-/* Vector cycles of a product, an input, an output, for each output of a phase. */
+/* Vector cycles of a product, an input, an output, for each output of a phase; and with kept panels, where an output takes longer
+ * if there are more phases. */
 static const double PHASES_PRODUCT = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 14;
+static const double KEPT_PRODUCT = 0.96, KEPT_WRITTEN = 6, KEPT_PHASE = 1;
+
+/* The channels that are computed from kept panels after the others. */
+static size_t some_of(const struct sn_convolution * c)
+{
+    const size_t rows = c->table->gemm.tile_32f.rows;
+    return sn_max(MOST_OUTPUTS / rows, 1) * rows;
+}
+
+/* What whole vectors compute of so many floats, over what is used. */
+static double rounded_up(const struct sn_convolution * c, size_t floats)
+{
+    return sn_vectors(c, floats) * (double)sn_lanes(c) / (double)floats;
+}
 
 static double cost(const struct sn_convolution * c)
 {
-    const size_t pixels = sn_phases_y(c)->count * sn_phases_x(c)->count;
-    const double used = sn_vectors(c, pixels) * (double)sn_lanes(c) / (double)pixels, outputs = (double)c->p.dstC;
+    const size_t columns = sn_phases_x(c)->count, pixels = sn_phases_y(c)->count * columns;
+    const bool kept = sn_outputs(c) > some_of(c);
+    const double outputs = (double)c->p.dstC, product = kept ? KEPT_PRODUCT : PHASES_PRODUCT;
+    const double written = kept ? KEPT_WRITTEN + KEPT_PHASE * (double)sn_phases_x(c)->number : PHASES_WRITTEN;
     const double gathered = PHASES_GATHERED * (double)c->p.group / (double)sn_phases_alike(sn_phases_x(c), 0);
-    const double products = sn_phases_depth(c) * (PHASES_PRODUCT * outputs + gathered);
-    return sn_of_phases(c, used * (products + PHASES_WRITTEN * outputs));
+    const double products = rounded_up(c, pixels) * sn_phases_depth(c) * (product * outputs + gathered);
+    return sn_of_phases(c, products + rounded_up(c, columns) * written * outputs);
 }
 
 /* ---- plan and weights */
@@ -77,11 +100,37 @@ static bool plan_weights(struct sn_convolution * c)
     return sn_floats(&c->weightSize, all);
 }
 
-/* The workspace: a panel of B, products of all phases of some channels, and the band. */
+/* Floats of `panels` panels of a phase: the kernel that packs them writes up to a vector more. */
+static size_t panels_size(const struct sn_convolution * c, size_t depth, size_t panels)
+{
+    return sn_align(panels * depth * c->table->gemm.tile_32f.columns + sn_lanes(c), LINE);
+}
+
+static size_t panels_of(const struct sn_convolution * c, size_t rows)
+{
+    return sn_ceil_div(rows * sn_phases_x(c)->count, c->table->gemm.tile_32f.columns);
+}
+
+/* The panels of `rows` rows of a phase in y, in all phases in x. */
+static size_t row_panels_size(const struct sn_convolution * c, const struct sn_phase * y, size_t rows)
+{
+    const struct sn_phases * x = sn_phases_x(c);
+    size_t size = 0;
+    for (size_t f = 0; f < x->number; f += sn_phases_alike(x, f))
+        size += panels_size(c, depth_of(c, y, &x->phase[f]), panels_of(c, rows));
+    return size;
+}
+
+/* Whether phase f in y has the inputs of the one before. */
+static bool as_before(const struct sn_convolution * c, size_t f)
+{
+    return f > 0 && sn_phases_alike(sn_phases_y(c), f - 1) > 1;
+}
+
+/* The workspace: a panel of B or all of a band, products of all phases of some channels, and the band. */
 static size_t panel_size(const struct sn_convolution * c)
 {
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    return sn_align(data_of(c)->block * sn_gemm_width(tile, tile->columns) + sn_lanes(c), LINE);
+    return sn_max(panels_size(c, data_of(c)->block, 1), data_of(c)->kept);
 }
 
 static size_t products_size(const struct sn_convolution * c)
@@ -90,18 +139,48 @@ static size_t products_size(const struct sn_convolution * c)
     return sn_phases_x(c)->number * data_of(c)->outputs * wide + LINE; /* the interleaving reads one vector more */
 }
 
+/* The panels of a band of so many rows. */
+static size_t kept_size(const struct sn_convolution * c, size_t rows)
+{
+    const struct sn_phases * y = sn_phases_y(c);
+    size_t size = 0;
+    for (size_t f = 0; f < y->number; ++f)
+        size += as_before(c, f) ? 0 : row_panels_size(c, &y->phase[f], rows);
+    return size;
+}
+
+/* Plans a band whose panels are kept: those of some rows that fit into `budget` floats with their lines. Sets o->kept to 0 if
+ * there is one panel, or if output channels are few. */
+static bool plan_kept(const struct sn_convolution * c, size_t depth, size_t budget, struct phases_nchw * o, size_t * copied)
+{
+    const size_t some = some_of(c);
+    o->kept = 0;
+    if (depth > o->block || sn_outputs(c) <= some)
+        return true;
+    if (!sn_phase_planes_plan(c, false, sn_inputs(c), kept_size(c, 1), budget, &o->band, copied))
+        return false;
+    const size_t kept = kept_size(c, o->band.rows);
+    if (kept > budget || panels_of(c, o->band.rows) < 2)
+        return true;
+    o->kept = kept;
+    o->outputs = sn_min(o->outputs, sn_ceil_div(sn_outputs(c), sn_ceil_div(sn_outputs(c), some)));
+    return true;
+}
+
 static bool plan(struct sn_convolution * c)
 {
     struct phases_nchw * o = (void *)c->algorithmData;
     const size_t wide = c->table->gemm.tile_32f.columns, part = sn_cpu()->cacheL2 / 4 / sizeof(float);
     size_t copied, depth, products;
-    if (!sn_phase_planes_plan(c, false, sn_inputs(c), 0, 2 * part, &o->band, &copied) ||
-        !sn_phase_segments_plan(c, sn_inputs(c)) ||
+    if (!sn_phase_segments_plan(c, sn_inputs(c)) ||
         !sn_product(&depth, sn_phases_y(c)->taps, sn_phases_x(c)->taps, sn_inputs(c)))
         return false;
     sn_channels_plain(c);
     o->block = sn_min(depth, sn_max(part / wide, 1));
     o->outputs = sn_min(sn_outputs(c), sn_max(part / wide / sn_phases_x(c)->number, 1));
+    if (!plan_kept(c, depth, 2 * part, o, &copied) ||
+        (!o->kept && !sn_phase_planes_plan(c, false, sn_inputs(c), 0, 2 * part, &o->band, &copied)))
+        return false;
     return sn_product(&products, sn_phases_x(c)->number, o->outputs, wide) &&
            sn_floats(&c->workSize, copied + panel_size(c) + products_size(c)) && plan_weights(c);
 }
@@ -149,20 +228,24 @@ struct panel {
     struct sn_columns_32f columns; /* src: the band, of the group */
     struct sn_piece piece[COLUMNS];
     size_t pixels;
+    sn_32f * panels; /* the first one of each phase, one after another; all in one place if none are kept */
+    size_t number;   /* of panels of a phase, or 0 */
+    bool packed;
     size_t channel, channels; /* the first one, among those of all groups */
     sn_32f * product;         /* [phase x][channel][pixel] */
 };
 
 /* Computes phases f .. f + alike - 1, which have the same inputs; `weight`: their weights for the panel's channels. */
-static void compute_phases(const struct panel * q, size_t f, size_t alike, const sn_32f * weight)
+static void compute_phases(const struct panel * q, size_t f, size_t alike, const sn_32f * weight, sn_32f * panel)
 {
     static const size_t start = 0;
     const struct sn_convolution * c = q->c;
     const struct sn_phase * x = &sn_phases_x(c)->phase[f];
     const size_t depth = depth_of(c, q->y, x), step = step_of(depth), wide = c->table->gemm.tile_32f.columns;
     struct sn_columns_32f columns = q->columns;
+    columns.panel = panel;
     struct sn_gemm_32f gemm = {.height = 1, .width = q->channels, .aStepX = step, .segment = &start, .segments = 1,
-        .b = columns.panel, .columns = q->pixels, .cStepX = wide,
+        .b = panel, .columns = q->pixels, .cStepX = wide,
         .slope = c->slope ? c->slope + q->channel : NULL, .byRow = true, .param = {c->param[0], c->param[1]}};
     columns.src += q->y->from * data_of(c)->band.line + x->from;
     size_t k = 0;
@@ -171,7 +254,8 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
         gemm.bias = k > 0 ? NULL : c->bias + q->channel;
         gemm.activation = k + gemm.length == depth ? sn_activation_of(c) : SN_ACTIVATION_IDENTITY;
         columns.offset = sn_phase_offsets(c, x, sn_inputs(c)) + k;
-        c->table->convolution_32f.columns(&columns);
+        if (!q->packed)
+            c->table->convolution_32f.columns(&columns);
         for (size_t i = 0; i < alike; ++i) {
             gemm.a = weight + i * sn_outputs(c) * step + k;
             gemm.c = q->product + (f + i) * q->channels * wide;
@@ -200,19 +284,22 @@ static void scatter(const struct panel * q, size_t first, sn_32f * dst)
     }
 }
 
-/* Computes all phases in x and all output channels of group g, at the panel's pixels. */
-static void compute_panel(struct panel * q, size_t g, const sn_32f * weight, size_t first, sn_32f * dst)
+/* Computes all phases in x at the panel's pixels, for output channels begin .. end - 1 of group g. */
+static void compute_panel(struct panel * q, size_t g, size_t begin, size_t end, const sn_32f * weight, size_t first,
+                          sn_32f * dst)
 {
     const struct sn_convolution * c = q->c;
-    for (size_t o = 0; o < sn_outputs(c); o += data_of(c)->outputs) {
+    for (size_t o = begin; o < end; o += data_of(c)->outputs) {
         q->channel = g * sn_outputs(c) + o;
-        q->channels = sn_min(data_of(c)->outputs, sn_outputs(c) - o);
+        q->channels = sn_min(data_of(c)->outputs, end - o);
         const sn_32f * w = weight;
+        sn_32f * panels = q->panels;
         for (size_t f = 0, alike; f < sn_phases_x(c)->number; f += alike) {
-            const size_t step = step_of(depth_of(c, q->y, &sn_phases_x(c)->phase[f]));
+            const size_t depth = depth_of(c, q->y, &sn_phases_x(c)->phase[f]), step = step_of(depth);
             alike = sn_phases_alike(sn_phases_x(c), f);
-            compute_phases(q, f, alike, w + o * step);
+            compute_phases(q, f, alike, w + o * step, panels + (q->number ? first * depth : 0));
             w += alike * sn_outputs(c) * step;
+            panels += q->number ? panels_size(c, depth, q->number) : 0;
         }
         scatter(q, first, dst + o * c->p.dstH * c->p.dstW);
     }
@@ -236,7 +323,8 @@ static size_t cut(const struct sn_convolution * c, size_t first, size_t count, s
 }
 
 /* Computes `rows` rows of the phase, in all phases x. */
-static void compute_phase(struct panel * q, size_t g, size_t rows, const sn_32f * weight, sn_32f * dst)
+static void compute_phase(struct panel * q, size_t g, size_t begin, size_t end, size_t rows, const sn_32f * weight,
+                          sn_32f * dst)
 {
     const struct sn_gemm_32f_tile * tile = &q->c->table->gemm.tile_32f;
     const size_t all = rows * sn_phases_x(q->c)->count;
@@ -245,7 +333,33 @@ static void compute_phase(struct panel * q, size_t g, size_t rows, const sn_32f 
         q->pixels = sn_min(tile->columns, all - first);
         q->columns.pieces = cut(q->c, first, q->pixels, q->piece);
         q->columns.width = sn_gemm_width(tile, q->pixels);
-        compute_panel(q, g, weight, first, dst);
+        compute_panel(q, g, begin, end, weight, first, dst);
+    }
+}
+
+/* Computes output channels begin .. end - 1 of group g, whose weights are given. */
+static void compute_channels(struct panel * q, const struct sn_share * s, size_t g, size_t begin, size_t end,
+                             const sn_32f * weight, const struct sn_arrays * a)
+{
+    const struct sn_convolution * c = q->c;
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    const bool kept = data_of(c)->kept > 0;
+    size_t before = 0; /* floats of panels */
+    q->panels = a->work;
+    for (size_t f = 0; f < y->number; ++f) {
+        q->y = &y->phase[f];
+        const size_t rows = sn_phase_rows(q->y, s->line, s->lines);
+        const bool again = as_before(c, f);
+        q->packed = kept && (begin > 0 || again);
+        q->number = kept ? panels_of(c, rows) : 0;
+        if (kept && !again) {
+            q->panels += before;
+            before = row_panels_size(c, q->y, rows);
+        }
+        if (rows)
+            compute_phase(q, g, begin, end, rows, weight, (sn_32f *)a->dst + (s->line * y->stride + f) * c->p.dstW);
+        for (size_t i = 0; i < x->number; ++i)
+            weight += sn_outputs(c) * step_of(depth_of(c, q->y, &x->phase[i]));
     }
 }
 
@@ -256,7 +370,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     const size_t g = s->image % p->group;
     struct panel q = {.c = c, .product = (sn_32f *)a->work + panel_size(c),
-        .columns = {.src = a->src, .panel = a->work, .exact = !band->copied}};
+        .columns = {.src = a->src, .exact = !band->copied}};
     if (band->copied) {
         sn_32f * copy = q.product + products_size(c);
         for (size_t i = 0; i < sn_inputs(c); ++i)
@@ -266,14 +380,9 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         q.columns.src += (size_t)(y->low + (ptrdiff_t)s->line) * band->line + (size_t)x->low;
     }
     const sn_32f * weight = sn_weights(c) + g * (c->weightSize / sizeof(float) / p->group);
-    for (size_t f = 0; f < y->number; ++f) {
-        q.y = &y->phase[f];
-        const size_t rows = sn_phase_rows(q.y, s->line, s->lines);
-        if (rows)
-            compute_phase(&q, g, rows, weight, (sn_32f *)a->dst + (s->line * y->stride + f) * p->dstW);
-        for (size_t i = 0; i < x->number; ++i)
-            weight += sn_outputs(c) * step_of(depth_of(c, q.y, &x->phase[i]));
-    }
+    const size_t outputs = sn_outputs(c), some = data_of(c)->kept ? data_of(c)->outputs : outputs;
+    for (size_t o = 0; o < outputs; o += some)
+        compute_channels(&q, s, g, o, sn_min(o + some, outputs), weight, a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
