@@ -13,6 +13,7 @@
  * of 2 KB apart, which map to few sets of the L1 cache, or if products have several taps and pixels have gaps between them.
  * Products of several phases cannot be written to pixels with gaps: rows are copied from the workspace.
  */
+#include <math.h>
 #include <string.h>
 
 #include "ops/cache_sets.h"
@@ -64,15 +65,29 @@ static bool has_alike(const struct sn_convolution * c)
 
 /* ---- cost */
 
-/* Vector cycles of a product, for each output of a phase; times more if products have a single vector of outputs; and to
- * convert a float. */
-static const double PHASES_PIXELS = 1.03, PHASES_NARROW = 1.5, PHASES_CONVERTED = 9;
+/* Vector cycles of a product, for each output of a phase; times more for a last panel of a single vector; the part of a vector
+ * that half of it takes, between half the time (Zen 4) and all of it (Intel); and to convert a float. */
+static const double PHASES_PIXELS = 1.03, PHASES_NARROW = 1.5, PHASES_HALF = 0.75, PHASES_CONVERTED = 9;
+
+/* Vector cycles in which each sum gets one product: as many sums are computed at a time. */
+static const double PHASES_LATENCY = 8;
+
+/* The columns that a panel with so many takes the time of. */
+static double columns_taken(const struct sn_convolution * c, size_t columns)
+{
+    const double lanes = (double)sn_lanes(c), width = sn_tile_width(c, columns);
+    const double whole = floor(width / lanes) * lanes, taken = whole + (width > whole ? PHASES_HALF * lanes : 0);
+    return width > lanes ? taken : PHASES_NARROW * taken;
+}
 
 static double cost(const struct sn_convolution * c)
 {
-    const size_t alike = alike_of(c, 0), width = sn_panels_width(&c->table->gemm.tile_32f, alike * sn_outputs(c));
-    const double columns = (double)width / (double)alike * (width == sn_lanes(c) ? PHASES_NARROW : 1);
-    return sn_of_phases(c, PHASES_PIXELS * sn_phases_depth(c) * columns * (double)c->p.group);
+    const size_t alike = alike_of(c, 0), columns = alike * sn_outputs(c), wide = c->table->gemm.tile_32f.columns;
+    const size_t rows = sn_min(c->table->gemm.tile_32f.rows, sn_phases_y(c)->count * sn_phases_x(c)->count);
+    const double least = PHASES_LATENCY * (double)sn_lanes(c) / (double)sn_max(rows, 1);
+    const size_t last = columns % wide;
+    const double taken = (double)(columns / wide) * fmax((double)wide, least) + (last ? fmax(columns_taken(c, last), least) : 0);
+    return sn_of_phases(c, PHASES_PIXELS * sn_phases_depth(c) * taken / (double)alike * (double)c->p.group);
 }
 
 static double cost_converted(const struct sn_convolution * c)
