@@ -331,6 +331,10 @@ static void cuts(SimdTensorFormatType format)
     run_case(layer(format, 4, 13, 14, 82, 3, 4, 0, 2), CHECK_RANDOM);
     run_case(layer(format, 8, 7, 12, 114, 5, 2, 2, 2), CHECK_RANDOM);
     run_case(check_layer_with(layer(format, 9, 120, 130, 35, 3, 3, 0, 1), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 20, 11, 9, 6, 1, 4, 0, 2), CHECK_RANDOM); /* rows and columns without taps */
+    run_case(layer(format, 90, 4, 5, 3, 2, 4, 0, 1), CHECK_RANDOM);
+    run_case(layer(format, 3, 10, 10, 111, 1, 4, 0, 1), CHECK_RANDOM);
+    run_case(layer(format, 4, 60, 50, 50, 2, 5, 0, 2), CHECK_RANDOM);
     run_case(layer(format, 2, 3, 4, 5, 24, 24, 0, 1), CHECK_RANDOM); /* many phases */
     run_case(layer(format, 2, 3, 3, 3, 2, 40, 0, 1), CHECK_RANDOM);  /* most of them without taps */
     run_case(layer(format, 2, 9, 9, 3, 3, 1, 5, 1), CHECK_RANDOM); /* one output is left */

@@ -58,7 +58,8 @@ static double cost(const struct sn_convolution * c)
     const double vectors = sn_tile_width(c, c->p.srcH * c->p.srcW) / (double)sn_lanes(c);
     const double products = sn_taps(c) * (double)c->p.dstC;
     const double product = COL2IM_PRODUCT * (double)sn_inputs(c) + COL2IM_ADDED;
-    const double rows = (double)c->p.dstH, results = rows * sn_vectors(c, c->p.dstW) * (double)c->p.dstC;
+    const double with = is_nchw(c) ? sn_phases_with_taps(sn_phases_y(c)) : 1;
+    const double rows = with * (double)c->p.dstH, results = rows * sn_vectors(c, c->p.dstW) * (double)c->p.dstC;
     const double written = (COL2IM_WRITTEN + (is_nchw(c) ? 0 : COL2IM_CHANNELS)) * results;
     const double summed = vectors * (products * product + COL2IM_PACKED * (double)c->p.srcC);
     return sn_of_vectors(c, summed + written) + COL2IM_ROW * rows;
@@ -167,6 +168,8 @@ struct part {
     sn_32f * dst;               /* the first result of these outputs */
     struct sn_span span;        /* the lines whose products there are, from `begin` on */
     sn_32f * panel, * product, * sums, * result;
+    bool started;     /* there are sums of a row: those of phases x without taps stay */
+    size_t without;   /* a row of the result without taps, or SIZE_MAX */
 };
 
 /* Packs some of the inputs of group g, from k on, of `count` pixels from `first` on. */
@@ -261,6 +264,8 @@ static void add_up(const struct part * q, size_t fy, size_t row)
         .bias = c->bias + q->channel, .slope = c->slope ? c->slope + q->channel : NULL, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = q->sums, .dstStep = row_of(c), .outputs = q->outputs};
     for (size_t f = 0; f < x->number; ++f, job.dst += q->outputs * row_of(c)) {
+        if (q->started && !x->phase[f].taps)
+            continue;
         job.taps = find_taps(q, &sn_phases_y(c)->phase[fy], &x->phase[f], row, tap);
         job.size = x->phase[f].count;
         c->table->deconvolution_32f.sum(&job);
@@ -285,6 +290,30 @@ static void write_row(const struct part * q, size_t y)
                                        q->outputs, size, q->dst + y * size * pixel, pixel * sizeof(float));
 }
 
+/* Copies row `from` of the result to row `to`. */
+static void copy_row(const struct part * q, size_t from, size_t to)
+{
+    const size_t width = q->c->p.dstW, plane = q->c->p.dstH * width;
+    for (size_t o = 0; o < q->outputs; ++o)
+        memcpy(q->dst + o * plane + to * width, q->dst + o * plane + from * width, width * sizeof(float));
+}
+
+/* Computes row `row` of phase fy. In NCHW, one without taps is a copy of another. */
+static void compute_row(struct part * q, size_t fy, size_t row)
+{
+    const struct sn_phases * y = sn_phases_y(q->c);
+    const bool without = is_nchw(q->c) && !y->phase[fy].taps;
+    const size_t to = row * y->stride + fy;
+    if (without && q->without != SIZE_MAX) {
+        copy_row(q, q->without, to);
+        return;
+    }
+    add_up(q, fy, row);
+    write_row(q, to);
+    q->started = true;
+    q->without = without ? to : q->without;
+}
+
 static void compute_part(struct part * q, const struct sn_share * s)
 {
     const struct sn_phases * y = sn_phases_y(q->c);
@@ -292,10 +321,8 @@ static void compute_part(struct part * q, const struct sn_share * s)
         rows = sn_min(data_of(q->c)->rows, s->line + s->lines - row);
         provide(q, row, rows);
         for (size_t r = row; r < row + rows; ++r)
-            for (size_t f = 0; f < y->number && r < y->phase[f].count; ++f) {
-                add_up(q, f, r);
-                write_row(q, r * y->stride + f);
-            }
+            for (size_t f = 0; f < y->number && r < y->phase[f].count; ++f)
+                compute_row(q, f, r);
     }
 }
 
@@ -310,6 +337,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         q.outputs = sn_min(most, most < outputs ? outputs - o % outputs : channels - o);
         q.dst = (sn_32f *)a->dst + o * result;
         q.span = (struct sn_span){0, 0, 0};
+        q.started = false;
+        q.without = SIZE_MAX;
         compute_part(&q, s);
     }
 }

@@ -91,6 +91,14 @@ bool sn_phases_same(const struct sn_convolution * c, const struct sn_convolution
     return same_axis(sn_phases_y(c), sn_phases_y(other)) && same_axis(sn_phases_x(c), sn_phases_x(other));
 }
 
+double sn_phases_with_taps(const struct sn_phases * a)
+{
+    size_t with = 0;
+    for (size_t f = 0; f < a->number; ++f)
+        with += a->phase[f].taps > 0;
+    return (double)with / (double)a->number;
+}
+
 double sn_phases_depth(const struct sn_convolution * c)
 {
     return sn_depth(c) / (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);

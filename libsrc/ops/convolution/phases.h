@@ -73,7 +73,9 @@ struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent);
 /* Lines of input for `rows` rows of all phases. */
 static inline size_t sn_phase_lines(const struct sn_convolution * c, size_t rows) { return rows + sn_phases_y(c)->reach; }
 
-/* For cost models: the multiply-adds of an output, and cycles for all outputs from vector cycles for one of a phase. */
+/* For cost models: the part of the phases that have taps, the multiply-adds of an output, and cycles for all outputs from vector
+ * cycles for one of a phase. */
+double sn_phases_with_taps(const struct sn_phases * a);
 double sn_phases_depth(const struct sn_convolution * c);
 double sn_of_phases(const struct sn_convolution * c, double cycles);
 
