@@ -49,6 +49,7 @@ static bool supports(const struct sn_convolution * c)
 
 /* Fitted to 77 layers with 256-bit vectors (Zen 3): vector cycles of */
 static const double COL2IM_PRODUCT = 1.15, COL2IM_ADDED = 17; /* a product of an input, adding one to its sum, */
+static const double COL2IM_ADDED_512 = 28;                    /* and a vector of 64 bytes, which caches limit; */
 static const double COL2IM_PACKED = 9, COL2IM_WRITTEN = 20;   /* an input, a result, */
 static const double COL2IM_CHANNELS = 7;                      /* and more for it in NHWC; */
 static const double COL2IM_ROW = 90;                          /* cycles of a row of results */
@@ -57,7 +58,8 @@ static double cost(const struct sn_convolution * c)
 {
     const double vectors = sn_tile_width(c, c->p.srcH * c->p.srcW) / (double)sn_lanes(c);
     const double products = sn_taps(c) * (double)c->p.dstC;
-    const double product = COL2IM_PRODUCT * (double)sn_inputs(c) + COL2IM_ADDED;
+    const double added = sn_lanes(c) < 16 ? COL2IM_ADDED : COL2IM_ADDED_512;
+    const double product = COL2IM_PRODUCT * (double)sn_inputs(c) + added;
     const double with = is_nchw(c) ? sn_phases_with_taps(sn_phases_y(c)) : 1;
     const double rows = with * (double)c->p.dstH, results = rows * sn_vectors(c, c->p.dstW) * (double)c->p.dstC;
     const double written = (COL2IM_WRITTEN + (is_nchw(c) ? 0 : COL2IM_CHANNELS)) * results;
