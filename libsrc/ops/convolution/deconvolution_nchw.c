@@ -11,6 +11,7 @@
  * the result is written plane by plane. Otherwise each panel writes a few pixels to the planes of all channels, which are in as
  * many pages.
  */
+#include <math.h>
 #include <string.h>
 
 #include "ops/cache_sets.h"
@@ -43,7 +44,11 @@ static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_N
  * if there are more phases. */
 static const double PHASES_PRODUCT = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 14;
 static const double KEPT_PRODUCT = 0.96, KEPT_WRITTEN = 6, KEPT_PHASE = 1;
-static const double PHASES_COPIED = 3; /* of an output of a row without taps */
+static const double PHASES_COPIED = 3, PHASES_CUT = 1; /* of an output of a row without taps; the last vector of a cut line */
+
+/* Vector cycles in which each sum gets one product: a tile of fewer sums takes as long as one of so many. And those that
+ * another group takes beside its sums. */
+static const double PHASES_LATENCY = 8, PHASES_GROUP = 40;
 
 /* The channels that are computed from kept panels after the others. */
 static size_t some_of(const struct sn_convolution * c)
@@ -65,11 +70,14 @@ static double cost(const struct sn_convolution * c)
     const double outputs = (double)c->p.dstC, product = kept ? KEPT_PRODUCT : PHASES_PRODUCT;
     const double written = kept ? KEPT_WRITTEN + KEPT_PHASE * (double)sn_phases_x(c)->number : PHASES_WRITTEN;
     const bool pieces = sn_phases_reach_out(sn_phases_y(c), c->p.srcH) || sn_phases_reach_out(sn_phases_x(c), c->p.srcW);
-    const double cut = pieces ? 1 + (double)sn_lanes(c) / (double)columns : 1; /* each line has a last vector */
+    const double cut = pieces ? 1 + PHASES_CUT * (double)sn_lanes(c) / (double)columns : 1;
     const double gathered = cut * PHASES_GATHERED * (double)c->p.group / (double)sn_phases_alike(sn_phases_x(c), 0);
-    const double products = rounded_up(c, pixels) * sn_phases_depth(c) * (product * outputs + gathered);
-    const double rows = sn_phases_with_taps(sn_phases_y(c));
-    return sn_of_phases(c, products + rounded_up(c, columns) * (rows * written + (1 - rows) * PHASES_COPIED) * outputs);
+    const double least = PHASES_LATENCY * (double)sn_lanes(c) / (double)c->table->gemm.tile_32f.columns;
+    const double rows = (double)c->p.group * fmax((double)sn_outputs(c), least);
+    const double products = rounded_up(c, pixels) * sn_phases_depth(c) * (product * rows + gathered);
+    const double with = sn_phases_with_taps(sn_phases_y(c));
+    const double results = rounded_up(c, columns) * (with * written + (1 - with) * PHASES_COPIED) * outputs;
+    return sn_of_phases(c, products + results + PHASES_GROUP * (double)(c->p.group - 1));
 }
 
 /* ---- plan and weights */
