@@ -309,6 +309,11 @@ static void phases_without_taps(SimdTensorFormatType format)
         j.p->dilationY = j.p->dilationX = 2;
         set_output(j.p);
         run_case(j, CHECK_RANDOM);
+        j = layer(format, 20, 6, 24, 2, kernel, 2, 0, 2); /* products of all taps */
+        j.p->dilationY = j.p->dilationX = 2;
+        j.p->padY = j.p->padX = kernel / 4;
+        set_output(j.p);
+        run_case(j, CHECK_RANDOM);
     }
 }
 

@@ -88,9 +88,12 @@ static size_t products_size(const struct sn_convolution * c)
     return sn_align(data_of(c)->outputs * taps_of(c) * data_of(c)->distance, LINE);
 }
 
+/* Floats from the sums of a phase x of `outputs` outputs to those of the next, which stay if that has no taps. */
+static size_t phase_step(const struct sn_convolution * c, size_t outputs) { return outputs * row_of(c) + sn_lanes(c); }
+
 static size_t sums_size(const struct sn_convolution * c)
 {
-    return sn_align(sn_phases_x(c)->number * data_of(c)->outputs * row_of(c) + sn_lanes(c), LINE);
+    return sn_align(sn_phases_x(c)->number * phase_step(c, data_of(c)->outputs) + sn_lanes(c), LINE);
 }
 
 static size_t result_size(const struct sn_convolution * c) { return is_nchw(c) ? 0 : data_of(c)->outputs * c->p.dstW; }
@@ -132,7 +135,7 @@ static bool plan(struct sn_convolution * c)
     sn_channels_plain(c);
     c->segments = is_nchw(c) ? sn_inputs(c) : 0;
     return sn_product(&products, o->outputs, taps_of(c), o->distance) &&
-           sn_product(&sums, sn_phases_x(c)->number, o->outputs, row_of(c)) &&
+           sn_product(&sums, sn_phases_x(c)->number, o->outputs, row_of(c) + sn_lanes(c)) &&
            sn_product(&result, o->outputs, c->p.dstW) && sn_product(&result, products + sums + result, 1) &&
            sn_floats(&c->workSize, panel_size(c) + products_size(c) + sums_size(c) + result_size(c)) &&
            sn_floats(&c->weightSize, c->p.dstC, taps_of(c), step_of(c));
@@ -265,7 +268,7 @@ static void add_up(const struct part * q, size_t fy, size_t row)
     struct sn_tap_sums_32f job = {.src = q->product, .srcStep = taps_of(c) * data_of(c)->distance, .tap = tap,
         .bias = c->bias + q->channel, .slope = c->slope ? c->slope + q->channel : NULL, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = q->sums, .dstStep = row_of(c), .outputs = q->outputs};
-    for (size_t f = 0; f < x->number; ++f, job.dst += q->outputs * row_of(c)) {
+    for (size_t f = 0; f < x->number; ++f, job.dst += phase_step(c, q->outputs)) {
         if (q->started && !x->phase[f].taps)
             continue;
         job.taps = find_taps(q, &sn_phases_y(c)->phase[fy], &x->phase[f], row, tap);
@@ -279,7 +282,7 @@ static void write_row(const struct part * q, size_t y)
 {
     const struct sn_convolution * c = q->c;
     const size_t pixel = q->a->at->dstPixel, size = c->p.dstW, phases = sn_phases_x(c)->number;
-    struct sn_interleave_32f job = {.src = q->sums, .phases = phases, .phaseStep = q->outputs * row_of(c),
+    struct sn_interleave_32f job = {.src = q->sums, .phases = phases, .phaseStep = phase_step(c, q->outputs),
         .srcStep = row_of(c), .dst = q->dst + y * size, .dstStep = c->p.dstH * size, .rows = q->outputs, .size = size};
     if (!is_nchw(c)) {
         job.dst = q->result;
