@@ -159,6 +159,34 @@ def test_result_does_not_depend_on_buffer_threads_or_pickle(isa: str, rng: np.ra
     assert_same_however_called(context, x, y, np.uint8)
 
 
+#: Few channels in a group: channels, results, groups, height, width, kernel, layout.
+BY_FLOATS: list[Any] = [
+    (3, 3, 1, 20, 90, (5, 5), "nchw"),
+    (9, 9, 3, 130, 160, (3, 3), "nchw"),
+    (20, 40, 20, 14, 17, (3, 3), "nchw"),
+    (17, 1, 1, 21, 19, (9, 9), "nhwc"),
+]
+
+
+@pytest.mark.parametrize("case", BY_FLOATS)
+def test_by_floats(isa: str, rng: np.random.Generator, case: Any) -> None:
+    """Some images at a time: all if they are small, one of the larger ones."""
+    src_c, dst_c, group, height, width, kernel, layout = case
+    padding = (kernel[0] // 2, kernel[1] // 2, kernel[0] // 2, kernel[1] // 2)
+    for types in ((a, b) for a in DTYPES for b in DTYPES):
+        check(rng, (src_c, dst_c, group, height, width, kernel, (1, 1), (1, 1), padding), layout, "prelu", types)
+    shape = (5, src_c, height, width) if layout == "nchw" else (5, height, width, src_c)
+    with pysimd.Convolution16b(shape, dst_c, kernel=kernel, padding=padding, group=group, layout=layout) as context:
+        assert ("by floats" in context.info) == (isa != "base")
+        context.set_params(floats(rng, *context.weight_shape), floats(rng, dst_c))
+        x = pysimd.to_bfloat16(floats(rng, *shape))
+        y = context(x)
+        assert_same_however_called(context, x, y, np.uint8)
+    with pysimd.preference("memory"):
+        context = pysimd.Convolution16b(shape, dst_c, kernel=kernel, padding=padding, group=group, layout=layout)
+    assert "by floats" not in context.info
+
+
 def test_ml_dtypes_come_back(rng: np.random.Generator) -> None:
     context, x, y = example(rng)
     given_back = context(x.view(ml_dtypes.bfloat16))

@@ -19,6 +19,20 @@ struct sn_tile_shape sn_tile_16b(const struct sn_table * table);
 extern const struct sn_convolution_algorithm sn_convolution_16b_base, sn_convolution_16b_depthwise,
     sn_convolution_16b_depthwise_planes;
 
+/*
+ * By algorithms of floats, 16b_floats.c: plan(), forward() by the inner family, `images` at a time, scratch() and set_params()
+ * of a family.
+ */
+bool sn_16b_floats_plan(struct sn_convolution * c, size_t images);
+void sn_16b_floats_forward(const struct sn_convolution * c, const struct sn_arrays * a,
+                           const struct sn_convolution_family * family, size_t images);
+size_t sn_16b_floats_scratch(const struct sn_convolution * c);
+const void * sn_16b_floats_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                                      struct sn_fault * fault);
+
+/* In prepare() of a convolution: lets algorithms of floats compute it if they are faster. */
+bool sn_16b_use_floats(struct sn_convolution * c);
+
 /* Computes some output rows of one image by the second, for plans of several convolutions. */
 void sn_16b_depthwise_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a);
 

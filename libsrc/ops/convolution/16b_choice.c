@@ -51,6 +51,11 @@ enum sn_error_kind sn_convolution_16b_prepare(struct sn_convolution * c)
     return SN_ERROR_NONE;
 }
 
+static enum sn_error_kind prepare(struct sn_convolution * c)
+{
+    return sn_16b_use_floats(c) ? SN_ERROR_NONE : sn_convolution_16b_prepare(c);
+}
+
 static bool are_rounded(const sn_32f * weight, size_t count)
 {
     uint32_t all = 0, bits;
@@ -104,9 +109,10 @@ const struct sn_candidate sn_convolution_16b_candidates[] = {
 static const struct sn_candidate rounded_candidates[] = {
     {SN_ALGORITHMS(&sn_convolution_16b_base), NULL}, {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL}, {NULL, NULL}};
 
-#define FAMILY_16B(list, buffer, name, by)                                                                                  \
+#define FAMILY_16B(list, buffer, name, by, prepares)                                                                        \
     {.candidates = list, .smallType = SN_DATA_16B, .unit = buffer, .units = name, .align = SN_ALIGN, .prefix = by,           \
-     .tile = sn_tile_16b, .simplify = sn_convolution_crop, .prepare = sn_convolution_16b_prepare,                           \
+     .tile = sn_tile_16b, .simplify = sn_convolution_crop, .prepare = prepares,                                             \
      .set_params = sn_convolution_16b_set_params, .numbers = numbers_of, .set_numbers = set_numbers}
-const struct sn_convolution_family sn_convolution_16b = FAMILY_16B(sn_convolution_16b_candidates, 1, "bytes", "");
-const struct sn_convolution_family sn_convolution_32f_rounded = FAMILY_16B(rounded_candidates, sizeof(float), "floats", "by bfloat16, ");
+const struct sn_convolution_family sn_convolution_16b = FAMILY_16B(sn_convolution_16b_candidates, 1, "bytes", "", prepare);
+const struct sn_convolution_family sn_convolution_32f_rounded = FAMILY_16B(rounded_candidates, sizeof(float), "floats",
+    "by bfloat16, ", sn_convolution_16b_prepare);

@@ -179,7 +179,7 @@ const struct sn_convolution_algorithm * sn_convolution_cheapest(const struct sn_
     return best;
 }
 
-static const struct sn_convolution_algorithm * choose_algorithm(const struct sn_convolution * c)
+const struct sn_convolution_algorithm * sn_convolution_choose(const struct sn_convolution * c)
 {
     struct sn_convolution trial = *c;
     for (const struct sn_candidate * one = c->family->candidates;; ++one) {
@@ -216,7 +216,7 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
     const enum sn_error_kind error = given || !c->family->prepare ? SN_ERROR_NONE : c->family->prepare(c);
     if (error != SN_ERROR_NONE)
         return error;
-    c->algorithm = given ? c->algorithm : choose_algorithm(c);
+    c->algorithm = given ? c->algorithm : sn_convolution_choose(c);
     c->run = sn_outputs(c);
     if (!c->algorithm->plan(c) || (c->family->plan && !c->family->plan(c)))
         return SN_ERROR_VALUE;

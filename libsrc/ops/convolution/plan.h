@@ -231,6 +231,9 @@ double sn_convolution_cost(const struct sn_convolution * c, const struct sn_conv
 const struct sn_convolution_algorithm * sn_convolution_cheapest(const struct sn_convolution * c,
                                                                 const struct sn_convolution_algorithm * const * algorithms);
 
+/* The algorithm that the family chooses for a plan whose sizes are computed. */
+const struct sn_convolution_algorithm * sn_convolution_choose(const struct sn_convolution * c);
+
 enum { SN_MOST_PLANS = 3 };
 
 /* Sets the parameters of `count` plans; with a fault, all of them stay unchanged. */
