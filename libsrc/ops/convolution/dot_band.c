@@ -83,25 +83,36 @@ static void fill(const void * job, uint8_t * to, size_t bytes)
             to[i] = (uint8_t)zero; /* the low byte of 16 bits */
 }
 
-/* Moves groups of `inputs` numbers apart, to `spaced` numbers with zeros after them; `to` is before `from`, which it may
- * overlap. */
-SN_INLINE void space(const uint8_t * from, size_t groups, size_t inputs, size_t spaced, size_t number, uint8_t * to)
+/*
+ * Moves groups of an odd number of inputs apart, with a zero after each; `to` is before `from`, which it may overlap. In
+ * blocks, many inputs take 0.58 to 0.77 of the layer's time with each number on its own (1685x26x26 to 8 by 1x1, 61x28x28 by
+ * 1x1, 800x56x56 by 1x1 in 32 groups; amx).
+ */
+SN_INLINE void space(const uint8_t * from, size_t groups, size_t inputs, size_t number, uint8_t * to)
 {
+    enum { AT_ONCE = 8 };
+    uint64_t two[2];
+    uint8_t some[AT_ONCE * sizeof(sn_32f)];
     size_t g = 0;
-    for (; inputs == 1 && spaced == 2 && number == 2 && g + 4 <= groups; g += 4, from += 8, to += 16) {
-        uint64_t four, two[2];
+    for (; inputs == 1 && number == 2 && g + 4 <= groups; g += 4, from += 8, to += 16) {
+        uint64_t four;
         memcpy(&four, from, sizeof(four));
         SN_UNROLL for (int k = 0; k < 2; ++k, four >>= 32) two[k] = (four & 0xFFFF) | (four & 0xFFFF0000) << 16;
         memcpy(to, two, sizeof(two));
     }
-    for (; g < groups; ++g, from += inputs * number, to += spaced * number) {
-        for (size_t i = 0; i < inputs; ++i) {
-            uint32_t x = 0;
-            memcpy(&x, from + i * number, number);
-            memcpy(to + i * number, &x, number);
+    for (; g < groups; ++g, from += number, to += 2 * number) {
+        size_t i = 0;
+        for (; i + AT_ONCE <= inputs; i += AT_ONCE, from += AT_ONCE * number, to += AT_ONCE * number) {
+            memcpy(some, from, AT_ONCE * number);
+            memcpy(to, some, AT_ONCE * number);
         }
-        for (size_t i = inputs; i < spaced; ++i)
-            memset(to + i * number, 0, number);
+        for (; i + 2 <= inputs; i += 2, from += 2 * number, to += 2 * number) {
+            memcpy(two, from, 2 * number);
+            memcpy(to, two, 2 * number);
+        }
+        two[0] = 0;
+        memcpy(two, from, number);
+        memcpy(to, two, 2 * number);
     }
 }
 
@@ -125,11 +136,13 @@ static void copy(const void * job, size_t first, size_t step, size_t pixels, uin
     const size_t dense = p->srcC * b->number;
     pixel.src = src, pixel.dst = to + pixels * (b->band.pixel - dense), pixel.dstPixel = dense;
     sn_dot_of(c)->pixels(&pixel);
-    for (size_t i = 0; i < pixels; ++i)
+    const bool one = b->band.pixel == p->group * b->inputs * b->number; /* without gaps between pixels they are one */
+    const size_t groups = p->group * (one ? pixels : 1);
+    for (size_t i = 0; i < (one ? 1 : pixels); ++i)
         if (b->number == sizeof(sn_16b))
-            space(pixel.dst + i * dense, c->p.group, sn_inputs(c), b->inputs, sizeof(sn_16b), to + i * b->band.pixel);
+            space(pixel.dst + i * dense, groups, sn_inputs(c), sizeof(sn_16b), to + i * b->band.pixel);
         else
-            space(pixel.dst + i * dense, c->p.group, sn_inputs(c), b->inputs, sizeof(sn_32f), to + i * b->band.pixel);
+            space(pixel.dst + i * dense, groups, sn_inputs(c), sizeof(sn_32f), to + i * b->band.pixel);
 }
 
 /*
