@@ -65,7 +65,8 @@ class Convolution16b(SmallConvolution):
         a bfloat16 output is rounded from float.
 
     It takes half the memory of :class:`Convolution32f`, and on processors with AVX512-BF16 about half its time, except for
-    3x3 with stride 1, where floats by Winograd's algorithm are faster.
+    3x3 with stride 1, where floats by Winograd's algorithm are faster. Where groups have few channels, images and weights
+    become floats inside, unless memory is preferred (:func:`preference`).
 
     >>> x, weight = pysimd.to_bfloat16(np.ones((56, 56, 64), np.float32)), np.ones((3, 3, 64, 32), np.float32)
     >>> with pysimd.Convolution16b(x.shape, 32, kernel=3, padding=1, dst_dtype="float32") as context:

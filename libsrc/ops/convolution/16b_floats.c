@@ -186,7 +186,7 @@ static bool supports(const struct sn_convolution * c)
  * of two, and a result that is copied; a row of a group. The step of avx512bf16 is that of processors whose products of
  * bfloat16 numbers are twice as fast as those of floats: others would gain with more layers.
  */
-static const double STEP_AMX = 4.1, STEP_16B = 1, STEP_32F = 2.3, RESULT = 12, COPIED = 0.6, SPACED = 1.5, ROW = 250;
+static const double STEP_AMX = 4.1, STEP_16B = 1, STEP_32F = 2.3, RESULT = 12, COPIED = 0.6, SPACED = 1, ROW = 250;
 enum { PAIRS_AMX = 16 }; /* of a step */
 
 static double tile_cost(const struct sn_convolution * c)
@@ -200,7 +200,9 @@ static double tile_cost(const struct sn_convolution * c)
     const double segments = (double)(p->kernelY * (adjacent ? 1 : p->kernelX));
     const double steps = segments * (double)(tile->fast ? sn_ceil_div(pairs, PAIRS_AMX) : pairs);
     const double step = tile->fast ? STEP_AMX : tile->number == sizeof(sn_16b) ? STEP_16B : STEP_32F;
-    const double results = sn_dst_pixels(c) * (double)(p->group * vectors), src = (double)src_count(c);
+    const double results = sn_dst_pixels(c) * (double)(p->group * vectors);
+    const double read = sn_dst_pixels(c) * sn_taps(c); /* pixels: with a stride, not all */
+    const double src = (double)p->srcC * (read < sn_src_pixels(c) ? read : sn_src_pixels(c));
     return results * (steps * step * (double)tile->granule / 16 + RESULT) + (copied ? COPIED * src : 0) +
            (odd ? SPACED * src : 0) + (nchw ? COPIED * (double)dst_count(c) : 0) +
            (p->group > 1 ? ROW * (double)(p->group * p->dstH) : 0);
