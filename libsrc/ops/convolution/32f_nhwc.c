@@ -119,7 +119,7 @@ static struct edges edges_of(const struct sn_convolution_parameters * p)
 static bool only_edges(const struct sn_convolution * c, const struct sn_band * band)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    if (!band->copied || band->pixel != p->srcC || band->strideY != p->strideY || band->strideX != p->strideX)
+    if (!band->copied || band->pixel != p->srcC)
         return false;
     const struct edges e = edges_of(p);
     const size_t sides = e.left + (p->dstW - e.right);
@@ -142,8 +142,11 @@ bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
     if (d->nhwc.band.copied && taps_are_apart(c))
         sn_nhwc_band_apart(c, clash, &d->nhwc);
     d->edges = only_edges(c, &d->nhwc.band);
-    if (d->edges)
+    if (d->edges) { /* lines are those of the image */
         d->nhwc.band.columns = p->srcW;
+        d->nhwc.band.strideY = p->strideY;
+        d->nhwc.band.strideX = p->strideX;
+    }
     c->runStep = sn_gemm_width(&c->table->gemm.tile_32f, sn_outputs(c));
     return sn_nhwc_band_size(c, &d->nhwc) && sn_product(&c->channels, p->group, c->runStep) &&
            sn_floats(&c->weightSize, d->nhwc.depth, c->channels);
