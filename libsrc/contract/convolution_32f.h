@@ -87,7 +87,7 @@ struct sn_depthwise_plane_32f {
 typedef void (*sn_depthwise_plane_32f_fn)(const struct sn_depthwise_plane_32f * d);
 
 /* The maximum number of outputs of the following kernels, and of that for NCHW. */
-enum { SN_FEW = 4, SN_FEW_NCHW = 8 };
+enum { SN_FEW = 4, SN_FEW_NCHW = 64 };
 
 /*
  * Few outputs in NHWC have the same arguments as the GEMM tile (contract/gemm.h), but a different B: `columns`, at most
@@ -99,6 +99,10 @@ enum { SN_FEW = 4, SN_FEW_NCHW = 8 };
  *
  *     dst[o * dstPlane + y * dstRow + x] = activation(bias[o] + sum over k < depth of
  *                                                     weight[o * step + k] * src[offset[k] + y * srcRow + x])
+ *
+ * More than SN_FEW outputs are in parts of about equal size, as few as there can be of at most `few_nchw_part` outputs, a
+ * number of the level: part i of n begins with output i * outputs / n. With `first` this one, the weight of output o of the
+ * part, of `count`, is weight[first * depth + k * count + o]; a float after the last one is read.
  */
 struct sn_few_nchw_32f {
     const sn_32f * src;
@@ -200,6 +204,7 @@ struct sn_convolution_32f_slots {
     sn_grouped_nhwc_32f_fn grouped_nhwc;
     sn_gemm_32f_fn few_nhwc;
     sn_few_nchw_32f_fn few_nchw;
+    size_t few_nchw_part; /* the most outputs of a part, see struct sn_few_nchw_32f */
     sn_few_grouped_32f_fn few_grouped;
     sn_columns_32f_fn columns;
     sn_join_32f_fn join;

@@ -591,6 +591,31 @@ static void lines(SimdTensorFormatType format)
     }
 }
 
+/* Kernels of one column, whose stride leaves out columns, with padding above and below: only that of the edges is copied. */
+static void columns_left_out(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(60); n < count; ++n) {
+        struct check_layer j = layer(format, 20 + n % 40, 5 + n % 13, 7 + n % 29, 5 + n % 37, 1, 2 + n % 2, 0, 1);
+        j.p->kernelY = 1 + 2 * (n % 4), j.p->padY = check_random(0, n % 4), j.p->padH = check_random(0, n % 4);
+        j.p->padX = n % 7 == 0, j.batch = 1 + n % 3, j.own_buffer = n % 2 == 1;
+        check_convolution_output(j.p);
+        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+    }
+}
+
+/* More outputs than vectors of pixels take at once, in parts of every size, of rows shorter than a vector and longer. */
+static void parts_of_outputs(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(400); n < count; ++n) {
+        const size_t kernel = 1 + 2 * (n % 4), group = n % 9 == 8 ? 2 : 1, inputs = 1 + n % 5;
+        struct check_layer j = layer(format, group * inputs, 8 + n / 7 % 9, 7 + n / 3 % 43, group * (5 + n % 60), kernel,
+                                     1 + n % 11 / 9, kernel / 2, group);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
+        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+    }
+}
+
 /* All algorithms: 1x1, few and many channels, groups, depthwise, Winograd; all activations. */
 static void additions(SimdTensorFormatType format)
 {
@@ -629,13 +654,13 @@ static struct check_layer of_large_image(size_t srcC, size_t dstC)
 /*
  * NCHW by the tile, with sums so long that they are divided into several blocks with the small caches of one place, even
  * with the largest blocks of all levels, 288: the addend, the bias and the activation must be applied once. Groups exclude
- * Winograd's algorithm, and few outputs of a large image its conversion to NHWC.
+ * Winograd's algorithm, few outputs of a large image its conversion to NHWC, and 65 of a group those in parts.
  */
 static void sums_of_blocks(void)
 {
     const SimdTensorFormatType nchw = SimdTensorFormatNchw;
     for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
-        const struct check_layer layers[] = {layer(nchw, 1400, 4, 8, 26, 1, 1, 0, 2), of_large_image(160, 18),
+        const struct check_layer layers[] = {layer(nchw, 1400, 4, 8, 26, 1, 1, 0, 2), of_large_image(160, 130),
                                              added(layer(nchw, 1300, 4, 8, 1300, 1, 1, 0, 2))};
         for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); ++i) {
             struct check_layer j = check_layer_with(layers[i], 1, act % 2 == 1);
@@ -711,6 +736,8 @@ CHECK_FAMILY(convolution_32f)
         tiles(formats[i], 2);
         dilated_tiles(formats[i]);
         lines(formats[i]);
+        columns_left_out(formats[i]);
+        parts_of_outputs(formats[i]);
         blocks(formats[i]);
         large_blocks(formats[i]);
         strided_blocks(formats[i]);

@@ -119,10 +119,34 @@ static bool few_nhwc_preferred(const struct sn_convolution * c)
 /* The models of the direct algorithms were fitted to large layers, of which small ones take 1.2 to 1.6 times as long. */
 static const double DIRECT_SMALL = 1.3;
 
+/*
+ * The same for more outputs than HALF_VECTOR, less a margin: these take 1.05 to 1.2 times as long as their models say with
+ * 64 inputs, up to 2 with 3 (Xeon with AMX).
+ */
+enum { HALF_VECTOR = 8 };
+static const double DIRECT_LONG = 1.02, DIRECT_OF_INPUT = 0.9;
+
+static const struct sn_convolution_algorithm * const grouped[] = {&sn_convolution_32f_grouped_nhwc,
+    &sn_convolution_32f_grouped_nchw, NULL};
+
+/* Whether Winograd's algorithm, or the one of groups side by side, would be chosen and costs less. */
+static bool others_cost_less(const struct sn_convolution * c)
+{
+    const struct sn_convolution_algorithm * best = sn_convolution_cheapest(c, winograd);
+    const double least = best && prefers_speed(c) ? sn_convolution_cost(c, best) : INFINITY;
+    if (least < WINOGRAD_GAIN * direct_cost(c) && least < cost_of(c))
+        return true;
+    const struct sn_convolution_algorithm * lanes = sn_convolution_cheapest(c, grouped);
+    return lanes && sn_convolution_cost(c, lanes) < cost_of(c);
+}
+
 static bool few_nchw_preferred(const struct sn_convolution * c)
 {
     const double least = sn_convolution_cost(c, sn_convolution_cheapest(c, direct));
-    return !is_for_winograd(c) && cost_of(c) < DIRECT_SMALL * least;
+    if (sn_outputs(c) <= HALF_VECTOR)
+        return !is_for_winograd(c) && cost_of(c) < DIRECT_SMALL * least;
+    const double factor = DIRECT_LONG + DIRECT_OF_INPUT / (double)sn_inputs(c);
+    return cost_of(c) < factor * least && !others_cost_less(c);
 }
 
 /* Vector cycles of a product by the tile, where sums are short: the last is divided by the inputs of a group. */
@@ -133,9 +157,6 @@ static double tile_of_groups(const struct sn_convolution * c)
     const double vectors = (double)c->p.group * sn_vectors(c, sn_outputs(c)), inputs = (double)sn_inputs(c);
     return sn_of_vectors(c, sn_dst_pixels(c) * sn_depth(c) * vectors * (TILE_OF_GROUP + TILE_SHORT / inputs));
 }
-
-static const struct sn_convolution_algorithm * const grouped[] = {&sn_convolution_32f_grouped_nhwc,
-    &sn_convolution_32f_grouped_nchw, NULL};
 
 static bool few_grouped_preferred(const struct sn_convolution * c)
 {

@@ -9,7 +9,7 @@
 struct few_nchw {
     struct sn_band band;
     size_t depth; /* multiply-adds of one output */
-    size_t step;  /* floats from one row of packed weights to the next */
+    size_t step;  /* floats from one row of packed weights to the next; depth with parts */
 };
 SN_FITS_ALGORITHM_DATA(struct few_nchw);
 
@@ -20,13 +20,35 @@ static bool supports(const struct sn_convolution * c)
     return c->p.srcF == SN_NCHW && c->srcSize && c->dstSize && sn_outputs(c) <= SN_FEW_NCHW;
 }
 
+/* Whether weights are packed for parts of the outputs of a group. */
+static bool in_parts(const struct sn_convolution * c) { return sn_outputs(c) > SN_FEW; }
+
+static size_t parts_of(const struct sn_convolution * c)
+{
+    return sn_ceil_div(sn_outputs(c), c->table->convolution_32f.few_nchw_part);
+}
+
+/* Vector cycles of a product, for any outputs and for each: fitted to 18 layers (Zen 4). */
+static const double FEW_PRODUCT = 1.5, FEW_OUTPUT = 0.6;
+
 /*
- * Vector cycles of a product, for any outputs and for each: fitted to 18 layers (Zen 4). More than SN_FEW outputs are two parts,
- * which read the image twice: by these factors, other algorithms keep small images of many channels, and, where a vector is no
- * longer than the outputs, most layers but 1x1. With vectors of 16 floats, 8x150x150 to 8 by 5x5 takes 0.5 of the time of a
- * product of matrices, 8x256x256 by 3x3 0.45, 128x28x28 by 1x1 0.6 (Emerald Rapids; avx2 1.0, 0.87 and 0.63).
+ * With parts: of a product for an output, an odd one of a part counting twice, and besides, for each vector of pixels, of
+ * each line of a plane that a part reads and of each result; times more for rows shorter than a vector, and for lines with a
+ * stride. Of 227 layers of 1 to 256 inputs and 9 to 64 outputs it is chosen for 35, which take 0.67 of the time on average,
+ * none more than 1.03; with avx2 39, 0.72 and 1.13 (Xeon with AMX).
  */
-static const double FEW_PRODUCT = 1.5, FEW_OUTPUT = 0.6, TWO_PARTS = 1.5, TWO_PARTS_OF_SHORT_VECTORS = 1.8;
+static const double PARTS_PRODUCT = 1.05, PARTS_LINE = 4, PARTS_RESULT = 12, PARTS_SHORT = 1.2, PARTS_SORTED = 2;
+
+static double of_parts(const struct sn_convolution * c)
+{
+    const size_t parts = parts_of(c), outputs = sn_outputs(c);
+    size_t computed = 0;
+    for (size_t i = 0; i < parts; ++i)
+        computed += ((i + 1) * outputs / parts - i * outputs / parts + 1) / 2 * 2;
+    const double each = sn_depth(c) * PARTS_PRODUCT * (double)computed +
+                        PARTS_LINE * (double)(parts * sn_inputs(c) * c->p.kernelY) + PARTS_RESULT * (double)outputs;
+    return c->p.dstW < sn_lanes(c) ? PARTS_SHORT * each : each;
+}
 
 /*
  * Rows shorter than a vector waste its lanes, and with a stride all lines are sorted into phases first: 24x18x18 to 1 by 3x3
@@ -36,24 +58,45 @@ static double cost(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const double lines = sn_planes_in_place(p) ? 0 : (double)((p->kernelY == 1 ? p->dstH : p->srcH) * p->srcC);
-    const double vectors = (double)(p->dstH * p->group) * sn_vectors(c, p->dstW);
-    const double two = sn_lanes(c) > SN_FEW_NCHW ? TWO_PARTS : TWO_PARTS_OF_SHORT_VECTORS;
-    const double parts = sn_outputs(c) > SN_FEW ? two : 1;
-    const double product = parts * (FEW_PRODUCT + FEW_OUTPUT * (double)sn_outputs(c));
-    return lines * sn_line_copied(c) + sn_of_vectors(c, vectors * sn_depth(c) * product);
+    const bool joined = sn_planes_in_place(p) && p->strideY * p->srcW == p->dstW; /* all rows are one, see compute() */
+    const double ofRows = (double)p->dstH * sn_vectors(c, p->dstW);
+    const double vectors = (double)p->group * (in_parts(c) && joined ? sn_vectors(c, p->dstH * p->dstW) : ofRows);
+    const double few = sn_depth(c) * (FEW_PRODUCT + FEW_OUTPUT * (double)sn_outputs(c));
+    const double sorted = in_parts(c) && p->strideX > 1 ? PARTS_SORTED : 1;
+    return sorted * lines * sn_line_copied(c) + sn_of_vectors(c, vectors * (in_parts(c) ? of_parts(c) : few));
 }
 
 static bool plan(struct sn_convolution * c)
 {
     struct few_nchw * f = (void *)c->algorithmData;
-    return sn_planes_plan(c, &f->band, &f->depth, &f->step);
+    if (!sn_planes_plan(c, &f->band, &f->depth, &f->step))
+        return false;
+    if (in_parts(c))
+        f->step = f->depth;
+    return !in_parts(c) || sn_floats(&c->weightSize, f->depth * c->p.dstC + 1);
 }
 
 static void offsets(const struct sn_convolution * c) { sn_planes_offsets(c, &data_of(c)->band); }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
-    sn_planes_pack(c, weight, data_of(c)->depth, data_of(c)->step);
+    const size_t depth = data_of(c)->depth, outputs = sn_outputs(c);
+    if (!in_parts(c)) {
+        sn_planes_pack(c, weight, depth, data_of(c)->step);
+        return;
+    }
+    const size_t parts = parts_of(c);
+    const sn_32f * from = weight;
+    sn_32f * to = sn_weights(c);
+    for (size_t g = 0; g < c->p.group; ++g)
+        for (size_t i = 0; i < parts; ++i) {
+            const size_t count = (i + 1) * outputs / parts - i * outputs / parts;
+            for (size_t o = 0; o < count; ++o)
+                for (size_t k = 0; k < depth; ++k)
+                    to[k * count + o] = *from++;
+            to += count * depth;
+        }
+    *to = 0; /* is read */
 }
 
 /* Computes some rows of one group; a->src and a->dst are the arrays of this group. */
