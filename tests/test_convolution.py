@@ -66,6 +66,37 @@ def check(x: Array, weight: Array, bias: Array | None, layout: Any, activation: 
         assert_within(reference.to_chw(result, layout), expected, reference.activated(bound, activation, params, sums))
 
 
+# channels, height, width, kernel, dilation: depthwise by large kernels, whose blocks have several rows and vectors
+LARGE: list[tuple[int, int, int, Any, Any]] = [
+    (3, 13, 50, (7, 7), (1, 1)),  # NCHW: rows and vectors that overlap those before, with each number of vectors of a block
+    (2, 6, 17, (5, 6), (1, 1)),
+    (2, 11, 37, (9, 3), (1, 1)),
+    (1, 8, 75, (6, 11), (1, 1)),
+    (2, 25, 40, (7, 5), (2, 3)),
+    (2, 12, 64, (5, 5), (1, 1)),
+    (37, 16, 15, (11, 11), (1, 1)),  # NHWC: two, three and four rows are left, and inputs at both edges
+    (20, 10, 9, (4, 6), (1, 1)),
+    (16, 7, 8, (3, 4), (1, 1)),
+    (19, 9, 16, (2, 6), (1, 1)),  # fewer rows of taps than rows of a block
+    (16, 5, 30, (1, 8), (1, 1)),
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_large_depthwise_kernels(isa: str, rng: np.random.Generator, layout: Any) -> None:
+    for channels, height, width, kernel, dilation in LARGE:
+        x, weight = floats(rng, 1, channels, height, width), floats(rng, channels, 1, *kernel)
+        reach = [(size - 1) * step for size, step in zip(kernel, dilation)]
+        padding = (reach[0] // 2, reach[1] // 2, reach[0] - reach[0] // 2, reach[1] - reach[1] // 2)
+        check(x, weight, floats(rng, channels), layout, "relu", None, ((1, 1), dilation, padding, channels))
+
+
+def test_large_depthwise_kernels_of_planes(isa: str) -> None:
+    """NCHW: few channels are not converted, which would compute whole vectors of channels."""
+    with pysimd.Convolution32f((9, 52, 26), 9, kernel=7, padding=3, group=9, layout="nchw") as context:
+        assert context.info.startswith("base" if isa == "base" else "depthwise NCHW,")
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for src_c, dst_c, group, height, width, kernel, *geometry in CASES:

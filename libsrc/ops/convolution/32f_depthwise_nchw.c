@@ -32,6 +32,34 @@ static bool is_copied(const struct sn_convolution * c)
  * vectors (Zen 3). */
 static const double NCHW_SHARED = 1.97, NCHW_ANY = 2.87;
 
+/*
+ * Kernels of LARGE rows and more, whose blocks share inputs, with vectors of 4 floats and longer ones; two vectors of 16 floats,
+ * which are a block of few sums; and for a vector, whatever its taps. Fitted to 17 layers of 5x5 to 11x11 (Intel Xeon with AMX).
+ */
+static const double NCHW_LARGE_SHORT = 1.6, NCHW_LARGE = 1.27, NCHW_LARGE_FEW = 1.15,
+                    NCHW_LARGE_VECTOR = 14, NCHW_LARGE_VECTOR_16 = 7;
+enum { LARGE = 5 };
+
+/* Rows of the block of kernels/depthwise/nchw_32f.c. */
+static size_t large_rows(const struct sn_convolution * c) { return sn_lanes(c) == 16 ? 6 : 4; }
+
+static bool is_large(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const bool other = p->kernelY == 5 && p->kernelX == 5 && sn_lanes(c) == 16; /* has an instance */
+    return p->kernelY >= LARGE && !other && p->strideY == 1 && p->dstW > sn_lanes(c) && p->dstH / p->dilationY >= large_rows(c);
+}
+
+/* Cycles of 16 floats of all rows; the last rows are computed twice. */
+static double large_cost(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const double few = sn_lanes(c) == 16 && p->dstW <= 2 * sn_lanes(c) ? NCHW_LARGE_FEW : 1;
+    const double rows = (double)(sn_ceil_div(p->dstH, large_rows(c)) * large_rows(c));
+    const double product = sn_lanes(c) == 4 ? NCHW_LARGE_SHORT : NCHW_LARGE;
+    return rows * few * (product * sn_taps(c) + (sn_lanes(c) == 16 ? NCHW_LARGE_VECTOR_16 : NCHW_LARGE_VECTOR));
+}
+
 /* The kernel has instances for some kernels, where rows share inputs. */
 static double product_of(const struct sn_convolution * c)
 {
@@ -52,7 +80,8 @@ static double cost(const struct sn_convolution * c)
     const struct sn_convolution_parameters * p = &c->p;
     const double floats = sn_of_vectors(c, sn_vectors(c, p->dstW)); /* in units of 16 */
     const double copied = is_copied(c) ? (double)p->srcH * sn_line_copied(c) : 0;
-    return (double)p->dstC * ((double)p->dstH * product_of(c) * floats * sn_taps(c) + copied + SN_DEPTHWISE_PLANE);
+    const double vectors = is_large(c) ? large_cost(c) : (double)p->dstH * product_of(c) * sn_taps(c);
+    return (double)p->dstC * (vectors * floats + copied + SN_DEPTHWISE_PLANE);
 }
 
 static bool plan(struct sn_convolution * c)
@@ -92,7 +121,7 @@ static void compute_rows(const struct sn_convolution * c, size_t channel, const 
         .weight = sn_weights(c) + channel * p->kernelY * p->kernelX, .bias = c->bias[channel],
         .slope = c->slope ? c->slope[channel] : 0, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = dst, .dstStep = p->dstW, .rows = rows, .columns = p->dstW};
-    if (d.srcStep == p->dstW) { /* the inputs of a tap for all rows are neighbours */
+    if (d.srcStep == p->dstW && !is_large(c)) { /* the inputs of a tap for all rows are neighbours */
         d.columns *= rows;
         d.rows = 1;
     }
