@@ -105,7 +105,7 @@ SN_INLINE void all_rows(const struct sn_gemm_rows_32f * p, bool far)
 
 static void run(const struct sn_gemm_rows_32f * p)
 {
-    if (p->far)
+    if (p->far && !V_COMPACT)
         all_rows(p, true);
     else
         all_rows(p, false);
