@@ -233,7 +233,7 @@ static size_t compute_few(const struct sn_convolution * c, const struct sn_nhwc_
         .b = sn_weights(c) + gemm->length * packed, .bias = c->bias + packed, .lda = gemm->aStepX, .ldc = gemm->cStepX,
         .rows = gemm->width, .depth = gemm->length, .panels = panels, .c = r->dst + group * sn_outputs(c),
         .slope = c->slope ? c->slope + packed : NULL, .activation = gemm->activation,
-        .param = {gemm->param[0], gemm->param[1]}, .far = sn_weights_exceed_l2(c)});
+        .param = {gemm->param[0], gemm->param[1]}, .far = c->weightSize > sn_cpu()->cacheL2});
     return r->first + panels * kernels->tile_32f.columns;
 }
 
@@ -304,8 +304,10 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
 
 /*
  * The rows of A that meet all panels of weights before the next rows. Where results are written faster in order (a trait of
- * the processor), two tiles, if the weights stay in the L2 cache from one of these parts to the next: on Emerald Rapids 1.5
- * times as fast for 16x112x112 to 96 channels, 1.2 for 64x56x56 to 256; on Zen 4 0.94 and 1.00. Elsewhere as many as fill a
+ * the processor), two tiles, if the weights stay in the L2 cache from one of these parts to the next, and results do not: on
+ * Emerald Rapids 1.5 times as fast for 16x112x112 to 96 channels, 1.2 for 64x56x56 to 256; on Zen 4 0.94 and 1.00. A later Xeon
+ * takes 0.5 of the time for 80x96x96 to 1120, 0.92 for 256x56x56 to 512; for results that stay in the L2 cache as long with
+ * AVX-512 and 1.0 to 1.15 with AVX2. Elsewhere as many as fill a
  * quarter of the L2 cache with their results, if sums are so short that writing them takes most of the time: on Zen 3 8x416x416
  * to 46 channels takes 0.87 of the time, 3x40x82 to 1024 0.84; with 16 inputs 1.03.
  *
@@ -319,8 +321,8 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     if (c->p.group > 1 && !r->prefetchSize && depth == sn_inputs(c) && (depth < FEW_INPUTS || is_cold(c)))
         return sn_min(sn_max(GROUPS_BYTES / sizeof(float) / sn_max(r->srcPixel, 1) / tile->rows, 1) * tile->rows, all);
-    const bool near = !r->prefetchSize && !sn_weights_exceed_l2(c) && sn_outputs(c) > tile->columns;
-    if (near && sn_cpu()->traits.ordered)
+    const bool near = !r->prefetchSize && c->weightSize <= sn_cpu()->cacheL2 / 2 && sn_outputs(c) > tile->columns;
+    if (near && sn_cpu()->traits.ordered && exceeds_l2(c, c->dstSize))
         return sn_min(2 * tile->rows, all);
     if (!near || c->p.group > 1 || depth > SHORT_SUM)
         return all;

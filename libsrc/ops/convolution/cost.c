@@ -36,10 +36,7 @@ double sn_line_copied(const struct sn_convolution * c)
 
 /* ---- other estimates */
 
-/* Bytes of packed weights that stay in the L2 cache besides a layer's images. */
-enum { L2_WEIGHTS = 256 << 10 };
-
-bool sn_weights_exceed_l2(const struct sn_convolution * c) { return c->weightSize > L2_WEIGHTS; }
+bool sn_weights_exceed_l2(const struct sn_convolution * c) { return c->weightSize > sn_cpu()->cacheL2 / 4; }
 
 /* ---- times: rough values suffice, see ops/units.h. With one thread they are not used, and not computed, which would slow
  * down small layers. */
