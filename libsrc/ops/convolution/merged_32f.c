@@ -16,6 +16,7 @@
 #include "ops/convolution/32f_nhwc.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/depthwise_rows.h"
+#include "runtime/cpu.h"
 #include "runtime/threads.h"
 
 /* ---- `base`: whole images, stage by stage */
@@ -182,6 +183,15 @@ static size_t next_lines(const struct sn_merged * m, size_t line, size_t row, si
     return begin * line;
 }
 
+/*
+ * Large results are written in order where that is faster (a trait of the processor), and then inputs are not prefetched:
+ * 80x96x96 by 7x7 to 1120, 39 MB, takes 0.61 of the time (Xeon with AMX). With 3 MB, in MobileNet, 1.03.
+ */
+static bool is_written_in_order(const struct sn_convolution * c)
+{
+    return sn_cpu()->traits.ordered && c->dstSize > 4 * sn_cpu()->cacheL2;
+}
+
 /* Computes rows row .. row + rows - 1 of the projection, from the buffer, which includes the padding of the projection. */
 static size_t project(const struct sn_merged * m, const struct sn_arrays * a, size_t row, size_t rows, struct channels of,
                       size_t ready)
@@ -205,7 +215,7 @@ static size_t project(const struct sn_merged * m, const struct sn_arrays * a, si
     struct sn_nhwc_rows r = {.row = row, .rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->ring.bufferPixel,
         .dst = dst + to, .dstLine = dstLine, .dstPixel = a->at->dstPixel, .add = add ? add + to : NULL,
         .first = of.first, .outputs = p->group == 1 ? of.number : 0};
-    if (m->first == SN_DEPTHWISE && !is_in_order(m))
+    if (m->first == SN_DEPTHWISE && !is_in_order(m) && !is_written_in_order(c))
         r.prefetch = src + next_lines(m, p->srcW * a->at->srcPixel, end, rows, &r.prefetchSize);
     sn_direct_nhwc_compute(c, sn_direct_nhwc_of(c), &r);
     return ready;
