@@ -441,7 +441,7 @@ static void other_windows(void)
         {{&back_32f, 1, {shape(NHWC, 20, 24, 2, 2, 1)}}, {&back_32f, 1, {shape(NHWC, 20, 24, 2, 2, 1)}}},
         {{&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}},
         {{&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}}, {&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}}},
-        {{&plain_16b, 1, {shape(NHWC, 32, 40, 1, 1, 1)}}, {&plain_16b, 1, {shape(NHWC, 32, 40, 1, 2, 1)}}},
+        {{&plain_16b, 1, {shape(NHWC, 160, 40, 1, 1, 1)}}, {&plain_16b, 1, {shape(NHWC, 160, 40, 1, 2, 1)}}},
         {{&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 4, 1)}}},
         {{&back_32f, 1, {shape(NHWC, 20, 20, 4, 2, 20)}}, {&back_32f, 1, {shape(NHWC, 20, 20, 4, 4, 20)}}},
         {{&back_32f, 1, {shape(NCHW, 20, 24, 3, 3, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 3, 3, 1)}}},
