@@ -109,9 +109,34 @@ static bool is_for_winograd(const struct sn_convolution * c)
     return best && best->variant == SN_WINOGRAD_4_3 && sn_convolution_cost(c, best) < WINOGRAD_GAIN * direct_cost(c);
 }
 
+static const struct sn_convolution_algorithm * const grouped[] = {&sn_convolution_32f_grouped_nhwc,
+    &sn_convolution_32f_grouped_nchw, NULL};
+
+/* Vector cycles of a product by the tile, where sums are short: the last is divided by the inputs of a group. */
+static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4;
+
+static double tile_of_groups(const struct sn_convolution * c)
+{
+    const double vectors = (double)c->p.group * sn_vectors(c, sn_outputs(c)), inputs = (double)sn_inputs(c);
+    return sn_of_vectors(c, sn_dst_pixels(c) * sn_depth(c) * vectors * (TILE_OF_GROUP + TILE_SHORT / inputs));
+}
+
+/* Groups that are few leave lanes of a vector of sums unused, see 32f_few_grouped.c, and are computed one by one: 64x40x40 to 4 by
+ * 3x3 in 2 groups takes 0.31 of the time (avx2 0.55). Groups that fill it would take up to 1.25 times as long (Xeon with AMX). */
+static const double ONE_BY_ONE_GAIN = 0.78;
+
+static bool one_by_one_preferred(const struct sn_convolution * c)
+{
+    const struct sn_convolution_algorithm * lanes = sn_convolution_cheapest(c, grouped);
+    return cost_of(c) < tile_of_groups(c) && (!lanes || cost_of(c) < sn_convolution_cost(c, lanes)) &&
+           cost_of(c) < ONE_BY_ONE_GAIN * sn_convolution_cost(c, &sn_convolution_32f_few_grouped);
+}
+
 /* The tile takes a cycle for each step of the sum and each vector of outputs. */
 static bool few_nhwc_preferred(const struct sn_convolution * c)
 {
+    if (c->p.group > 1)
+        return one_by_one_preferred(c);
     const double tile = sn_dst_pixels(c) * sn_depth(c) * sn_tile_width(c, c->p.dstC) / 16;
     return !is_for_winograd(c) && cost_of(c) < tile;
 }
@@ -125,9 +150,6 @@ static const double DIRECT_SMALL = 1.3;
  */
 enum { HALF_VECTOR = 8 };
 static const double DIRECT_LONG = 1.02, DIRECT_OF_INPUT = 0.9;
-
-static const struct sn_convolution_algorithm * const grouped[] = {&sn_convolution_32f_grouped_nhwc,
-    &sn_convolution_32f_grouped_nchw, NULL};
 
 /* Whether Winograd's algorithm, or the one of groups side by side, would be chosen and costs less. */
 static bool others_cost_less(const struct sn_convolution * c)
@@ -147,15 +169,6 @@ static bool few_nchw_preferred(const struct sn_convolution * c)
         return !is_for_winograd(c) && cost_of(c) < DIRECT_SMALL * least;
     const double factor = DIRECT_LONG + DIRECT_OF_INPUT / (double)sn_inputs(c);
     return cost_of(c) < factor * least && !others_cost_less(c);
-}
-
-/* Vector cycles of a product by the tile, where sums are short: the last is divided by the inputs of a group. */
-static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4;
-
-static double tile_of_groups(const struct sn_convolution * c)
-{
-    const double vectors = (double)c->p.group * sn_vectors(c, sn_outputs(c)), inputs = (double)sn_inputs(c);
-    return sn_of_vectors(c, sn_dst_pixels(c) * sn_depth(c) * vectors * (TILE_OF_GROUP + TILE_SHORT / inputs));
 }
 
 static bool few_grouped_preferred(const struct sn_convolution * c)
