@@ -475,6 +475,19 @@ static void few_outputs_of_groups(SimdTensorFormatType format)
     }
 }
 
+/* One channel, whose images are the same in both formats. */
+static void one_channel(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 40; ++n) {
+        const size_t kernel = 1 + n % 5;
+        struct check_layer j = layer(format, 1, kernel + n % 7, kernel + n * 7 % 41, 1, kernel, 1 + n % 3,
+                                     n % 4 ? 0 : kernel / 2, 1);
+        j.batch = 1 + n % 3, j.own_buffer = n % 2, j.no_bias = n % 7 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* One to five outputs: every width of a block of pixels, every tail of a sum, all activations. */
 static void few_outputs(SimdTensorFormatType format)
 {
@@ -731,6 +744,7 @@ CHECK_FAMILY(convolution_32f)
     for (size_t i = 0; i < 2; ++i) {
         tails(formats[i]);
         few_outputs(formats[i]);
+        one_channel(formats[i]);
         few_outputs_of_groups(formats[i]);
         tiles(formats[i], 1);
         tiles(formats[i], 2);

@@ -375,6 +375,19 @@ static void cuts(SimdTensorFormatType format)
     run_case(check_layer_with(layer(format, 3, 100, 110, 6, 4, 2, 1, 3), 1, true), CHECK_RANDOM);
 }
 
+/* One channel, whose images are the same in both formats. */
+static void one_channel(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 40; ++n) {
+        const size_t kernel = 1 + n % 5;
+        struct check_layer j = layer(format, 1, kernel + n % 7, kernel + n * 7 % 41, 1, kernel, 1 + n % 3,
+                                     n % 4 ? 0 : kernel / 2, 1);
+        j.batch = 1 + n % 3, j.own_buffer = n % 2, j.no_bias = n % 7 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Stride 1 with enough channels for Winograd. */
 static void tiles(SimdTensorFormatType format)
 {
@@ -493,6 +506,7 @@ static void all_cases(size_t random)
         fills(formats[i]);
         batches(formats[i]);
         phases_without_taps(formats[i]);
+        one_channel(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(random); ++n)

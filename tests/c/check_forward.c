@@ -337,6 +337,13 @@ static parameters random_deconvolution(size_t n)
     return p;
 }
 
+/* The same of one channel. */
+static parameters one_channel(parameters p)
+{
+    p.srcC = p.dstC = p.group = 1;
+    return p;
+}
+
 /* Expansion, depthwise, projection; or without the first or the last. */
 static struct subject random_merged(size_t n)
 {
@@ -448,8 +455,12 @@ CHECK_FAMILY(forward)
         struct subject s = {&convolution_32f, {random_32f(n)}, 1, check_few(3)};
         s.p->activation = check_any_activation();
         compare(&s, true);
+        *s.p = one_channel(*s.p);
+        compare(&s, true);
         s.kind = &deconvolution_32f, *s.p = random_deconvolution(n);
         compare(&s, true);
+        struct subject plane = {s.kind, {one_channel(*s.p)}, 1, s.batch};
+        compare(&plane, true);
         s.kind = &deconvolution_16b, *s.p = typed(*s.p, SimdTensorData16b, n / 3);
         compare(&s, s.p->dstT == SimdTensorData32f);
         const parameters product =

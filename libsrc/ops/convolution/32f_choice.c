@@ -216,6 +216,12 @@ const struct sn_candidate sn_convolution_32f_candidates[] = {
     {NULL, NULL},
 };
 
+static void simplify(struct sn_convolution * c)
+{
+    sn_convolution_crop(c);
+    sn_convolution_plane(c);
+}
+
 const struct sn_convolution_family sn_convolution_32f = {.candidates = sn_convolution_32f_candidates,
     .smallType = SN_DATA_32F, .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "",
-    .tile = sn_tile_32f, .simplify = sn_convolution_crop, .set_params = sn_convolution_32f_set_params};
+    .tile = sn_tile_32f, .simplify = simplify, .set_params = sn_convolution_32f_set_params};

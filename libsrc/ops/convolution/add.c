@@ -129,8 +129,47 @@ static void forward(const void * plan, const struct sn_convolution * c, const st
     c->algorithm->forward(c, a);
 }
 
+/* ---- planes, see sn_convolution_plane(), with gaps between pixels, which no other planes have */
+
+static bool has_gaps(const struct sn_arrays * a)
+{
+    return a->at->srcPixel != 1 || a->at->dstPixel != 1 || (a->add && a->at->addPixel != 1);
+}
+
+static void gather(const struct sn_convolution * c, const sn_32f * src, size_t pixel, size_t pixels, sn_32f * plane)
+{
+    const struct sn_lines_32f line = {.src = src, .stride = pixel, .dst = plane, .lines = 1, .inside = pixels, .size = pixels};
+    c->table->convolution_32f.lines(&line);
+}
+
+/* Image by image, from copies, to a copy. */
+static void forward_gaps(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    const size_t src = c->p.srcH * c->p.srcW, dst = c->p.dstH * c->p.dstW;
+    struct sn_convolution one = *c;
+    one.batch = 1;
+    one.workSize -= (sn_plane_src(c) + 2 * sn_plane_dst(c)) * sizeof(float);
+    one.dense.after = a->at->after;
+    sn_32f * from = (sn_32f *)a->work + one.workSize / sizeof(float), * add = from + sn_plane_src(c), * to = add + sn_plane_dst(c);
+    struct sn_arrays dense = {from, a->work, a->add ? add : NULL, to, &one.dense};
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_arrays image = sn_image_of(a, b, a->work);
+        gather(c, image.src, a->at->srcPixel, src, from);
+        if (a->add)
+            gather(c, image.add, a->at->addPixel, dst, add);
+        sn_convolution_forward_32f(&one, &dense);
+        const struct sn_lines_32f pixels = {.src = to, .srcStep = 1, .stride = 1, .dst = image.dst,
+            .dstStep = a->at->dstPixel, .lines = dst, .inside = 1, .size = 1};
+        c->table->convolution_32f.lines(&pixels);
+    }
+}
+
 void sn_convolution_forward_32f(const struct sn_convolution * c, const struct sn_arrays * a)
 {
+    if (sn_is_plane(c) && has_gaps(a)) {
+        forward_gaps(c, a);
+        return;
+    }
     if (c->family->forward)
         c->family->forward(c, a);
     else if (a->add && !c->algorithm->plain)

@@ -120,7 +120,11 @@ void sn_deconvolution_simplify(struct sn_convolution * c, const struct sn_convol
     sn_convolution_simplify(c);
 }
 
-static void simplify(struct sn_convolution * c) { sn_deconvolution_simplify(c, &flipped); }
+static void simplify(struct sn_convolution * c)
+{
+    sn_deconvolution_simplify(c, &flipped);
+    sn_convolution_plane(c);
+}
 
 const struct sn_candidate sn_deconvolution_32f_candidates[] = {
     {SN_ALGORITHMS(&sn_deconvolution_32f_base), NULL},

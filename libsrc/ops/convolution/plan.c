@@ -112,6 +112,22 @@ void sn_convolution_crop(struct sn_convolution * c)
     sn_convolution_simplify(c);
 }
 
+void sn_convolution_plane(struct sn_convolution * c)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    if (c->table->gemm.tile_32f.run && p->srcC == 1 && p->dstC == 1 && p->srcF == SN_NHWC && !is_pixel(c))
+        p->srcF = p->dstF = SN_NCHW;
+}
+
+/* Adds to the workspace of a plane what its copies need: the source, an array to be added, and the result. */
+static bool plan_plane(struct sn_convolution * c)
+{
+    size_t copies, two;
+    c->workSize = sn_align(c->workSize, SN_ALIGN);
+    return sn_product(&two, 2, sn_plane_dst(c)) && sn_floats(&copies, sn_plane_src(c) + two) &&
+           sn_product(&c->workSize, c->workSize + copies, 1);
+}
+
 /* Copies the used columns of the used rows of one kernel, whose taps are `tap` bytes. */
 static void copy_kernel(const struct sn_convolution * c, const uint8_t * from, size_t tap, uint8_t * to)
 {
@@ -218,7 +234,7 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
         return error;
     c->algorithm = given ? c->algorithm : sn_convolution_choose(c);
     c->run = sn_outputs(c);
-    if (!c->algorithm->plan(c) || (c->family->plan && !c->family->plan(c)))
+    if (!c->algorithm->plan(c) || (c->family->plan && !c->family->plan(c)) || (sn_is_plane(c) && !plan_plane(c)))
         return SN_ERROR_VALUE;
     if (c->weightSize == 0) /* no weights: the kernel has no taps, whatever its size */
         c->segments = 0;
