@@ -388,6 +388,25 @@ static void one_channel(SimdTensorFormatType format)
     }
 }
 
+/* Groups without overlap, whose results are products, and others; images of few pixels, and of many lines and long sums. */
+static void products(SimdTensorFormatType format)
+{
+    static const size_t images[][2] = {{1, 1}, {1, 2}, {3, 1}, {2, 2}, {1, 4}, {3, 5}, {7, 40}, {30, 33}};
+    for (size_t n = 0; n < 120; ++n) {
+        const size_t i = n % 8, groups = 1 + n % 5, kernel = 2 + n / 8 % 4;
+        const size_t inputs = (1 + n * 7 % 90) * groups, outputs = (1 + n / 2 % 4) * groups;
+        struct check_layer j = layer(format, inputs, images[i][0], images[i][1], outputs, kernel, kernel, 0, groups);
+        if (n % 3 == 1)
+            j.p->kernelX = j.p->strideX = 1 + n / 3 % 6;
+        else if (n % 6 == 5)
+            j.p->kernelY = j.p->kernelX = 2 + kernel, j.p->padY = j.p->padX = j.p->padH = j.p->padW = 1;
+        set_output(j.p);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        j.batch = 1 + n / 7 % 2, j.no_bias = n % 11 == 0;
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Stride 1 with enough channels for Winograd. */
 static void tiles(SimdTensorFormatType format)
 {
@@ -507,6 +526,7 @@ static void all_cases(size_t random)
         batches(formats[i]);
         phases_without_taps(formats[i]);
         one_channel(formats[i]);
+        products(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(random); ++n)

@@ -10,6 +10,9 @@
  *
  * Rows of A are the weights of an output and a tap, columns of B are pixels. Products are kept for the lines of input that
  * some rows of the phases need; those of lines that the next rows need too are moved.
+ *
+ * If kernel and stride are equal, and nothing is cut off, each product is a result, and is written to its place (`single`). The
+ * pixels of an image of up to four would leave most columns of the tile unused: lanes are then inputs (`few`).
  */
 #include <string.h>
 
@@ -31,6 +34,7 @@ struct col2im {
     size_t rows;     /* of the phases for which products are computed together */
     size_t distance; /* floats from the products of a tap to those of the next */
     size_t block;    /* of depth that is packed at a time */
+    bool single, few;
 };
 SN_FITS_ALGORITHM_DATA(struct col2im);
 
@@ -45,6 +49,32 @@ static bool supports(const struct sn_convolution * c)
     return sn_phases_used(c) && c->srcSize > 0 && sn_phases_y(c)->taps <= PHASE_TAPS / sn_phases_x(c)->taps;
 }
 
+/* Whether each result is one product, and each product a result. */
+static bool is_single(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    return p->kernelY == p->strideY && p->kernelX == p->strideX && p->dilationY == 1 && p->dilationX == 1 &&
+           p->dstH == p->srcH * p->strideY && p->dstW == p->srcW * p->strideX && !p->padY && !p->padX;
+}
+
+/*
+ * Whether lanes are inputs. Not if the weights of pixels would be read in the order of memory by phases: 200x1x3 to 100 by 2x2 takes
+ * 1.5 times as long; nor for a pixel whose results are cut off, since phases leave their taps out: with cold caches 512x1x1 to
+ * 32x2x2 by 4x4 in 4 groups takes twice as long.
+ */
+static bool is_few(const struct sn_convolution * c)
+{
+    const bool in_order = !is_nchw(c) && c->p.group == 1, cut = c->p.srcH * c->p.srcW == 1 && !is_single(c);
+    return !in_order && !cut && c->p.srcH <= SN_FEW && c->p.srcW <= SN_FEW && c->p.srcH * c->p.srcW <= SN_FEW;
+}
+
+/* The pixels that the kernel of few columns computes: of three it computes four. */
+static size_t few_pixels(const struct sn_convolution * c)
+{
+    const size_t pixels = c->p.srcH * c->p.srcW;
+    return pixels == 3 ? 4 : pixels;
+}
+
 /* ---- cost */
 
 /* Fitted to 77 layers with 256-bit vectors (Zen 3): vector cycles of */
@@ -54,12 +84,34 @@ static const double COL2IM_PACKED = 9, COL2IM_WRITTEN = 20;   /* an input, a res
 static const double COL2IM_CHANNELS = 7;                      /* and more for it in NHWC; */
 static const double COL2IM_ROW = 90;                          /* cycles of a row of results */
 
+/* The same if products are results: for a product beside its inputs, and a vector of results. Of few pixels: a vector of inputs
+ * of a product, and to add up its lanes. Fitted to 9 layers on avx2 and amx (Xeon with AMX). */
+static const double SINGLE_PRODUCT = 10, SINGLE_WRITTEN = 8;
+static const double FEW_PRODUCT = 1.2, FEW_LANES = 3;
+
+/* A vector of products. */
+static double cost_of_product(const struct sn_convolution * c)
+{
+    return is_few(c) ? (double)few_pixels(c) * (FEW_PRODUCT * sn_vectors(c, sn_inputs(c)) + FEW_LANES)
+                     : COL2IM_PRODUCT * (double)sn_inputs(c);
+}
+
+static double cost_single(const struct sn_convolution * c)
+{
+    const double vectors = sn_tile_width(c, c->p.srcH * c->p.srcW) / (double)sn_lanes(c);
+    const double products = sn_taps(c) * (double)c->p.dstC * (cost_of_product(c) + SINGLE_PRODUCT);
+    const double written = SINGLE_WRITTEN * (double)c->p.dstH * sn_vectors(c, c->p.dstW) * (double)c->p.dstC;
+    return sn_of_vectors(c, vectors * (products + COL2IM_PACKED * (double)c->p.srcC) + written);
+}
+
 static double cost(const struct sn_convolution * c)
 {
+    if (is_single(c))
+        return cost_single(c);
     const double vectors = sn_tile_width(c, c->p.srcH * c->p.srcW) / (double)sn_lanes(c);
     const double products = sn_taps(c) * (double)c->p.dstC;
     const double added = sn_lanes(c) < 16 ? COL2IM_ADDED : COL2IM_ADDED_512;
-    const double product = COL2IM_PRODUCT * (double)sn_inputs(c) + added;
+    const double product = cost_of_product(c) + added;
     const double with = is_nchw(c) ? sn_phases_with_taps(sn_phases_y(c)) : 1;
     const double rows = with * (double)c->p.dstH, results = rows * sn_vectors(c, c->p.dstW) * (double)c->p.dstC;
     const double written = (COL2IM_WRITTEN + (is_nchw(c) ? 0 : COL2IM_CHANNELS)) * results;
@@ -80,6 +132,8 @@ static size_t row_of(const struct sn_convolution * c) { return sn_align(sn_phase
 static size_t panel_size(const struct sn_convolution * c)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    if (data_of(c)->few)
+        return sn_align(sn_inputs(c) * few_pixels(c), LINE);
     return sn_align(data_of(c)->block * sn_gemm_width(tile, tile->columns) + sn_lanes(c), LINE);
 }
 
@@ -119,7 +173,9 @@ static bool plan_parts(const struct sn_convolution * c, struct col2im * o)
         o->outputs = sn_min(sn_outputs(c), sn_max(budget / row, o->outputs));
         o->outputs = sn_ceil_div(sn_outputs(c), sn_ceil_div(sn_outputs(c), o->outputs));
     }
-    o->distance = sn_spaced(all, SN_FOUR_SETS);
+    o->few = is_few(c) && o->rows == y->count;
+    o->single = is_single(c);
+    o->distance = o->few ? all : sn_spaced(all, SN_FOUR_SETS);
     return true;
 }
 
@@ -132,7 +188,12 @@ static bool plan(struct sn_convolution * c)
         return false;
     const size_t part = sn_cpu()->cacheL2 / 4 / sizeof(float);
     o->block = sn_min(sn_min(sn_inputs(c), sn_max(part / wide, 1)), sn_max(part / (o->outputs * taps_of(c)), DEPTH));
+    if (o->few)
+        o->block = sn_inputs(c);
     sn_channels_plain(c);
+    if (o->single && (!sn_product(&c->channels, c->p.dstC, taps_of(c), o->few ? o->distance : 1) ||
+                      !sn_product(&c->channels, c->channels + c->p.dstC, 1))) /* see spread() */
+        return false;
     c->segments = is_nchw(c) ? sn_inputs(c) : 0;
     return sn_product(&products, o->outputs, taps_of(c), o->distance) &&
            sn_product(&sums, sn_phases_x(c)->number, o->outputs, row_of(c) + sn_lanes(c)) &&
@@ -146,6 +207,14 @@ static void offsets(const struct sn_convolution * c)
 {
     for (size_t i = 0; i < c->segments; ++i)
         c->segment[i] = i * c->p.srcH * c->p.srcW;
+}
+
+/* One value of each output; then, if products are results, one for each tap of it, or for each of few products. */
+static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
+{
+    memcpy(spread, values, c->p.dstC * sizeof(float));
+    for (size_t i = c->p.dstC; i < c->channels; ++i)
+        spread[i] = values[(i - c->p.dstC) / ((c->channels - c->p.dstC) / c->p.dstC)];
 }
 
 /* To [output of all groups][tap][input of the group]; from [input][output][tap] or, in NHWC, [input][tap][output]. */
@@ -194,6 +263,35 @@ static void pack_panel(const struct part * q, size_t g, size_t first, size_t cou
     c->table->layout.transpose_32f(src, pixel * sizeof(float), count, depth, q->panel, width * sizeof(float));
 }
 
+/* The products of all pixels, of which there are few, with `outputs` outputs of a group: rows of weights are the pixels of a
+ * convolution, and pixels its outputs. */
+static void multiply_few(const struct part * q, size_t channel, size_t outputs)
+{
+    static const size_t start = 0;
+    static const sn_32f none[SN_ALIGN / sizeof(sn_32f)] = {0};
+    const struct sn_convolution * c = q->c;
+    const size_t inputs = sn_inputs(c), taps = taps_of(c), pixels = c->p.srcH * c->p.srcW, pixel = q->a->at->srcPixel;
+    const sn_32f * src = (const sn_32f *)q->a->src + (is_nchw(c) ? 0 : channel / sn_outputs(c) * inputs);
+    if (pixels > 1) {
+        if (is_nchw(c))
+            c->table->layout.transpose_32f(src, pixels * sizeof(float), inputs, pixels, q->panel, inputs * sizeof(float));
+        else
+            for (size_t i = 0; i < pixels; ++i)
+                memcpy(q->panel + i * inputs, src + i * pixel, inputs * sizeof(float));
+        memset(q->panel + pixels * inputs, 0, (few_pixels(c) - pixels) * inputs * sizeof(float));
+        src = q->panel;
+    }
+    const size_t size = outputs * taps * pixels, row = c->p.dstC + channel * taps * pixels; /* see spread() */
+    sn_32f * product = q->product + (channel - q->channel) * taps * pixels;
+    c->table->convolution_32f.few_nhwc(&(struct sn_gemm_32f){.a = sn_weights(c) + channel * taps * step_of(c), .height = 1,
+        .width = outputs * taps, .aStepX = step_of(c), .segment = &start, .segments = 1, .length = inputs, .b = src,
+        .columns = pixels, .c = product, .bias = none, .activation = SN_ACTIVATION_IDENTITY});
+    if (data_of(c)->single)
+        c->table->convolution_32f.join(&(struct sn_join_32f){.add = c->bias + row, .dst = product, .rows = 1, .columns = size,
+            .addStep = size, .dstStep = size, .slope = c->slope ? c->slope + row : NULL, .period = SIZE_MAX, .slopes = 1,
+            .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}});
+}
+
 /* Computes the products of the pixels first .. last - 1 of the image with `outputs` outputs of a group, from `channel` on. The
  * weights of a block of depth stay in the L2 cache for all of them. */
 static void multiply(const struct part * q, size_t channel, size_t outputs, size_t first, size_t last)
@@ -203,9 +301,17 @@ static void multiply(const struct part * q, size_t channel, size_t outputs, size
     const size_t inputs = sn_inputs(c), step = step_of(c), taps = taps_of(c), distance = data_of(c)->distance;
     sn_32f * product = q->product + (channel - q->channel) * taps * distance;
     struct sn_gemm_32f gemm = {.height = 1, .width = outputs * taps, .aStepX = step, .segment = &start, .segments = 1,
-        .b = q->panel, .cStepX = distance, .activation = SN_ACTIVATION_IDENTITY};
+        .b = q->panel, .cStepX = distance, .activation = SN_ACTIVATION_IDENTITY, .byRow = true,
+        .param = {c->param[0], c->param[1]}};
+    const bool single = data_of(c)->single;
+    const size_t row = c->p.dstC + channel * taps; /* see spread() */
+    if (single)
+        gemm.slope = c->slope ? c->slope + row : NULL;
     for (size_t k = 0; k < inputs; k += gemm.length) {
         gemm.length = sn_min(data_of(c)->block, inputs - k);
+        gemm.bias = single && k == 0 ? c->bias + row : NULL;
+        if (single && k + gemm.length == inputs)
+            gemm.activation = sn_activation_of(c);
         gemm.a = sn_weights(c) + channel * taps * step + k;
         for (size_t i = first; i < last; i += gemm.columns) {
             gemm.columns = sn_min(c->table->gemm.tile_32f.columns, last - i);
@@ -221,6 +327,9 @@ static void multiply(const struct part * q, size_t channel, size_t outputs, size
 static void provide(struct part * q, size_t row, size_t rows)
 {
     const struct sn_convolution * c = q->c;
+    const bool few = data_of(c)->few;
+    if (few && q->span.inside) /* there are all */
+        return;
     const size_t width = c->p.srcW, distance = data_of(c)->distance, end = q->span.begin + q->span.inside;
     const struct sn_span span = sn_span_of(sn_phases_y(c)->low + (ptrdiff_t)row, sn_phase_lines(c, rows), c->p.srcH);
     const size_t kept = end > span.begin ? sn_min(end - span.begin, span.inside) : 0;
@@ -229,11 +338,14 @@ static void provide(struct part * q, size_t row, size_t rows)
             sn_32f * to = q->product + i * distance;
             memmove(to, to + (span.begin - q->span.begin) * width, kept * width * sizeof(float));
         }
-    q->span = span;
+    q->span = few ? (struct sn_span){0, 0, c->p.srcH} : span;
     const size_t first = (span.begin + kept) * width, last = (span.begin + span.inside) * width;
     for (size_t o = q->channel, n; o < q->channel + q->outputs; o += n) {
         n = sn_min(sn_outputs(c) - o % sn_outputs(c), q->channel + q->outputs - o);
-        multiply(q, o, n, first, last);
+        if (few)
+            multiply_few(q, o, n);
+        else
+            multiply(q, o, n, first, last);
     }
 }
 
@@ -319,12 +431,49 @@ static void compute_row(struct part * q, size_t fy, size_t row)
     q->without = without ? to : q->without;
 }
 
+/* Writes the results of lines row .. row + rows - 1, which are products. */
+static void write_products(const struct part * q, size_t row, size_t rows)
+{
+    const struct sn_convolution * c = q->c;
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t taps = taps_of(c), distance = data_of(c)->distance, pixel = q->a->at->dstPixel;
+    const sn_32f * product = q->product + (row - q->span.begin) * p->srcW;
+    if (p->srcH * p->srcW == 1) { /* an image of the results */
+        if (is_nchw(c))
+            memcpy(q->dst, product, q->outputs * taps * sizeof(float));
+        else
+            c->table->layout.transpose_32f(product, taps * sizeof(float), q->outputs, taps, q->dst, pixel * sizeof(float));
+        return;
+    }
+    if (is_nchw(c)) {
+        struct sn_interleave_32f job = {.phases = p->kernelX, .phaseStep = distance, .srcStep = p->srcW,
+            .dstStep = p->strideY * p->dstW, .rows = rows, .size = p->dstW};
+        for (size_t i = 0; i < q->outputs * p->kernelY; ++i) {
+            job.src = product + i * p->kernelX * distance;
+            job.dst = q->dst + (i / p->kernelY * p->dstH + row * p->strideY + i % p->kernelY) * p->dstW;
+            sn_phase_planes_interleave(c, &job);
+        }
+        return;
+    }
+    for (size_t y = 0; y < rows; ++y)
+        for (size_t tap = 0; tap < taps; ++tap) {
+            const size_t line = (row + y) * p->strideY + tap / p->kernelX;
+            c->table->layout.transpose_32f(product + tap * distance + y * p->srcW, taps * distance * sizeof(float), q->outputs,
+                                           p->srcW, q->dst + (line * p->dstW + tap % p->kernelX) * pixel,
+                                           p->strideX * pixel * sizeof(float));
+        }
+}
+
 static void compute_part(struct part * q, const struct sn_share * s)
 {
     const struct sn_phases * y = sn_phases_y(q->c);
     for (size_t row = s->line, rows; row < s->line + s->lines; row += rows) {
         rows = sn_min(data_of(q->c)->rows, s->line + s->lines - row);
         provide(q, row, rows);
+        if (data_of(q->c)->single) {
+            write_products(q, row, rows);
+            continue;
+        }
         for (size_t r = row; r < row + rows; ++r)
             for (size_t f = 0; f < y->number && r < y->phase[f].count; ++f)
                 compute_row(q, f, r);
@@ -354,4 +503,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_col2im = {.name = "col2im", .tiled = true, .supports = supports,
-    .cost = cost, .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};
+    .cost = cost, .plan = plan, .offsets = offsets, .pack = pack, .spread = spread, .forward = forward};
