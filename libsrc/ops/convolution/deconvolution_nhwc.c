@@ -72,6 +72,9 @@ static const double PHASES_PIXELS = 1.03, PHASES_NARROW = 1.5, PHASES_HALF = 0.7
 /* Vector cycles in which each sum gets one product: as many sums are computed at a time. */
 static const double PHASES_LATENCY = 8;
 
+/* Vector cycles of a row of a panel of each of several groups, beside its sums: fitted to 12 layers (Xeon with AMX). */
+static const double PHASES_GROUP_ROW = 5;
+
 /* The columns that a panel with so many takes the time of. */
 static double columns_taken(const struct sn_convolution * c, size_t columns)
 {
@@ -87,7 +90,9 @@ static double cost(const struct sn_convolution * c)
     const double least = PHASES_LATENCY * (double)sn_lanes(c) / (double)sn_max(rows, 1);
     const size_t last = columns % wide;
     const double taken = (double)(columns / wide) * fmax((double)wide, least) + (last ? fmax(columns_taken(c, last), least) : 0);
-    return sn_of_phases(c, PHASES_PIXELS * sn_phases_depth(c) * taken / (double)alike * (double)c->p.group);
+    const double row = c->p.group > 1 ? PHASES_GROUP_ROW * (double)sn_ceil_div(columns, wide) : 0;
+    const double products = PHASES_PIXELS * sn_phases_depth(c) * taken / (double)alike;
+    return sn_of_phases(c, (products + row * (double)sn_lanes(c)) * (double)c->p.group);
 }
 
 static double cost_converted(const struct sn_convolution * c)
