@@ -48,7 +48,13 @@ typedef void (*sn_grouped_nhwc_32f_fn)(const struct sn_grouped_nhwc_32f * g);
  * `rows` output rows of a depthwise convolution of one channel: the sum over ky and kx of weight[ky * kernelX + kx] *
  * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. If there are fewer columns than lanes, up to a vector of floats
  * after the last input is read.
+ *
+ * Kernels of SN_LARGE_ROWS rows and more, for rows whose inputs are neighbours, are computed in blocks of `depthwise_nchw_rows` rows
+ * and at most `depthwise_nchw_vectors` vectors, numbers of the level, if there are as many rows and more columns than lanes; not
+ * kernels of 5x5 with vectors of 16 floats.
  */
+enum { SN_LARGE_ROWS = 5 };
+
 struct sn_depthwise_nchw_32f {
     const sn_32f * src;
     size_t srcStep; /* floats between the inputs of neighbouring rows */
@@ -200,6 +206,7 @@ struct sn_convolution_32f_slots {
     sn_convolution_32f_fn plain;
     sn_depthwise_nhwc_fn depthwise_nhwc;
     sn_depthwise_nchw_32f_fn depthwise_nchw;
+    size_t depthwise_nchw_rows, depthwise_nchw_vectors; /* of a block of a large kernel, see struct sn_depthwise_nchw_32f */
     sn_depthwise_plane_32f_fn depthwise_plane;
     sn_grouped_nhwc_32f_fn grouped_nhwc;
     sn_gemm_32f_fn few_nhwc;

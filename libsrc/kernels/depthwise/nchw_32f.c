@@ -106,14 +106,14 @@ SN_INLINE void depthwise_plane(const struct sn_depthwise_nchw_32f * d, int taps)
 }
 
 /*
- * Kernels of LARGE rows and more, with any number of columns, for rows whose input lines are neighbours: the inputs of a tap
+ * Kernels of SN_LARGE_ROWS rows and more, with any number of columns, for rows whose input lines are neighbours: the inputs of a tap
  * are loaded once for all rows of a block, a weight once for all vectors, so that there are 0.25 to 0.6 loads for a multiply-add;
  * nearly all loads of inputs lie across two cache lines. The taps of a line are a loop, which serves all sizes: unrolled for 7x7
  * it took 1.0 to 1.15 times as long. 64x96x96 by 7x7 takes 0.53 of the time of the instance for any kernel (AVX-512), 0.6
  * (AVX2); with 4 rows and 4 vectors 0.57 (AVX-512), with 2 vectors 0.67, with 3 rows 0.65 (AVX2). 16x128x128 by 11x1 takes
  * 0.68 to 0.75 of the time of all rows as one.
  */
-enum { LARGE = 5, LARGE_ROWS = MANY_REGISTERS ? 6 : 4, LARGE_VECTORS = MANY_REGISTERS ? 4 : V32F_N == 8 ? 3 : 2 };
+enum { LARGE_ROWS = MANY_REGISTERS ? 6 : 4, LARGE_VECTORS = MANY_REGISTERS ? 4 : V32F_N == 8 ? 3 : 2 };
 
 /* Adds a line of inputs to rows of a block; `weight`: those of the last of these rows. The last vector is `last` floats after the
  * first one. */
@@ -198,11 +198,16 @@ static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
         plane_3(d);
     else if (taps == 5 && MANY_REGISTERS)
         plane_5(d);
-    else if (d->srcStep == d->tapStep && d->kernelY >= LARGE && d->rows >= LARGE_ROWS && d->columns > V32F_N)
+    else if (d->srcStep == d->tapStep && d->kernelY >= SN_LARGE_ROWS && d->rows >= LARGE_ROWS && d->columns > V32F_N)
         plane_large(d);
     else
         plane_any(d);
     activate_plane(d->dst, d->rows, d->columns, d->dstStep, d->activation, d->slope, d->param);
 }
 
-SN_INSTALL(depthwise_nchw_32f, convolution_32f) { slots->depthwise_nchw = depthwise_nchw_32f; }
+SN_INSTALL(depthwise_nchw_32f, convolution_32f)
+{
+    slots->depthwise_nchw = depthwise_nchw_32f;
+    slots->depthwise_nchw_rows = LARGE_ROWS;
+    slots->depthwise_nchw_vectors = LARGE_VECTORS;
+}

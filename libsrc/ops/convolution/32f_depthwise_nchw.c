@@ -33,30 +33,29 @@ static bool is_copied(const struct sn_convolution * c)
 static const double NCHW_SHARED = 1.97, NCHW_ANY = 2.87;
 
 /*
- * Kernels of LARGE rows and more, whose blocks share inputs, with vectors of 4 floats and longer ones; for each vector of 16
- * floats that a block has less than LARGE_VECTORS; and for a vector, whatever its taps. Fitted to 17 layers of 5x5 to 11x11
+ * Kernels of SN_LARGE_ROWS rows and more, whose blocks share inputs, with vectors of 4 floats and longer ones; for each vector of 16
+ * floats that a block has less than there can be; and for a vector, whatever its taps. Fitted to 17 layers of 5x5 to 11x11
  * (Intel Xeon with AMX).
  */
 static const double NCHW_LARGE_SHORT = 1.6, NCHW_LARGE = 1.27, NCHW_LARGE_FEWER = 0.09,
                     NCHW_LARGE_VECTOR = 14, NCHW_LARGE_VECTOR_16 = 7;
-enum { LARGE = 5, LARGE_VECTORS = 4 };
 
-/* Rows of the block of kernels/depthwise/nchw_32f.c. */
-static size_t large_rows(const struct sn_convolution * c) { return sn_lanes(c) == 16 ? 6 : 4; }
+/* The rows of a block of a large kernel. */
+static size_t large_rows(const struct sn_convolution * c) { return c->table->convolution_32f.depthwise_nchw_rows; }
 
 static bool is_large(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const bool other = p->kernelY == 5 && p->kernelX == 5 && sn_lanes(c) == 16; /* has an instance */
-    return p->kernelY >= LARGE && !other && p->strideY == 1 && p->dstW > sn_lanes(c) && p->dstH / p->dilationY >= large_rows(c);
+    return p->kernelY >= SN_LARGE_ROWS && !other && p->strideY == 1 && p->dstW > sn_lanes(c) && p->dstH / p->dilationY >= large_rows(c);
 }
 
 /* Cycles of 16 floats of all rows; the last rows are computed twice. */
 static double large_cost(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t vectors = sn_ceil_div(p->dstW, sn_lanes(c)), blocks = sn_ceil_div(vectors, LARGE_VECTORS);
-    const double less = LARGE_VECTORS - (double)vectors / (double)blocks;
+    const size_t vectors = sn_ceil_div(p->dstW, sn_lanes(c)), most = c->table->convolution_32f.depthwise_nchw_vectors;
+    const double less = (double)most - (double)vectors / (double)sn_ceil_div(vectors, most);
     const double few = sn_lanes(c) == 16 ? 1 + NCHW_LARGE_FEWER * less : 1;
     const double rows = (double)(sn_ceil_div(p->dstH, large_rows(c)) * large_rows(c));
     const double product = sn_lanes(c) == 4 ? NCHW_LARGE_SHORT : NCHW_LARGE;
