@@ -276,6 +276,17 @@ static void large(enum kind kind, SimdTensorFormatType format)
     }
 }
 
+/* Many channels in NHWC: lines that are pooled run by run of channels, and part by part of the columns. */
+static void parts(enum kind kind)
+{
+    const size_t size = type_of(kind) == CHECK_32F ? 4 : type_of(kind) == CHECK_16B ? 2 : 1;
+    struct pool p = square(kind, SimdTensorFormatNhwc, 2060 / size, 6, check_quick() ? 45 : 70, 7, 1, 3);
+    run(&p, CHECK_RANDOM);
+    p = square(kind, SimdTensorFormatNhwc, 2060 / size, 5, 83, 8, 2, 3);
+    p.exclude = SimdTrue;
+    run(&p, CHECK_RANDOM);
+}
+
 /*
  * Windows for which a chain of float additions is not accurate enough. With `wasted`, each addition after the first value
  * loses nearly all of the value added, the worst case.
@@ -397,6 +408,8 @@ CHECK_FAMILY(pooling)
             if (is_average((enum kind)kind))
                 averages_of_many((enum kind)kind, (SimdTensorFormatType)format);
         }
+        if (kind < FORWARD_MAX)
+            parts((enum kind)kind);
         refusals((enum kind)kind);
         if (is_average((enum kind)kind))
             averages_of_integers((enum kind)kind);

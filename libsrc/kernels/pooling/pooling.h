@@ -45,6 +45,7 @@ struct algorithm {
     step_fn step;
     struct row_buffer * rows; /* if not NULL, the buffer is used instead of `step` */
     bool single;              /* one row of outputs at a time */
+    bool ring;                /* steps are computed by ring_plane() */
 };
 
 /* Computes one step; the planes of its windows begin at src, the plane of its outputs at dst. */
@@ -69,6 +70,10 @@ static void do_plane(const struct algorithm * algorithm, const struct sn_pooling
     const ELEMENT * src = (const ELEMENT *)p->src + planes.begin * pitch.plane;
     ELEMENT * dst = (ELEMENT *)p->dst + plane * pitch.dstPlane;
     const struct step * strip = begin, * rest = begin;
+    if (algorithm->ring && planes.count) {
+        ring_plane(p, begin, end, src, dst);
+        return;
+    }
     if (algorithm->rows && planes.count == 1)
         find_strips(algorithm->rows, planes.begin * pitch.plane, end, &strip, &rest);
     for (; begin < strip; ++begin)
@@ -124,10 +129,11 @@ static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
         *axis = (struct sn_pool_axis){1, 1, 1, 1, 0};
     }
     const size_t most = ROW / 8 / p.inner;
+    const step_fn step = identity ? wide_step : pixels_for(&p);
     if (p.inner == 1 && dense && is_identity(&p.axis[0]) && is_global(&p.axis[1]) && is_global(axis))
         global_planes(&p, begin, end);
     else if (identity || p.inner >= LANES)
-        do_units(&(struct algorithm){.step = identity ? wide_step : pixels_for(&p)}, &p, begin, end);
+        do_units(&(struct algorithm){.step = step, .ring = step == pixels_step && is_for_ring(&p)}, &p, begin, end);
     else if (!dense)
         do_units(&(struct algorithm){.step = pixels_step}, &p, begin, end);
     else if (axis->kernel > most || axis->stride > most || covered(axis).count <= 1)
