@@ -49,9 +49,9 @@ typedef void (*sn_grouped_nhwc_32f_fn)(const struct sn_grouped_nhwc_32f * g);
  * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. If there are fewer columns than lanes, up to a vector of floats
  * after the last input is read.
  *
- * Kernels of SN_LARGE_ROWS rows and more, for rows whose inputs are neighbours, are computed in blocks of `depthwise_nchw_rows` rows
- * and at most `depthwise_nchw_vectors` vectors, numbers of the level, if there are as many rows and more columns than lanes; not
- * kernels of 5x5 with vectors of 16 floats.
+ * Kernels of SN_LARGE_ROWS rows and more, for rows whose inputs are neighbours, are computed in blocks of
+ * `depthwise_nchw_rows` rows and at most `depthwise_nchw_vectors` vectors, numbers of the level, if there are as many rows and
+ * more columns than lanes; not kernels of 5x5 with vectors of 16 floats.
  */
 enum { SN_LARGE_ROWS = 5 };
 

@@ -79,6 +79,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         d.rows = rows;
         d.cold = cold;
         d.inOrder = inOrder;
+        d.reused = !cold;
         d.offset = first;
         d.dst = (sn_32f *)a->dst + row * d.dstRow + first;
         sn_depthwise_compute(c, c->table->convolution_32f.depthwise_nhwc, data_of(c)->together, d, a->src, row, a->work);

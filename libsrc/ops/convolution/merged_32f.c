@@ -127,7 +127,7 @@ static void expand(const struct sn_merged * m, const struct sn_arrays * a, size_
 static bool is_in_order(const struct sn_merged * m)
 {
     const struct sn_convolution * c = &m->stage[SN_DEPTHWISE];
-    return m->first == SN_DEPTHWISE && c->p.strideX > 1 && sn_depthwise_in_order(c);
+    return m->first == SN_DEPTHWISE && c->p.strideX > 1 && sn_depthwise_cold(c) && sn_depthwise_in_order(c);
 }
 
 /* Computes rows row .. row + rows - 1 of the depthwise stage, from the ring or, without an expansion, from the image. */
