@@ -94,4 +94,15 @@ static inline size_t sn_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t sn_max(size_t a, size_t b) { return a > b ? a : b; }
 static inline size_t sn_ceil_div(size_t a, size_t b) { return a / b + (a % b != 0); }
 
+/* The greatest common divisor. */
+static inline size_t sn_divisor(size_t a, size_t b)
+{
+    while (b) {
+        const size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 #endif

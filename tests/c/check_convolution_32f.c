@@ -403,7 +403,29 @@ static void far_taps(SimdTensorFormatType format)
     }
 }
 
-/* The same of pixels that are 4 KB apart, the rows of a tile, in one band and in several. */
+/* Bands of output rows that use the same dilated lines: a copy of these, the image itself, or of the edges only; strides that
+ * have a divisor in common with the dilation, and classes of rows of unequal number. */
+static void dilated_bands(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(90); n < count; ++n) {
+        const size_t group = n % 7 ? 1 : 2, channels = n % 2 ? check_random(20, 50) : check_random(1, 20);
+        struct check_layer j = layer(format, channels * group, check_random(20, 60), check_random(16, 40),
+                                     check_random(5, 40) * group, 1, 1, 0, group);
+        j.p->kernelY = check_random(2, 4), j.p->kernelX = check_random(1, 3);
+        j.p->dilationY = check_random(2, 6), j.p->dilationX = check_random(1, 2);
+        j.p->strideY = check_random(1, 4), j.p->strideX = check_random(1, 2);
+        if (n % 3) {
+            j.p->padY = check_random(0, 9), j.p->padH = check_random(0, 9);
+            j.p->padX = check_random(0, 2), j.p->padW = check_random(0, 2);
+        }
+        j.batch = 1 + n % 5 / 4, j.own_buffer = n % 2 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
+/* Taps apart of pixels that are 4 KB apart, the rows of a tile, in one band and in several. */
 static void far_taps_of_wide_pixels(SimdTensorFormatType format)
 {
     for (size_t n = 0; n < 4; ++n) {
@@ -759,6 +781,7 @@ CHECK_FAMILY(convolution_32f)
         groups(formats[i]);
         wide_groups(formats[i]);
         far_taps(formats[i]);
+        dilated_bands(formats[i]);
         far_taps_of_wide_pixels(formats[i]);
         channels(formats[i]);
         fills(formats[i]);

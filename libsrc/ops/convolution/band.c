@@ -18,17 +18,25 @@ void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters 
     band->columns = band->copied ? sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX) : p->srcW;
 }
 
+void sn_band_dilated(struct sn_band * band, const struct sn_convolution_parameters * p, bool dense)
+{
+    const size_t common = sn_divisor(p->strideY, p->dilationY);
+    band->classes = p->dilationY / common;
+    band->dense = dense;
+    band->strideY = dense ? p->strideY / common : p->strideY * band->classes;
+}
+
 void sn_band_limit(struct sn_band * band, const struct sn_convolution_parameters * p, size_t rows)
 {
-    const size_t all = sn_max(p->dstH, 1); /* inner products may have no rows */
+    const size_t all = sn_max(sn_ceil_div(p->dstH, sn_max(band->classes, 1)), 1); /* inner products may have no rows */
     rows = sn_max(sn_min(rows, all), 1);
     band->rows = sn_ceil_div(all, sn_ceil_div(all, rows)); /* bands of about equal height */
-    band->lines = sn_used(band->rows, band->strideY, p->kernelY, p->dilationY);
+    band->lines = sn_used(band->rows, band->strideY, p->kernelY, sn_band_tap(band, p));
 }
 
 void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters * p, size_t budget)
 {
-    const size_t one = sn_used(1, 1, p->kernelY, p->dilationY); /* lines of one output row */
+    const size_t one = sn_used(1, 1, p->kernelY, sn_band_tap(band, p)); /* lines of one output row */
     const size_t lines = budget / sn_max(band->line, 1);
     sn_band_limit(band, p, lines > one ? (lines - one) / band->strideY + 1 : 1);
 }
@@ -58,8 +66,9 @@ void sn_band_copy(const struct sn_band_copy * b, size_t row, size_t rows, uint8_
 {
     const struct sn_convolution_parameters * p = b->p;
     const struct sn_band * band = b->band;
-    const size_t step = band->strideY == p->strideY ? 1 : p->strideY; /* in the image, for one line of the band */
-    const size_t lines = sn_used(rows, band->strideY, p->kernelY, p->dilationY);
+    const size_t every = band->classes || band->strideY == p->strideY ? 1 : p->strideY;
+    const size_t step = band->dense ? p->dilationY : every; /* in the image, for one line of the band */
+    const size_t lines = sn_used(rows, band->strideY, p->kernelY, sn_band_tap(band, p));
     for (size_t i = 0; i < lines; ++i)
         copy_line(b, row * p->strideY + i * step - p->padY, to + i * band->line * b->unit);
 }

@@ -1,6 +1,9 @@
 /*
  * A band: the input that some output rows need, either in the image itself or copied with its padding. If the kernel height
  * (width) is 1, the lines (columns) that a stride skips are left out of the copy, and the stride becomes 1.
+ *
+ * With a dilation, output rows that are no neighbours use the same lines. sn_band_dilated() makes bands of those, whose rows
+ * are `classes` apart, and whose lines dilationY: a `dense` copy has no others.
  */
 #ifndef SN_OPS_CONVOLUTION_BAND_H
 #define SN_OPS_CONVOLUTION_BAND_H
@@ -17,6 +20,8 @@ struct sn_band {
     size_t pixel, line;      /* steps between columns and between lines: in floats, or bytes for smaller numbers */
     size_t phases, run;      /* NCHW: a line is `phases` runs of `run` floats, see nchw_band.h */
     size_t plane;            /* NCHW: floats between channels */
+    size_t classes;          /* 0: output rows of a band are neighbours; else so far apart */
+    bool dense;
 };
 
 /* The columns (lines) of a padded image that the outputs use. */
@@ -31,9 +36,18 @@ struct sn_lines {
 };
 struct sn_lines sn_lines_of(const struct sn_convolution_parameters * p, size_t row, size_t rows);
 
+/* The lines of a band between two taps. */
+static inline size_t sn_band_tap(const struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    return band->dense ? 1 : p->dilationY;
+}
+
 /* Plans a band of pixels: sets copied, columns and the strides. It is copied if `wanted`, or for padding. With `planes` no
  * columns are left out, since lines of planes are not read with a stride. */
 void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters * p, bool wanted, bool planes);
+
+/* Makes a band one of output rows that use the same lines, for a kernel and a dilation of several lines. */
+void sn_band_dilated(struct sn_band * band, const struct sn_convolution_parameters * p, bool dense);
 
 /* Sets band->rows and band->lines so that the lines have a size of about `budget`. band->line and strideY must be set. */
 void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters * p, size_t budget);

@@ -52,7 +52,8 @@ void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band 
     const struct sn_convolution_parameters * p = &c->p;
     for (size_t s = 0; s < c->segments; ++s) {
         const size_t tap = s * b->length / sn_inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
-        c->segment[s] = y * p->dilationY * b->band.line + x * p->dilationX * b->band.pixel + s * b->length % sn_inputs(c);
+        c->segment[s] = y * sn_band_tap(&b->band, p) * b->band.line + x * p->dilationX * b->band.pixel +
+                        s * b->length % sn_inputs(c);
     }
 }
 
@@ -130,7 +131,7 @@ void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band *
     } else {
         /* The first input of the first output, which lies before the image if there is padding, see `apart`. */
         r->src = image.src + ((row * p->strideY - p->padY) * p->srcW - p->padX) * image.pixel;
-        r->srcLine = p->strideY * p->srcW * image.pixel;
+        r->srcLine = p->strideY * sn_max(band->classes, 1) * p->srcW * image.pixel;
         r->srcPixel = p->strideX * image.pixel;
     }
 }

@@ -5,16 +5,6 @@
 /* Limits of the table, so that it is small and fast to compute: shapes beyond them use the loops of the formula. */
 enum { MOST_PHASES = 1 << 13, MOST_TAPS = 1 << 20 };
 
-static size_t divisor(size_t a, size_t b)
-{
-    while (b) {
-        const size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Finds the taps of each phase. `from` is the input that the last tap uses for output 0: it may be negative, and then
  * wraps. */
 static void find_taps(struct sn_phases * a, size_t kernel, size_t dilation, size_t pad, size_t dst)
@@ -40,8 +30,8 @@ static bool count_phases(struct sn_phases * a, size_t kernel, size_t dilation, s
     a->number = sn_min(stride, dst);
     a->stride = stride;
     a->count = sn_ceil_div(dst, stride);
-    a->tapStep = stride / divisor(stride, dilation);
-    a->lineStep = dilation / divisor(stride, dilation);
+    a->tapStep = stride / sn_divisor(stride, dilation);
+    a->lineStep = dilation / sn_divisor(stride, dilation);
     return a->number <= MOST_PHASES && sn_min(kernel, a->tapStep) <= MOST_TAPS;
 }
 
