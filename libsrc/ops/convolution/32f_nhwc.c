@@ -311,12 +311,16 @@ static bool exceeds_l2(const struct sn_convolution * c, size_t bytes) { return c
 /*
  * Whether the inputs of later pixels are prefetched, where they are read in place. With fewer than MANY_INPUTS if there is one
  * panel, and the image comes from afar: 40x416x416 to 16 channels takes 0.67 of the time, 32x224x224 to 8 0.8, 32x320x320 to 32
- * 0.86 (avx512); with avx2 0.94, 0.79 and 0.99, 48x112x112 to 24 1.04 (Xeon with AMX).
+ * 0.86 (avx512); with avx2 0.94, 0.79 and 0.99, 48x112x112 to 24 1.04 (Xeon with AMX). Not for several rows of taps whose
+ * columns lie apart: without, 864x80x112 to 9 by 5x1 with stride 2 takes 0.84 to 0.93 of the time, 16x562x562 to 16 by 3x3
+ * with stride 2 and dilation 6 0.90 to 0.95, 64x160x160 to 64 by 3x3 with dilation 6 1.02.
  */
 static bool prefetches_source(const struct sn_convolution * c, size_t depth)
 {
     enum { INPUTS = 16, MANY_INPUTS = 64 };
     const bool one = sn_outputs(c) <= c->table->gemm.tile_32f.columns;
+    if (c->p.kernelY > 1 && (c->p.strideX > c->p.kernelX || c->p.dilationX > 1))
+        return false;
     return depth >= MANY_INPUTS || (depth >= INPUTS && one && exceeds_l2(c, c->srcSize));
 }
 
