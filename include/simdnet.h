@@ -2295,6 +2295,21 @@ typedef struct SimdnetReduceParameters {
  */
 void SimdnetReduce(const SimdnetReduceParameters * parameters);
 
+/* ----------------------------------------------------------------------------------------------- group normalization */
+
+/*
+ * Group normalization (arXiv:1803.08494): dst(c, s) = (x(c, s) - mean) / sqrt(variance + eps) * scale[c] + shift[c], with the
+ * mean and the variance of the channels / groups channels of a group, for each of `batch` images in NCHW. The channels of a
+ * group are neighbours, and `groups` divides channels.
+ *
+ *   src, dst       batch * channels * spatial floats; dst may be src
+ *   scale, shift   channels floats                     eps   1 float
+ *
+ * As accurate as SimdSynetNormalizeLayerForwardV3(). A group of a single value becomes shift.
+ */
+void SimdnetGroupNorm(const float * src, size_t batch, size_t channels, size_t spatial, size_t groups, const float * scale,
+                      const float * shift, const float * eps, float * dst);
+
 /* ------------------------------------------------------------------------------------------------- recurrent layers */
 
 /* The layer that SimdnetRecurrentCompute() computes. */

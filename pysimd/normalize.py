@@ -11,7 +11,6 @@ from pysimd._geometry import NCHW, NHWC, PLAIN_LAYOUTS, images_of, layout_of, nu
 from pysimd._library import lib
 from pysimd.annotations import Array, Coefficients, FloatArray, Floats, Layout, Shape, Tensor
 from pysimd.calls import call
-from pysimd.channelwise import scale
 
 _PLANES = {name: form for name, form in PLAIN_LAYOUTS.items() if form == NCHW}
 
@@ -209,7 +208,7 @@ def group_norm(
     >>> pysimd.group_norm(np.array([[1], [3], [20], [60]], np.float32), 2, eps=0, layout="ncw").ravel()
     array([-1.,  1., -1.,  1.], dtype=float32)
 
-    Formula: SimdSynetNormalizeLayerForwardV3, for which a group is a channel; SimdSynetScaleLayerForward.
+    Formula: SimdnetGroupNorm.
     """
     array, src = floats(x, "x")
     form = layout_of(layout, "layout", _PLANES)
@@ -217,13 +216,10 @@ def group_norm(
     groups = number(groups, "groups", 1)
     if channels % groups:
         raise ValueError(f"groups is {groups}, expected a divisor of the {channels} channels of x")
-    _terms(weight, bias, channels)  # refused before anything is written
-    ones, zeros = _terms(None, None, groups)
+    weight_, bias_ = _terms(weight, bias, channels)
     out, dst = output(out, array.shape, *_sources(x, weight, bias), 1)
-    images, spatial = lead[0] if lead else 1, channels // groups * height * width
-    call(lib.SimdSynetNormalizeLayerForwardV3, src, images, groups, spatial, ones, zeros, (eps,), NCHW, NULL, dst)
-    if weight is not None or bias is not None:
-        scale(out, 1.0 if weight is None else weight, bias, layout=layout, out=out)
+    images = lead[0] if lead else 1
+    call(lib.SimdnetGroupNorm, src, images, channels, height * width, groups, weight_, bias_, (eps,), dst)
     return out
 
 

@@ -374,6 +374,11 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
             )
             for version in ("V2", "V3", "V4")
         },
+        "SimdnetGroupNorm": (
+            {"src": f, "batch": 1, "channels": 4, "spatial": 6, "groups": 2, "scale": s, "shift": s, "eps": s, "dst": d},
+            "dst",
+            [({"groups": 0}, "groups"), ({"groups": 3}, "groups"), ({"channels": BIG, "spatial": BIG}, "")],
+        ),
     }
 
 

@@ -197,6 +197,7 @@
     X(SimdnetGatherNd, P(0))                                                                                                \
     X(SimdnetGemm, P(0))                                                                                                    \
     X(SimdnetGemmNBits, P(0))                                                                                               \
+    X(SimdnetGroupNorm, P(0), N(size_t, 1), N(size_t, 2), N(size_t, 3), N(size_t, 4), P(5), P(6), P(7), P(8))               \
     X(SimdnetPad, P(0))                                                                                                     \
     X(SimdnetPixelwise, P(0))                                                                                               \
     X(SimdnetPooling, P(0))                                                                                                 \

@@ -42,7 +42,7 @@ void SimdSynetNormalizeLayerForward(const sn_32f * src, size_t batch, size_t cha
              "acrossSpatial is %d, expected SimdFalse or SimdTrue", (int)acrossSpatial);
     const enum sn_normalize_kind kind = acrossSpatial ? SN_NORMALIZE_LENGTH_ACROSS : SN_NORMALIZE_LENGTH;
     normalize(__func__, &(struct sn_normalize){kind, src, batch, channels, spatial, scale, NULL, 0, dst,
-                                               (enum sn_format)format}, eps);
+                                               (enum sn_format)format, 0}, eps);
 }
 
 void SimdSynetNormalizeLayerForwardV2(const sn_32f * src, size_t batch, size_t channels, size_t spatial,
@@ -52,7 +52,7 @@ void SimdSynetNormalizeLayerForwardV2(const sn_32f * src, size_t batch, size_t c
     SN_CALL_FORMATS(1, batch, channels, spatial, format);
     (void)buf;
     normalize(__func__, &(struct sn_normalize){SN_NORMALIZE_LAYER, src, batch, channels, spatial, scale, shift, 0, dst,
-                                               (enum sn_format)format}, eps);
+                                               (enum sn_format)format, 0}, eps);
 }
 
 void SimdSynetNormalizeLayerForwardV3(const sn_32f * src, size_t batch, size_t channels, size_t spatial,
@@ -62,7 +62,7 @@ void SimdSynetNormalizeLayerForwardV3(const sn_32f * src, size_t batch, size_t c
     SN_CALL_FORMATS(1, batch, channels, spatial, format);
     (void)buf;
     normalize(__func__, &(struct sn_normalize){SN_NORMALIZE_INSTANCE, src, batch, channels, spatial, scale, shift, 0, dst,
-                                               (enum sn_format)format}, eps);
+                                               (enum sn_format)format, 0}, eps);
 }
 
 void SimdSynetNormalizeLayerForwardV4(const sn_32f * src, size_t batch, size_t channels, size_t spatial,
@@ -72,7 +72,17 @@ void SimdSynetNormalizeLayerForwardV4(const sn_32f * src, size_t batch, size_t c
     SN_CALL_FORMATS(1, batch, channels, spatial, format);
     (void)buf;
     normalize(__func__, &(struct sn_normalize){SN_NORMALIZE_RESPONSE, src, batch, channels, spatial, scale, shift, 0, dst,
-                                               (enum sn_format)format}, eps);
+                                               (enum sn_format)format, 0}, eps);
+}
+
+void SimdnetGroupNorm(const sn_32f * src, size_t batch, size_t channels, size_t spatial, size_t groups, const sn_32f * scale,
+                      const sn_32f * shift, const sn_32f * eps, sn_32f * dst)
+{
+    SN_CALL(1, batch, channels, spatial, groups);
+    SN_CHECK(groups > 0 && channels % groups == 0, SN_VOID, "groups is %zu, expected a divisor of channels, %zu", groups,
+             channels);
+    normalize(__func__, &(struct sn_normalize){SN_NORMALIZE_GROUPS, src, batch, channels, spatial, scale, shift, 0, dst,
+                                               SN_NCHW, groups}, eps);
 }
 
 void SimdSynetNormalizeLayerForward16bV2(const sn_16b * src, size_t batch, size_t channels, size_t spatial,

@@ -10,7 +10,8 @@ enum sn_normalize_kind {
     SN_NORMALIZE_LENGTH_ACROSS, /* ... or the whole image                            */
     SN_NORMALIZE_LAYER,         /* V2                                                */
     SN_NORMALIZE_INSTANCE,      /* V3                                                */
-    SN_NORMALIZE_RESPONSE       /* V4                                                */
+    SN_NORMALIZE_RESPONSE,      /* V4                                                */
+    SN_NORMALIZE_GROUPS         /* SimdnetGroupNorm(), NCHW                          */
 };
 
 /* The arguments of the public functions; shift is NULL for the first two kinds. */
@@ -22,6 +23,7 @@ struct sn_normalize {
     float eps;
     sn_32f * dst;
     enum sn_format format;
+    size_t groups; /* of channels; only of the last kind */
 };
 
 /* All images, a direct implementation of the formulas. */

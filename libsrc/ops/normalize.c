@@ -54,48 +54,63 @@ static void lines(const struct sn_table * table, const struct sn_normalize * p)
         .cost = cost_of((double)(images * number * p->channels))});
 }
 
-/* ---- instance normalization of planes */
+/* ---- instance normalization of planes, and of groups of them */
 
-enum { GROUP = 64 }; /* planes at a time, at most */
+enum { GROUP = 64 }; /* planes, or groups of them, at a time, at most */
 
 struct planes {
     const struct sn_normalize * p;
     const struct sn_table * table;
-    size_t step;
+    size_t number, planes, count; /* groups of an image, planes of a group, and its values */
+    size_t step;                  /* groups of a unit */
     bool stream;
 };
 
-/* n planes, which are in the first cache after the moments have been computed, if they fit. */
+/*
+ * n groups, which are in the first cache after the moments have been computed, if they fit. The planes of a group have
+ * coefficients of their own, so one pass writes the result: 1.5 times as fast as another pass over it for scale and shift.
+ */
 static void planes_group(const struct planes * job, size_t first, size_t n)
 {
     const struct sn_normalize * p = job->p;
-    const size_t channel = first % p->channels, at = first * p->spatial;
-    float mean[GROUP], squares[GROUP];
-    job->table->normalize.row_moments(p->src + at, n, p->spatial, mean, squares);
-    job->table->normalize.coefficients(n, p->spatial, p->scale + channel, p->shift + channel, p->eps, mean, squares);
-    job->table->channelwise.rows[SN_SCALE_BIAS](&(struct sn_channelwise_rows){.src = p->src + at, .p = {squares, mean},
-        .dst = p->dst + at, .rows = n, .size = p->spatial, .period = 1, .stream = job->stream});
+    const size_t all = n * job->planes, channel = first % job->number * job->planes;
+    float mean[GROUP], squares[GROUP], a[GROUP], b[GROUP];
+    job->table->normalize.row_moments(p->src + first * job->count, n, job->count, mean, squares);
+    for (size_t c = 0, planes, group = 0, plane = 0; c < all; c += planes) {
+        const size_t at = first * job->count + c * p->spatial;
+        planes = sn_min(all - c, GROUP);
+        for (size_t i = 0; i < planes; ++i) {
+            a[i] = squares[group];
+            b[i] = mean[group];
+            if (++plane == job->planes)
+                plane = 0, ++group;
+        }
+        job->table->normalize.coefficients(planes, job->count, p->scale + channel + c, p->shift + channel + c, p->eps, b, a);
+        job->table->channelwise.rows[SN_SCALE_BIAS](&(struct sn_channelwise_rows){.src = p->src + at, .p = {a, b},
+            .dst = p->dst + at, .rows = planes, .size = p->spatial, .period = 1, .stream = job->stream});
+    }
 }
 
 static void planes_range(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;
     const struct planes * job = argument;
-    const size_t channels = job->p->channels, last = sn_min(end * job->step, job->p->batch * channels);
-    const size_t group = sn_min(sn_max(SN_UNIT_ELEMENTS / 2 / job->p->spatial, 1), GROUP);
+    const size_t number = job->number, last = sn_min(end * job->step, job->p->batch * number);
+    const size_t group = sn_min(sn_max(SN_UNIT_ELEMENTS / 2 / job->count, 1), GROUP);
     for (size_t i = begin * job->step, n; i < last; i += n) { /* a group ends with the image */
-        n = sn_min(sn_min(group, channels - i % channels), last - i);
+        n = sn_min(sn_min(group, number - i % number), last - i);
         planes_group(job, i, n);
     }
 }
 
 static void planes(const struct sn_table * table, const struct sn_normalize * p)
 {
-    const size_t rows = p->batch * p->channels, all = rows * p->spatial;
-    const struct planes job = {p, table, sn_items_per_unit(p->spatial),
+    const size_t number = p->kind == SN_NORMALIZE_GROUPS ? p->groups : p->channels, each = p->channels / number;
+    const size_t all = p->batch * p->channels * p->spatial;
+    const struct planes job = {p, table, number, each, each * p->spatial, sn_items_per_unit(each * p->spatial),
                                p->src != p->dst && sn_beyond_cache(2 * all * sizeof(float))};
-    sn_parallel_for(&(struct sn_parallel){.run = planes_range, .job = &job, .units = sn_ceil_div(rows, job.step),
-        .cost = cost_of((double)all)});
+    sn_parallel_for(&(struct sn_parallel){.run = planes_range, .job = &job,
+        .units = sn_ceil_div(p->batch * number, job.step), .cost = cost_of((double)all)});
 }
 
 /* ---- moments of columns that are divided into parts, of one image */
@@ -228,7 +243,8 @@ bool sn_normalize_32f(const struct sn_normalize * p)
         table->normalize.layer(p);
     else if (p->kind == SN_NORMALIZE_LENGTH || p->kind == SN_NORMALIZE_LAYER)
         lines(table, p);
-    else if (p->kind == SN_NORMALIZE_INSTANCE && (p->format == SN_NCHW || p->channels == 1))
+    else if (p->kind == SN_NORMALIZE_GROUPS ||
+             (p->kind == SN_NORMALIZE_INSTANCE && (p->format == SN_NCHW || p->channels == 1)))
         planes(table, p);
     else
         return images(table, p);
@@ -253,7 +269,7 @@ static void normalize_block(const struct blocks * job, size_t n, sn_32f * work)
     const struct sn_normalize_lines l = {work, n, p->channels, n, p->scale, p->shift, p->eps, work};
     if (!job->table->normalize.rows)
         job->table->normalize.layer(&(struct sn_normalize){SN_NORMALIZE_LAYER, work, 1, p->channels, n, p->scale, p->shift,
-                                                           p->eps, work, p->format});
+                                                           p->eps, work, p->format, 0});
     else
         (rows ? job->table->normalize.rows : job->table->normalize.columns)(&l);
 }

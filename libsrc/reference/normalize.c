@@ -80,6 +80,8 @@ static void layer(const struct sn_normalize * p)
             (p->shift ? by_deviation : by_length)(p, &(struct part){b, 0, p->channels, s, s + 1});
         for (size_t c = 0; p->kind == SN_NORMALIZE_INSTANCE && c < p->channels; ++c)
             by_deviation(p, &(struct part){b, c, c + 1, 0, p->spatial});
+        for (size_t g = 0, n = p->channels / sn_max(p->groups, 1); p->kind == SN_NORMALIZE_GROUPS && g < p->groups; ++g)
+            by_deviation(p, &(struct part){b, g * n, (g + 1) * n, 0, p->spatial});
         if (p->kind == SN_NORMALIZE_LENGTH_ACROSS)
             by_length(p, &image);
         else if (p->kind == SN_NORMALIZE_RESPONSE)

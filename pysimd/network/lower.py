@@ -348,15 +348,10 @@ def _channel_norm(a: Attributes, x: Operands, y: Operands) -> list[Call]:
     (src, scale, bias), (dst,), groups = given(x, 3), y, a["groups"]
     last, n = a["layout"] == "nhwc", src.shape[0]
     c, size = (src.shape[-1], prod(src.shape[1:-1])) if last else (src.shape[1], prod(src.shape[2:]))
-    if not groups:
-        terms = _with_defaults(scale, bias, c)
-        return [normalized(3, src, (n, c, size), terms, a["eps"], NHWC if last else NCHW, dst)]
-    calls = [normalized(3, src, (n, groups, c // groups * size), _with_defaults(None, None, groups), a["eps"], NCHW, dst)]
-    if scale is not None or bias is not None:
-        factors = per_channel(None if scale is None else scale.values, c, 1.0)
-        terms = (factors, None if bias is None else per_channel(bias.values, c))
-        calls.append(by_channel("Scale", dst.reshape((n, c, size)), terms, dst.reshape((n, c, size)), 1))
-    return calls
+    terms = _with_defaults(scale, bias, c)
+    if groups:
+        return [Call("SimdnetGroupNorm", (src, n, c, size, groups, *terms, (a["eps"],), dst))]
+    return [normalized(3, src, (n, c, size), terms, a["eps"], NHWC if last else NCHW, dst)]
 
 
 def _with_defaults(scale: Any, bias: Any, channels: int) -> tuple[Any, Any]:

@@ -7,8 +7,8 @@
 
 static const char * const functions[] = {"SimdSynetNormalizeLayerForward", "SimdSynetNormalizeLayerForward",
                                          "SimdSynetNormalizeLayerForwardV2", "SimdSynetNormalizeLayerForwardV3",
-                                         "SimdSynetNormalizeLayerForwardV4"};
-enum { LENGTH, ACROSS, LAYER, INSTANCE, RESPONSE, KINDS };
+                                         "SimdSynetNormalizeLayerForwardV4", "SimdnetGroupNorm"};
+enum { LENGTH, ACROSS, LAYER, INSTANCE, RESPONSE, GROUPS, KINDS };
 
 struct normalize {
     int kind;
@@ -16,6 +16,7 @@ struct normalize {
     SimdTensorFormatType format;
     SimdBool across; /* ACROSS and LENGTH */
     bool in_place;
+    size_t groups; /* GROUPS, which are NCHW */
 };
 
 /* scale, eps, shift if the function has one, src unless in place, and the array of the result. */
@@ -27,6 +28,8 @@ static void normalize(const void * job, void * context, void * const * a)
     if (!shift)
         SimdSynetNormalizeLayerForward(a[src], p->batch, p->channels, p->spatial, a[0], a[1], p->across, p->format, NULL,
                                        a[dst]);
+    else if (p->kind == GROUPS)
+        SimdnetGroupNorm(a[src], p->batch, p->channels, p->spatial, p->groups, a[0], a[2], a[1], a[dst]);
     else
         (p->kind == LAYER      ? SimdSynetNormalizeLayerForwardV2
          : p->kind == INSTANCE ? SimdSynetNormalizeLayerForwardV3
@@ -39,7 +42,7 @@ static size_t at(const struct normalize * p, size_t b, size_t c, size_t s)
     return b * p->channels * p->spatial + (p->format == SimdTensorFormatNhwc ? s * p->channels + c : c * p->spatial + s);
 }
 
-/* The values that are normalized together: all channels or one, all positions or one. */
+/* The values that are normalized together: all channels, some or one, all positions or one. */
 struct part {
     size_t b, c0, c1, s0, s1;
 };
@@ -111,6 +114,8 @@ static void bound(const struct normalize * p, const float * src, const float * s
             bound_part(p, &(struct part){b, 0, p->channels, s, s + 1}, src, scale, eps, shift, error);
         for (size_t c = 0; p->kind == INSTANCE && c < p->channels; ++c)
             bound_part(p, &(struct part){b, c, c + 1, 0, p->spatial}, src, scale, eps, shift, error);
+        for (size_t g = 0, n = p->kind == GROUPS ? p->channels / p->groups : 0; n && g < p->groups; ++g)
+            bound_part(p, &(struct part){b, g * n, (g + 1) * n, 0, p->spatial}, src, scale, eps, shift, error);
         if (p->kind == ACROSS)
             bound_part(p, &image, src, scale, eps, shift, error);
         if (p->kind == RESPONSE)
@@ -122,9 +127,9 @@ static void bound(const struct normalize * p, const float * src, const float * s
 static bool normalize_case(const struct normalize * p, enum check_fill fill, float mean)
 {
     const size_t size = p->batch * p->channels * p->spatial;
-    if (!check_case(functions[p->kind], "%s batch=%zu channels=%zu spatial=%zu %s mean=%g%s%s", check_format_name(p->format),
-                    p->batch, p->channels, p->spatial, check_fill_name(fill), (double)mean, p->across ? " across" : "",
-                    p->in_place ? " in place" : ""))
+    if (!check_case(functions[p->kind], "%s batch=%zu channels=%zu spatial=%zu groups=%zu %s mean=%g%s%s",
+                    check_format_name(p->format), p->batch, p->channels, p->spatial, p->groups, check_fill_name(fill),
+                    (double)mean, p->across ? " across" : "", p->in_place ? " in place" : ""))
         return false;
     const float * scale = check_in("scale", CHECK_32F, p->channels, CHECK_RANDOM), * shift = NULL;
     float * eps = check_in("eps", CHECK_32F, 1, CHECK_ZERO);
@@ -145,12 +150,24 @@ static bool normalize_case(const struct normalize * p, enum check_fill fill, flo
     return true;
 }
 
+/* A divisor of the channels: few groups and many, in turn. */
+static size_t groups_of(size_t channels, size_t turn)
+{
+    size_t divisor = sn_min(1 + turn % 7, channels);
+    while (channels % divisor)
+        --divisor;
+    return turn % 2 ? divisor : channels / divisor;
+}
+
+static int formats_of(int kind) { return kind == GROUPS ? 1 : 2; }
+
 static void check_at(int kind, size_t batch, size_t channels, size_t spatial, size_t turn)
 {
-    for (int format = 0; format < 2; ++format) {
+    for (int format = 0; format < formats_of(kind); ++format) {
         const enum check_fill fill = (enum check_fill)((turn + (size_t)format) % CHECK_FILLS);
         const struct normalize job = {kind, batch, channels, spatial, (SimdTensorFormatType)format,
-                                      kind == ACROSS ? SimdTrue : SimdFalse, turn % 3 == 0};
+                                      kind == ACROSS ? SimdTrue : SimdFalse, turn % 3 == 0,
+                                      kind == GROUPS ? groups_of(channels, turn) : 0};
         if (normalize_case(&job, fill, fill == CHECK_RANDOM && turn % 2 ? 100 : 0))
             check_run(normalize, &job);
     }
@@ -158,12 +175,13 @@ static void check_at(int kind, size_t batch, size_t channels, size_t spatial, si
 
 static void refusals(int kind)
 {
-    const struct normalize good = {kind, 2, 3, 5, SimdTensorFormatNhwc, kind == ACROSS ? SimdTrue : SimdFalse, false};
+    const struct normalize good = {kind, 2, 3, 5, kind == GROUPS ? SimdTensorFormatNchw : SimdTensorFormatNhwc,
+                                   kind == ACROSS ? SimdTrue : SimdFalse, false, 1};
     struct normalize job = good;
     normalize_case(&good, CHECK_RANDOM, 0);
     check_refused_null(normalize, &good);
     check_refused_overlap(true, normalize, &good);
-    for (int format = -2; format < 14; ++format)
+    for (int format = -2; kind != GROUPS && format < 14; ++format)
         if (format != SimdTensorFormatNchw && format != SimdTensorFormatNhwc) {
             job.format = (SimdTensorFormatType)format;
             check_refused(CHECK_VALUE, "format", normalize, &job);
@@ -176,11 +194,18 @@ static void refusals(int kind)
         job.across = (SimdBool)2;
         check_refused(CHECK_VALUE, "acrossSpatial", normalize, &job);
     }
-    job = (struct normalize){kind, 0, 3, 5, good.format, good.across, false};
+    if (kind == GROUPS) {
+        job = good;
+        job.groups = 2;
+        check_refused(CHECK_VALUE, "groups", normalize, &job);
+        job.groups = 0;
+        check_refused(CHECK_VALUE, "groups", normalize, &job);
+    }
+    job = (struct normalize){kind, 0, 3, 5, good.format, good.across, false, 1};
     check_empty(normalize, &job);
-    job = (struct normalize){kind, 2, 0, 5, good.format, good.across, false};
+    job = (struct normalize){kind, 2, 0, 5, good.format, good.across, false, 1};
     check_empty(normalize, &job);
-    job = (struct normalize){kind, 2, 3, 0, good.format, good.across, false};
+    job = (struct normalize){kind, 2, 3, 0, good.format, good.across, false, 1};
     check_empty(normalize, &job);
 }
 
@@ -188,9 +213,9 @@ static void bench(int kind)
 {
     static const size_t shapes[][2] = {{64, 3136}, {8, 12544}, {96, 3136}, {256, 196}, {768, 197}, {4096, 64}, {1024, 49}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
-        for (int format = 0; format < 2; ++format) {
+        for (int format = 0; format < formats_of(kind); ++format) {
             const struct normalize job = {kind, 1, shapes[i][0], shapes[i][1], (SimdTensorFormatType)format,
-                                          kind == ACROSS ? SimdTrue : SimdFalse, false};
+                                          kind == ACROSS ? SimdTrue : SimdFalse, false, 1};
             if (normalize_case(&job, CHECK_RANDOM, 0))
                 check_bench(normalize, &job, 0, 8.0 * (double)(shapes[i][0] * shapes[i][1]));
         }

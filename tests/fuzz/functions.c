@@ -389,8 +389,8 @@ static void lrn(void)
 
 static void normalize(void)
 {
-    const size_t which = fuzz_pick(0, 3), batch = fuzz_size(3), channels = fuzz_size(30), spatial = fuzz_size(30);
-    const size_t all = CELLS(batch, channels, spatial);
+    const size_t which = fuzz_pick(0, 4), batch = fuzz_size(3), channels = fuzz_size(30), spatial = fuzz_size(30);
+    const size_t all = CELLS(batch, channels, spatial), groups = which == 4 ? fuzz_size(6) : 1;
     const SimdBool across = (SimdBool)fuzz_enum(2);
     const SimdTensorFormatType format = (SimdTensorFormatType)fuzz_enum(2);
     const float * eps = fuzz_scalar((float)fuzz_pick(1, 9) / 64);
@@ -401,7 +401,8 @@ static void normalize(void)
     case 0: CALL(SimdSynetNormalizeLayerForward, src, batch, channels, spatial, scale, eps, across, format, NULL, dst); break;
     case 1: CALL(SimdSynetNormalizeLayerForwardV2, src, batch, channels, spatial, scale, shift, eps, format, NULL, dst); break;
     case 2: CALL(SimdSynetNormalizeLayerForwardV3, src, batch, channels, spatial, scale, shift, eps, format, NULL, dst); break;
-    default: CALL(SimdSynetNormalizeLayerForwardV4, src, batch, channels, spatial, scale, shift, eps, format, NULL, dst);
+    case 3: CALL(SimdSynetNormalizeLayerForwardV4, src, batch, channels, spatial, scale, shift, eps, format, NULL, dst); break;
+    default: CALL(SimdnetGroupNorm, src, batch, channels, spatial, groups, scale, shift, eps, dst);
     }
 }
 

@@ -218,6 +218,8 @@ def test_any_batch(tmp_path: Path) -> None:
         runner.prepare({"x": (batch, 8, 12, 4)})
     assert len(runner.plans) == 1
     assert compare(model, dims, [(4,), (7,), (1,), (3,), (64,)], tmp_path, {"N": (4, 1)}) == ""
+    text = (tmp_path / "net.c").read_text()  # a group norm is one call, with its scale and bias
+    assert 0 < text.count("SimdnetGroupNorm(") == text.count("SimdSynetScaleLayerForward(")
 
 
 @pytest.mark.parametrize("first", [0.0, 0.5])

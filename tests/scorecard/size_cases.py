@@ -423,6 +423,13 @@ case("normalize", [A(8)], [A(8)], joint=True, name="across")(normalized("", 8, N
 case("normalize", [A(64)], [A(64)], name="layer norm nhwc")(normalized("V2", 64, NHWC))
 case("normalize", [A(1, planes=3)], [A(1, planes=3)], name="layer norm nchw")(normalized("V2", 3, NCHW))
 case("normalize", [A(64)], [A(64)], name="instance norm, batch")(normalized("V3", 16, NCHW, batch=True))
+
+
+@case("normalize", [A(1, planes=6)], [A(1, planes=6)], joint=True, name="group norm")
+def _(n: int, s: list[Any], d: list[Any], _: Any) -> None:
+    lib.SimdnetGroupNorm(s[0], 1, 6, n, 2, pattern(6), pattern(6, 2), floats(1e-3), d[0])
+
+
 case("normalize", [A(64)], [A(64)], name="response norm, batch")(normalized("V4", 16, NHWC, batch=True))
 
 
