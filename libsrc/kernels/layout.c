@@ -75,19 +75,25 @@ static void copy_plane(const sn_32f * src, size_t size, sn_32f * dst)
 }
 
 /* Few rows or columns are lanes of pixels, which must be dense. */
-static void transpose_32f(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst, size_t dstStride)
+static void transpose_32f(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst, size_t dstStride,
+                          bool stream)
 {
     if (rows < V32F_N && dstStride == rows)
         planes_to_lanes(src, srcStride, rows, columns, dst, rows, rows);
     else if (columns < V32F_N && srcStride == columns)
         lanes_to_planes(src, columns, rows, dst, dstStride, columns, columns);
     else
-        transpose(src, srcStride, rows, columns, dst, dstStride);
+        transpose(src, srcStride, rows, columns, dst, dstStride, stream);
 }
 
 static void transpose_words(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
 {
-    transpose_32f(src, srcStep / sizeof(float), rows, columns, dst, dstStep / sizeof(float));
+    transpose_32f(src, srcStep / sizeof(float), rows, columns, dst, dstStep / sizeof(float), false);
+}
+
+static void stream_words(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
+{
+    transpose_32f(src, srcStep / sizeof(float), rows, columns, dst, dstStep / sizeof(float), true);
 }
 
 static void transpose_16b(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
@@ -172,9 +178,9 @@ static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * sr
     else if (channels == 1 || spatial == 1)
         copy_plane(src + begin, channels * size, dst + begin);
     else if (srcFormat == SN_NCHW)
-        transpose_32f(src + begin, spatial, channels, size, dst + begin * channels, channels);
+        transpose_32f(src + begin, spatial, channels, size, dst + begin * channels, channels, false);
     else
-        transpose_32f(src + begin * channels, channels, size, channels, dst + begin, spatial);
+        transpose_32f(src + begin * channels, channels, size, channels, dst + begin, spatial, false);
 }
 
 /* ---- filters */
@@ -216,6 +222,7 @@ SN_INSTALL(layout, layout)
     slots->image_32f = convert_image_32f;
     slots->filter_32f = convert_filter_32f;
     slots->transpose_32f = transpose_words;
+    slots->stream_32f = stream_words;
     slots->transpose_16b = transpose_16b;
     slots->transpose_8u = transpose_8u;
 }

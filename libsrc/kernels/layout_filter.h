@@ -20,14 +20,14 @@ static void oiyx_to_yxio(size_t output, size_t input, size_t kernel, const sn_32
                          size_t end)
 {
     const struct part p = {0, output, begin * kernel, (end - begin) * kernel};
-    transpose_part(src, (struct rows){input * kernel, 0, 0}, dst, filter_rows(input, kernel, output), p, false, true);
+    transpose_part(src, (struct rows){input * kernel, 0, 0}, dst, filter_rows(input, kernel, output), p, false, true, false);
 }
 
 static void yxio_to_oiyx(size_t output, size_t input, size_t kernel, const sn_32f * src, sn_32f * dst, size_t begin,
                          size_t end)
 {
     const struct part p = {begin * kernel, (end - begin) * kernel, 0, output};
-    transpose_part(src, filter_rows(input, kernel, output), dst, (struct rows){input * kernel, 0, 0}, p, true, false);
+    transpose_part(src, filter_rows(input, kernel, output), dst, (struct rows){input * kernel, 0, 0}, p, true, false, false);
 }
 
 /* Up to V32F_N outputs, rows of Oiyx, to full vectors of them; missing outputs become 0. */
@@ -37,7 +37,7 @@ SN_INLINE void outputs_to_vectors(const sn_32f * src, struct rows from, size_t o
     for (size_t q = begin; q < end; q += V32F_N) {
         const struct part p = {0, outputs, q, sn_min(end - q, V32F_N)};
         if (outputs == V32F_N && p.width == V32F_N)
-            transpose_square(src, from, dst, to, p, false, permuted);
+            transpose_square(src, from, dst, to, p, false, permuted, false);
         else
             transpose_rest(src, from, dst, to, p, V32F_N, false, permuted);
     }
@@ -49,7 +49,7 @@ SN_INLINE void vectors_to_outputs(const sn_32f * src, struct rows from, size_t o
     for (size_t q = begin; q < end; q += V32F_N) {
         const struct part p = {q, sn_min(end - q, V32F_N), 0, outputs};
         if (outputs == V32F_N && p.height == V32F_N)
-            transpose_square(src, from, dst, to, p, permuted, false);
+            transpose_square(src, from, dst, to, p, permuted, false, false);
         else
             transpose_rest(src, from, dst, to, p, p.height, permuted, false);
     }

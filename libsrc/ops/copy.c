@@ -20,7 +20,8 @@ enum {
     PIECE = 4 * SN_UNIT_ELEMENTS, /* bytes of a unit */
     TILE = 64,                    /* elements */
     AHEAD = 4,                    /* rows */
-    SHORTEST = 16                 /* bytes of the sides of small elements that a kernel takes */
+    SHORTEST = 16,                /* bytes of the sides of small elements that a kernel takes */
+    LARGE = 24 << 20              /* bytes of a result */
 };
 
 size_t sn_copy_element(int type)
@@ -320,8 +321,13 @@ const char * sn_copy_how(const struct sn_copy * c)
 /*
  * The kernel for blocks of at least *square indices j and i; NULL if there is none. Of small elements it pads squares, which
  * of 16 bytes still takes a third of the time of words; of less, more.
+ *
+ * Large results are written around the caches, also where these are larger: a Xeon with an L3 cache of 480 MB takes 0.41 to
+ * 0.84 of the time for 26 MB that are not in a cache, 0.81 to 0.90 with a layer that reads the result; 0.91 to 1.11 and 0.88
+ * to 1.10 for those that are; from 38 MB on 0.52 to 0.79. For 19 MB it is 0.87 and 1.15.
  */
-static sn_transpose_fn transposition_of(const struct sn_table * table, const struct sn_copy * c, size_t * square)
+static sn_transpose_fn transposition_of(const struct sn_table * table, const struct sn_copy * c, size_t bytes,
+                                        size_t * square)
 {
     const struct sn_layout_slots * slots = &table->layout;
     const struct sn_copy_dimension * j = &c->d[c->count - 2], * i = &c->d[c->count - 1];
@@ -329,14 +335,15 @@ static sn_transpose_fn transposition_of(const struct sn_table * table, const str
     *square = c->element == sizeof(float) || colours ? 0 : SHORTEST / c->element;
     if (!is_transposition(c))
         return NULL;
-    return c->element == 4 ? slots->transpose_32f : c->element == 2 ? slots->transpose_16b : slots->transpose_8u;
+    if (c->element == sizeof(float))
+        return sn_beyond_cache(2 * bytes) || bytes >= LARGE ? slots->stream_32f : slots->transpose_32f;
+    return c->element == 2 ? slots->transpose_16b : slots->transpose_8u;
 }
 
 void sn_copy(const struct sn_table * table, const struct sn_copy * c, const void * src, void * dst)
 {
     const struct sn_copy_dimension * j = &c->d[c->count - 2], * i = &c->d[c->count - 1];
     struct job job = {c, (const uint8_t *)src + c->src, (uint8_t *)dst + c->dst, .items = 1};
-    job.transpose = transposition_of(table, c, &job.square);
     /* Along the longer side, a row only if it is alone. Pieces are whole cache lines. */
     job.along_i = c->rows ? j->extent == 1 : i->extent > j->extent;
     const size_t across = (job.along_i ? j->extent : i->extent) * c->element;
@@ -350,6 +357,7 @@ void sn_copy(const struct sn_table * table, const struct sn_copy * c, const void
     job.items *= job.pieces;
     const size_t bytes = job.extent * across;
     job.step = job.pieces > 1 ? 1 : sn_ceil_div(PIECE, bytes);
+    job.transpose = transposition_of(table, c, bytes * (job.items / job.pieces), &job.square);
     sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(job.items, job.step),
         .cost = sn_cost_of_bytes((c->rows ? 2.0 : 4.0) * (double)bytes / (double)job.pieces * (double)job.items)});
 }

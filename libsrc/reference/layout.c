@@ -78,6 +78,7 @@ SN_INSTALL(layout, layout)
     slots->image_32f = convert_image_32f;
     slots->filter_32f = convert_filter_32f;
     slots->transpose_32f = transpose_32f;
+    slots->stream_32f = transpose_32f;
     slots->transpose_16b = transpose_16b;
     slots->transpose_8u = transpose_8u;
 }
