@@ -19,8 +19,7 @@
 enum {
     PIECE = 4 * SN_UNIT_ELEMENTS, /* bytes of a unit */
     TILE = 64,                    /* elements */
-    SHORTEST = 16,                /* bytes of the sides of small elements that a kernel takes */
-    LARGE = 24 << 20              /* bytes of a result */
+    SHORTEST = 16                 /* bytes of the sides of small elements that a kernel takes */
 };
 
 size_t sn_copy_element(int type)
@@ -323,9 +322,8 @@ const char * sn_copy_how(const struct sn_copy * c)
  * The kernel for blocks of at least *square indices j and i; NULL if there is none. Of small elements it pads squares, which
  * of 16 bytes still takes a third of the time of words; of less, more.
  *
- * Large results are written around the caches, also where these are larger: a Xeon with an L3 cache of 480 MB takes 0.41 to
- * 0.84 of the time for 26 MB that are not in a cache, 0.81 to 0.90 with a layer that reads the result; 0.91 to 1.11 and 0.88
- * to 1.10 for those that are; from 38 MB on 0.52 to 0.79. For 19 MB it is 0.87 and 1.15.
+ * Large results are written around the caches. At twice 26 MB a Xeon with an L3 cache of 480 MB takes 0.41 to 0.84 of the time
+ * if nothing is cached, 0.81 to 0.90 with a layer that reads the result; otherwise 0.91 to 1.11, and 0.88 to 1.10.
  */
 static sn_transpose_fn transposition_of(const struct sn_table * table, const struct sn_copy * c, size_t bytes,
                                         size_t * square)
@@ -337,7 +335,7 @@ static sn_transpose_fn transposition_of(const struct sn_table * table, const str
     if (!is_transposition(c))
         return NULL;
     if (c->element == sizeof(float))
-        return sn_beyond_cache(2 * bytes) || bytes >= LARGE ? slots->stream_32f : slots->transpose_32f;
+        return sn_beyond_cache(2 * bytes) ? slots->stream_32f : slots->transpose_32f;
     return c->element == 2 ? slots->transpose_16b : slots->transpose_8u;
 }
 

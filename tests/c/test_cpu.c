@@ -328,8 +328,8 @@ static void traits_of_machines(void)
     } identified[] = {
         {"GenuineIntel", 0xC06F2, 6, 0xCF, true, false, true, 16},  /* Emerald Rapids */
         {"GenuineIntel", 0x806F8, 6, 0x8F, true, false, true, 16},  /* Sapphire Rapids */
-        {"GenuineIntel", 0xA06D1, 6, 0xAD, true, false, true, 128}, /* Granite Rapids */
-        {"GenuineIntel", 0xA0671, 6, 0xA7, true, false, true, 128}, /* a virtual machine on one of these */
+        {"GenuineIntel", 0xA06D1, 6, 0xAD, true, false, true, 48},  /* Granite Rapids */
+        {"GenuineIntel", 0xA0671, 6, 0xA7, true, false, true, 48},  /* a virtual machine on one of these */
         {"GenuineIntel", 0xC06C0, 6, 0xCC, true, false, true, 24},  /* another one */
         {"GenuineIntel", 0x5065B, 6, 0x55, false, false, true, 24}, /* Cooper Lake */
         {"AuthenticAMD", 0xA10F11, 25, 0x11, false, true, false, 24}, /* Zen 4 */
