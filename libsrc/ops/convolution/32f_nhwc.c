@@ -305,7 +305,7 @@ static size_t fetched_ahead(const struct sn_convolution * c)
     return sn_outputs(c) <= sn_lanes(c) ? 2 * rows : rows;
 }
 
-/* Whether so many bytes of each image exceed the L2 cache. */
+/* Whether so many bytes of each image exceed the L2 cache, those of all images together. */
 static bool exceeds_l2(const struct sn_convolution * c, size_t bytes) { return c->batch * bytes > sn_cpu()->cacheL2; }
 
 /*
