@@ -75,6 +75,8 @@ struct sn_gemm {
     sn_32f * C;
     size_t lda, ldb, ldc;
     bool transposedA;
+    const sn_32f * panels; /* NULL, or B in panels of the tile, one after another; then there is no B, and alpha is 1 */
+    const sn_32f * add;    /* with panels: NULL, or what is added before the activation; has the layout of C */
 
     /* The number of products, as two dimensions; 0 means 1. Floats from the matrices of a product to those of the next. */
     size_t batch[2];

@@ -101,7 +101,10 @@ static void prefetch(const struct job * job, const struct sn_gemm * g, const str
 {
     const size_t columns = job->table->gemm.tile_32f.columns, next = p->k + p->depth, below = p->row + p->rows;
     run->prefetch = NULL;
-    if (!g->transposed && g->M < FEW && g->ldb <= p->columns * 5 / 4 && next < g->K) {
+    if (g->panels) { /* the same part of the next panel */
+        run->prefetch = run->b + g->K * run->columns;
+        run->prefetchStep = p->depth * run->columns / p->rows;
+    } else if (!g->transposed && g->M < FEW && g->ldb <= p->columns * 5 / 4 && next < g->K) {
         const size_t share = p->depth * g->ldb / sn_ceil_div(p->columns, columns);
         run->prefetch = g->B + next * g->ldb + n / columns * share;
         run->prefetchStep = share / p->rows;
@@ -111,6 +114,15 @@ static void prefetch(const struct job * job, const struct sn_gemm * g, const str
     }
 }
 
+/* The part of the panel of column n; b: the packed part of B. */
+static const sn_32f * panel_at(const struct job * job, const struct sn_gemm * g, const struct part * p, size_t n, const sn_32f * b)
+{
+    const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
+    if (!g->panels)
+        return b + n / tile->columns * pitch_of_panels(job, p->depth);
+    return g->panels + (p->column + n) * g->K + p->k * sn_gemm_width(tile, sn_min(tile->columns, p->columns - n));
+}
+
 /* Computes a part of C; b: the packed part of B, followed by the copy of A. */
 static void multiply(const struct job * job, const struct sn_gemm * g, const struct part * p, const sn_32f * b)
 {
@@ -118,18 +130,19 @@ static void multiply(const struct job * job, const struct sn_gemm * g, const str
     const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
     struct sn_gemm_32f run = {.a = job->copied ? b + job->panels : g->A + p->row * g->lda + p->k, .height = 1,
         .width = p->rows, .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = p->depth,
-        .b = b, .c = g->C + p->row * g->ldc + p->column, .cStepX = g->ldc, .beta = p->k > 0 ? NULL : &g->beta,
+        .c = g->C + p->row * g->ldc + p->column, .cStepX = g->ldc, .beta = p->k > 0 || g->add ? NULL : &g->beta,
         .activation = p->k + p->depth < g->K ? SN_ACTIVATION_IDENTITY : g->activation, .param = {g->param[0], g->param[1]}};
     const bool resume = p->k > 0 || g->beta != 0;
+    const sn_32f * add = p->k == 0 && g->add ? g->add + p->row * g->ldc + p->column : NULL;
     for (size_t n = 0; n < p->columns; n += tile->columns) {
         run.columns = sn_min(tile->columns, p->columns - n);
-        run.from = resume ? run.c : NULL;
+        run.b = panel_at(job, g, p, n, b);
+        run.from = resume ? run.c : add ? add + n : NULL;
         run.bias = g->bias && p->k == 0 ? g->bias + p->column + n : NULL;
         run.slope = g->slope ? g->slope + p->column + n : NULL;
         run.stream = job->stream && sn_has_whole_lines(&run);
         prefetch(job, g, p, n, &run);
         tile->run(&run);
-        run.b += pitch_of_panels(job, p->depth);
         run.c += tile->columns;
     }
 }
@@ -143,7 +156,8 @@ static void multiply_block(const struct job * job, const struct sn_gemm * g, sn_
     struct part p = {.column = column, .columns = sn_min(job->stripe, g->N - column)};
     do { /* once even for an empty sum */
         p.depth = sn_min(job->step, g->K - p.k);
-        pack_b(job, g, &p, work);
+        if (!g->panels)
+            pack_b(job, g, &p, work);
         for (p.row = row; p.row < end; p.row += p.rows) {
             p.rows = sn_min(job->group, end - p.row);
             if (job->copied)
@@ -256,7 +270,7 @@ static bool is_streamed(const struct job * job)
 {
     const struct sn_gemm * g = job->g;
     const size_t results = g->M * g->N, sources = sn_max(g->M * g->K + g->K * g->N, results);
-    return g->K <= job->step && g->beta == 0 && sn_beyond_cache(products(g) * (sources + results) * sizeof(float));
+    return g->K <= job->step && g->beta == 0 && !g->add && sn_beyond_cache(products(g) * (sources + results) * sizeof(float));
 }
 
 /*
@@ -290,7 +304,7 @@ static bool multiply_blocks(struct job * job)
     const struct sn_gemm * g = job->g;
     plan(job);
     const size_t panels = sn_ceil_div(sn_min(job->stripe, g->N), job->table->gemm.tile_32f.columns);
-    job->panels = panels * pitch_of_panels(job, job->step);
+    job->panels = g->panels ? 0 : panels * pitch_of_panels(job, job->step);
     const size_t bytes = (job->panels + (job->copied ? job->group * job->pitch : 0)) * sizeof(float);
     void * work = sn_scratch(bytes);
     if (!work)
@@ -329,6 +343,8 @@ bool sn_gemm(const struct sn_table * table, const struct sn_gemm * batch)
     struct job job = {.g = g, .table = table};
     if (!table->gemm.tile_32f.run)
         multiply_plain(&job);
+    else if (g->panels)
+        return multiply_blocks(&job);
     else if (!g->transposedA && !g->transposed && g->K && g->M <= table->gemm.few_32f.rows)
         sn_parallel_for(&(struct sn_parallel){.run = run_few, .job = &job,
             .units = products(g) * sn_ceil_div(g->N, FEW_COLUMNS), .cost = cost_of(&job)});

@@ -10,6 +10,7 @@
 
 #include "check_convolution.h"
 #include "check_pixels.h"
+#include "runtime/cpu.h"
 
 typedef SimdConvolutionParameters parameters;
 
@@ -446,6 +447,17 @@ static void refusals(void)
     check_that(strstr(SimdnetLastError(), "context is NULL") != NULL, "SimdnetForward", "context: %s", SimdnetLastError());
 }
 
+/* More rows than a band has where caches are small: the product in steps of K. */
+static void steps_of_k(struct subject s)
+{
+    const struct sn_cpu real = *sn_cpu();
+    *s.p = check_convolution_shape(nhwc, 2048 + check_few(70), 4, 5, 8 + check_few(40), 1, 1, 0, 1);
+    s.p->activation = check_any_activation();
+    sn_cpu_set(48 << 10, &real.traits);
+    compare(&s, true);
+    sn_cpu_set(real.cacheL2, &real.traits);
+}
+
 CHECK_FAMILY(forward)
 {
     if (!check_selected("SimdnetForward"))
@@ -467,6 +479,8 @@ CHECK_FAMILY(forward)
             check_convolution_shape(nhwc, check_few(70), check_few(9), check_few(9), check_few(70), 1, 1, 0, 1);
         s.kind = &product_32f, *s.p = product, s.p->activation = check_any_activation();
         compare(&s, true);
+        if (n % 20 == 0)
+            steps_of_k(s);
         s.kind = &product_16b, *s.p = typed(product, SimdTensorData16b, n / 3);
         compare(&s, s.p->dstT == SimdTensorData32f);
         s.kind = &product_8i, *s.p = typed(product, SimdTensorData8u, 3);

@@ -356,6 +356,11 @@ static void check_products(bool small)
             run(product(small, check_random(1, 90), check_random(1, 150), check_random(0, 120), variant), CHECK_RANDOM);
         run(product(small, 40, 300, 1024, variant), CHECK_RANDOM); /* rows that are copied apart from each other */
         run(product(small, 3, 130, 1500, variant), CHECK_RANDOM);  /* steps of K */
+        for (size_t act = variant % 3; act < CHECK_ACTIVATIONS; act += 3) { /* also where rows exceed a band */
+            struct product p = product(small, 16 + act, 75, 2050 + act, variant);
+            p.activation = check_activation_at(act);
+            run(p, CHECK_RANDOM);
+        }
     }
     empties(small);
     refusals(small, SimdFalse);
