@@ -150,8 +150,8 @@ static void compute_channels(const struct sn_convolution * c, size_t channel, si
     const size_t srcPlane = p->srcH * p->srcW, dstPlane = p->dstH * p->dstW;
     for (size_t row = 0, rows; row < p->dstH; row += rows) {
         rows = sn_min(band->rows, p->dstH - row);
-        for (size_t i = 0; band->copied && i < count; ++i)
-            sn_split_copy(c, band, src + i * srcPlane, row, rows, work + i * band->plane);
+        if (band->copied)
+            sn_split_copy(c, band, src, count, row, rows, work);
         for (size_t i = 0; i < count; ++i)
             compute_rows(c, channel + i, band->copied ? work + i * band->plane : src + i * srcPlane, rows,
                          dst + i * dstPlane + row * p->dstW);

@@ -31,25 +31,25 @@ size_t sn_split_tap(const struct sn_convolution * c, const struct sn_band * band
 }
 
 /*
- * A phase of the lines: columns phase, phase + stride ... of the padded image, of which `src` is the first line without
- * padding.
+ * A phase of some lines: columns phase, phase + stride ... of the padded image. The first of them is `src`, without padding,
+ * and is copied to `to`.
  */
-static void copy_phase(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src, size_t step,
-                       size_t lines, size_t phase, sn_32f * to)
+static struct sn_lines_32f phase_of(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
+                                    size_t step, size_t lines, size_t phase, sn_32f * to)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t run = band->run, stride = p->strideX;
     const size_t before = sn_min(p->padX > phase ? sn_ceil_div(p->padX - phase, stride) : 0, run);
     /* The first column of the image that is copied. */
     const size_t begin = sn_min(before * stride + phase - p->padX, p->srcW);
-    const struct sn_lines_32f job = {.src = src + begin, .srcStep = step * p->srcW, .stride = stride,
+    return (struct sn_lines_32f){.src = src + begin, .srcStep = step * p->srcW, .stride = stride,
         .dst = to + phase * run, .dstStep = band->line, .lines = lines, .before = before,
         .inside = sn_min(sn_ceil_div(p->srcW - begin, stride), run - before), .size = run};
-    c->table->convolution_32f.lines(&job);
 }
 
-void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src, size_t row, size_t rows,
-                   sn_32f * to)
+/* The first phase, often the only one, is planned once for all planes: divisions take as long as copies of short lines. */
+void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src, size_t planes,
+                   size_t row, size_t rows, sn_32f * to)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t step = band->strideY == p->strideY ? 1 : p->strideY; /* in the image, for one line of the band */
@@ -57,12 +57,23 @@ void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band,
     const size_t above = at < p->padY ? sn_min(sn_ceil_div(p->padY - at, step), lines) : 0;
     const size_t y = sn_min(at + above * step - p->padY, p->srcH); /* the first line of the image that is copied */
     const size_t inside = sn_min(sn_ceil_div(p->srcH - y, step), lines - above);
-    memset(to, 0, above * band->line * sizeof(float));
-    to += above * band->line;
-    for (size_t f = 0; inside && f < band->phases; ++f)
-        copy_phase(c, band, src + y * p->srcW, step, inside, f, to);
-    /* Including the vector after the lines, which kernels read. */
-    memset(to + inside * band->line, 0, ((lines - above - inside) * band->line + sn_lanes(c)) * sizeof(float));
+    src += y * p->srcW;
+    struct sn_lines_32f first = phase_of(c, band, src, step, inside, 0, to + above * band->line);
+    for (size_t i = 0; i < planes; ++i, src += p->srcH * p->srcW, to += band->plane) {
+        if (above)
+            memset(to, 0, above * band->line * sizeof(float));
+        sn_32f * begin = to + above * band->line;
+        if (inside)
+            c->table->convolution_32f.lines(&first);
+        for (size_t f = 1; inside && f < band->phases; ++f) {
+            const struct sn_lines_32f next = phase_of(c, band, src, step, inside, f, begin);
+            c->table->convolution_32f.lines(&next);
+        }
+        first.src += p->srcH * p->srcW;
+        first.dst += band->plane;
+        /* Including the vector after the lines, which kernels read. */
+        memset(begin + inside * band->line, 0, ((lines - above - inside) * band->line + sn_lanes(c)) * sizeof(float));
+    }
 }
 
 /* ---- all planes of a group */
@@ -115,7 +126,6 @@ const sn_32f * sn_planes_source(const struct sn_convolution * c, const struct sn
     const struct sn_convolution_parameters * p = &c->p;
     if (!band->copied)
         return src + row * p->strideY * p->srcW;
-    for (size_t i = 0; i < sn_inputs(c); ++i)
-        sn_split_copy(c, band, src + i * p->srcH * p->srcW, row, rows, work + i * band->plane);
+    sn_split_copy(c, band, src, sn_inputs(c), row, rows, work);
     return work;
 }

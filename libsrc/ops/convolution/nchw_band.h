@@ -16,9 +16,9 @@ bool sn_split_plan(struct sn_convolution * c, size_t planes, struct sn_band * ba
 /* The offset of a tap in the band. */
 size_t sn_split_tap(const struct sn_convolution * c, const struct sn_band * band, size_t plane, size_t ky, size_t kx);
 
-/* Copies the input of output rows row .. row + rows - 1 from one plane of the image. */
-void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src, size_t row, size_t rows,
-                   sn_32f * to);
+/* Copies the input of output rows row .. row + rows - 1 from so many planes of the image. */
+void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src, size_t planes,
+                   size_t row, size_t rows, sn_32f * to);
 
 /* True if the image itself can be the band: no padding, and no stride in x; and this band. */
 bool sn_planes_in_place(const struct sn_convolution_parameters * p);
