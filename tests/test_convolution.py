@@ -114,6 +114,23 @@ def test_activations(isa: str, rng: np.random.Generator, layout: Any, activation
             check(x, weight, bias, layout, activation, PARAMS[activation](18), geometry)
 
 
+@pytest.mark.parametrize("activation", ["identity", "restrict_range", "elu", "prelu"])
+def test_few_outputs_of_short_rows(isa: str, rng: np.random.Generator, activation: Any) -> None:
+    """NCHW: rows that fill no vectors are computed as one, with what lies between them, and copied."""
+    for c, o, height, width, kernel, dilation, pad in [
+        (40, 2, 10, 10, (2, 2), (1, 1), 1),
+        (40, 3, 9, 9, (3, 3), (1, 1), 0),  # in place
+        (24, 1, 7, 17, (3, 5), (2, 1), 2),
+        (24, 4, 11, 18, (3, 3), (1, 2), 2),
+        (6, 5, 17, 17, (3, 3), (1, 1), 1),  # in parts
+        (4, 9, 19, 19, (3, 3), (1, 1), 1),
+        (900, 2, 61, 20, (2, 2), (1, 1), 1),  # several bands
+    ]:
+        x, weight = floats(rng, 2, c, height, width), floats(rng, o, c, *kernel)
+        params = PARAMS[activation](o)
+        check(x, weight, floats(rng, o), "nchw", activation, params, ((1, 1), dilation, (pad,) * 4, 1))
+
+
 @pytest.mark.parametrize("activation", ["identity", "restrict_range", "elu"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_winograd(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
