@@ -74,6 +74,10 @@ static void do_plane(const struct algorithm * algorithm, const struct sn_pooling
         ring_plane(p, begin, end, src, dst);
         return;
     }
+    if (!COMPACT && algorithm->rows && algorithm->rows->flat) {
+        flat_steps(algorithm->rows, begin, end, src, dst);
+        return;
+    }
     if (algorithm->rows && planes.count == 1)
         find_strips(algorithm->rows, planes.begin * pitch.plane, end, &strip, &rest);
     for (; begin < strip; ++begin)
@@ -114,8 +118,13 @@ static void pool_by_buffer(const struct sn_pooling * p, size_t begin, size_t end
         now = sn_min(rows.covered.count - o, most);
         begin_chunk(&rows, rows.covered.begin + o, now);
         begin_strips(&rows);
+        if (!COMPACT)
+            begin_flat(&rows);
         do_units(&algorithm, p, begin, end);
-        flush_rows(&rows);
+        if (!COMPACT && rows.flat)
+            flush_flat(&rows);
+        else
+            flush_rows(&rows);
     }
 }
 
