@@ -378,16 +378,15 @@ SN_INLINE void flat_cells(const struct input * r, size_t n, CELL * dst0, CELL * 
     }
 }
 
-/* Steps of one plane of the image. Rows of few vectors are reduced here: with calls, averages by windows of 3x3 with stride 3
- * take up to twice as long. Large windows are left to reduce_cells(), whose sums use more vectors at a time. Not
- * inlined: strips would take 1.04 of the time. */
+/* Steps of one plane of the image. Rows of few vectors are reduced here: with calls, averages by windows of 3x3 with
+ * stride 3 take up to twice as long. Large windows are left to reduce_cells(), whose sums use more vectors at a time. */
 static __attribute__((noinline)) void flat_steps(struct row_buffer * d, const struct step * t, const struct step * end,
                                                  const ELEMENT * src, ELEMENT * plane)
 {
     const struct sn_pooling * p = d->p;
     const struct pitches pitch = pitches_of(p);
     const struct layout l = d->layout;
-    const bool few = l.count <= 3 * LANES && (!HAS_DIVISOR || p->axis[1].kernel < 8);
+    const bool few = HAS_DIVISOR ? l.count <= 8 * LANES && p->axis[1].kernel < 8 : l.count <= 3 * LANES;
     src += d->chunk.column * p->inner;
     for (; t < end; ++t) {
         const size_t count = t->two ? 2 : 1;
