@@ -1,7 +1,7 @@
 /*
  * Narrow pixels: rows are reduced into a buffer in which the border is IDENTITY, then along the row. Expects reduce.h.
  *
- * Many rows are stored in the buffer before the first is finished, so that no load has to wait for a recent store. XX
+ * Many rows are stored in the buffer before the first is finished, so that no load has to wait for a recent store. With
  * stride 1 a vector of results is computed from K loads at neighbouring positions. Otherwise all positions are computed and
  * the required ones are copied: gathering a vector of outputs costs more than the unused positions. If the stride is even,
  * the even and the odd positions of single elements are separated first: a window begins at an even one, so only these are
