@@ -74,7 +74,7 @@ static void do_plane(const struct algorithm * algorithm, const struct sn_pooling
         ring_plane(p, begin, end, src, dst);
         return;
     }
-    if (!COMPACT && algorithm->rows && algorithm->rows->flat) {
+    if (FLATTENS && algorithm->rows && algorithm->rows->flat) {
         flat_steps(algorithm->rows, begin, end, src, dst);
         return;
     }
@@ -118,10 +118,10 @@ static void pool_by_buffer(const struct sn_pooling * p, size_t begin, size_t end
         now = sn_min(rows.covered.count - o, most);
         begin_chunk(&rows, rows.covered.begin + o, now);
         begin_strips(&rows);
-        if (!COMPACT)
+        if (FLATTENS)
             begin_flat(&rows);
         do_units(&algorithm, p, begin, end);
-        if (!COMPACT && rows.flat)
+        if (FLATTENS && rows.flat)
             flush_flat(&rows);
         else
             flush_rows(&rows);

@@ -305,8 +305,10 @@ static bool is_uniform(const struct sn_pooling * p)
  * Then their rows lie in the buffer without gaps, and results are computed and selected along all of them at once; results
  * have a part of the buffer for themselves, so that borders are stored only here. Maxima of 160 images of 18x18 floats by
  * windows of 3x3 with stride 3 take 0.56 of the time of rows that are finished one by one (avx512, Intel Xeon with AMX; 0.64
- * on avx2). Compact code does without.
+ * on avx2). Compact code and small elements, for which it would be 16 KB more, do without.
  */
+enum { FLATTENS = !COMPACT && sizeof(ELEMENT) == sizeof(float) };
+
 static void begin_flat(struct row_buffer * d)
 {
     const struct sn_pooling * p = d->p;
