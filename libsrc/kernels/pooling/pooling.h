@@ -105,8 +105,8 @@ static void do_units(const struct algorithm * algorithm, const struct sn_pooling
     }
 }
 
-/* Computes units through the buffer, one chunk of columns after the other. */
-static void pool_by_buffer(const struct sn_pooling * p, size_t begin, size_t end)
+/* Computes units through the buffer, which is on the stack, one chunk of columns after the other. */
+static __attribute__((noinline)) void pool_by_buffer(const struct sn_pooling * p, size_t begin, size_t end)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
     const size_t space = ROW - 8 * LANES - 2 * axis->kernel * p->inner, most = space / (axis->stride * p->inner);
