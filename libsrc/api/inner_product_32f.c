@@ -67,6 +67,6 @@ void SimdSynetInnerProduct32fForward(void * context, const sn_32f * A, const sn_
         return;
     if (sn_has_constant_b(c))
         c->algorithm->forward(c, &a);
-    else if (!sn_inner_product_32f_given_b(c, A, B, C))
-        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer");
+    else
+        sn_inner_product_32f_given_b(c, B, &a);
 }

@@ -77,6 +77,7 @@ struct sn_gemm {
     bool transposedA;
     const sn_32f * panels; /* NULL, or B in panels of the tile, one after another; then there is no B, and alpha is 1 */
     const sn_32f * add;    /* with panels: NULL, or what is added before the activation; has the layout of C */
+    void * work;           /* NULL, or sn_gemm_work() bytes of scratch memory, aligned to SN_ALIGN */
 
     /* The number of products, as two dimensions; 0 means 1. Floats from the matrices of a product to those of the next. */
     size_t batch[2];

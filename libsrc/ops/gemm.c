@@ -273,6 +273,13 @@ static bool is_streamed(const struct job * job)
     return g->K <= job->step && g->beta == 0 && !g->add && sn_beyond_cache(products(g) * (sources + results) * sizeof(float));
 }
 
+/* The rows of A whose copies take a quarter of the L2 cache. */
+static size_t largest_group(const struct job * job)
+{
+    const size_t rows = job->table->gemm.tile_32f.rows;
+    return sn_max(sn_cpu()->cacheL2 / 4 / sizeof(float) / (job->pitch * rows), 1) * rows;
+}
+
 /*
  * Few rows use a packed stripe only a few times: it must stay in the L2 cache. For many rows it is better to read and write
  * C once: 1024 x 1024 x 1024 is 1.07 times as fast in one step as in four.
@@ -288,8 +295,7 @@ static void plan(struct job * job)
     split(job);
     job->copied = g->transposedA || g->N > 4 * tile->columns || sn_share_sets(g->lda * sizeof(float), SN_TWO_SETS);
     job->pitch = sn_spaced(job->step, SN_FOUR_SETS);
-    const size_t tiles = sn_cpu()->cacheL2 / 4 / sizeof(float) / (job->pitch * tile->rows);
-    job->group = job->copied ? equal_parts(job->rows, sn_max(tiles, 1) * tile->rows) : job->rows;
+    job->group = job->copied ? equal_parts(job->rows, largest_group(job)) : job->rows;
     job->stream = is_streamed(job);
 }
 
@@ -299,14 +305,20 @@ static double cost_of(const struct job * job)
     return sn_cost_of_sums((double)job->g->M * columns, job->table->alignment) + sn_cost_of_bytes(8 * columns);
 }
 
+/* The floats of a packed stripe. */
+static size_t size_of_panels(const struct job * job, size_t stripe)
+{
+    const size_t panels = sn_ceil_div(sn_min(stripe, job->g->N), job->table->gemm.tile_32f.columns);
+    return job->g->panels ? 0 : panels * pitch_of_panels(job, job->step);
+}
+
 static bool multiply_blocks(struct job * job)
 {
     const struct sn_gemm * g = job->g;
     plan(job);
-    const size_t panels = sn_ceil_div(sn_min(job->stripe, g->N), job->table->gemm.tile_32f.columns);
-    job->panels = g->panels ? 0 : panels * pitch_of_panels(job, job->step);
+    job->panels = size_of_panels(job, job->stripe);
     const size_t bytes = (job->panels + (job->copied ? job->group * job->pitch : 0)) * sizeof(float);
-    void * work = sn_scratch(bytes);
+    void * work = g->work ? g->work : sn_scratch(bytes);
     if (!work)
         return false;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = job,
@@ -327,6 +339,15 @@ static struct sn_gemm joined(const struct sn_gemm * g)
         all.batch[i] = 1;
     }
     return all;
+}
+
+size_t sn_gemm_work(const struct sn_table * table, const struct sn_gemm * g)
+{
+    struct job job = {.g = g, .table = table};
+    if (!table->gemm.tile_32f.run)
+        return 0;
+    plan(&job);
+    return (size_of_panels(&job, STRIPE) + sn_min(g->M, largest_group(&job)) * job.pitch) * sizeof(float);
 }
 
 static void multiply_plain(const struct job * job)

@@ -54,12 +54,37 @@ static bool any(const struct sn_convolution * c)
     return true;
 }
 
+/*
+ * Whether rows exceed the bands of the L2 cache, for each of which all weights would be read again: then the product is computed
+ * in steps of K, with the same bits. 99x3072x768 and 128x3072x768, whose weights are in no cache, take 0.85 of the time, 256x4096x1024
+ * 0.88, 512x3072x768 0.94 (avx2 0.93 to 0.95), but 256x2048x1024 1.03, and 1.03 with half of the inputs (Xeon with AMX).
+ */
+static bool is_long(const struct sn_convolution * c)
+{
+    enum { LONG = 2048, ROWS = 16 };
+    const size_t l2 = sn_cpu()->cacheL2;
+    return c->p.srcC >= LONG && c->p.dstH >= ROWS && c->srcSize > l2 / 2 && c->weightSize > l2;
+}
+
+/* The product but for the arrays of a call. */
+static struct sn_gemm product_of(const struct sn_convolution * c)
+{
+    return (struct sn_gemm){.M = c->p.dstH, .N = c->p.dstC, .K = c->p.srcC, .alpha = 1, .bias = c->bias, .slope = c->slope,
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+}
+
 static bool plan(struct sn_convolution * c)
 {
     if (!sn_direct_nhwc_plan(c, (void *)c->algorithmData))
         return false;
     if (c->weightSize) /* packing may write a vector beyond the last row */
         c->weightSize += SN_ALIGN;
+    if (is_long(c)) {
+        static const sn_32f packed_later;
+        struct sn_gemm g = product_of(c);
+        g.panels = &packed_later;
+        c->workSize = sn_max(c->workSize, sn_gemm_work(c->table, &g));
+    }
     return true;
 }
 
@@ -73,25 +98,17 @@ static void pack(const struct sn_convolution * c, const void * weight)
     c->table->gemm.panels_32f[is_transposed(c)](&p);
 }
 
-/*
- * Whether rows exceed the bands of the L2 cache, for each of which all weights would be read again: then the product is computed
- * in steps of K, with the same bits. 99x3072x768 and 128x3072x768, whose weights are in no cache, take 0.85 of the time, 256x4096x1024
- * 0.88, 512x3072x768 0.94 (avx2 0.93 to 0.95), but 256x2048x1024 1.03, and 1.03 with half of the inputs (Xeon with AMX).
- */
-static bool is_long(const struct sn_convolution * c)
-{
-    enum { LONG = 2048, ROWS = 16 };
-    const size_t l2 = sn_cpu()->cacheL2;
-    return c->p.srcC >= LONG && c->p.dstH >= ROWS && c->srcSize > l2 / 2 && c->weightSize > l2;
-}
-
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const struct sn_gemm g = {.M = c->p.dstH, .N = c->p.dstC, .K = c->p.srcC, .alpha = 1, .A = a->src, .C = a->dst,
-        .lda = a->at->srcPixel, .ldc = a->at->dstPixel, .panels = sn_weights(c), .add = a->add, .bias = c->bias, .slope = c->slope,
-        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
-    if (!is_long(c) || !sn_gemm(c->table, &g))
+    struct sn_gemm g = product_of(c);
+    if (!is_long(c)) {
         sn_direct_nhwc_forward(c, a);
+        return;
+    }
+    g.panels = sn_weights(c);
+    g.A = a->src, g.C = a->dst, g.add = a->add, g.work = a->work;
+    g.lda = a->at->srcPixel, g.ldc = a->at->dstPixel;
+    sn_gemm(c->table, &g);
 }
 
 static const struct sn_convolution_algorithm packed = {.name = "packed", .tiled = true, .adds = true, .supports = any,
@@ -105,20 +122,24 @@ const struct sn_convolution_family sn_inner_product_32f_packed = {.candidates = 
 
 /* ---- B of each call */
 
+/* A product of one row needs no memory, whether B will be transposed or not. */
 static bool plan_given(struct sn_convolution * c)
 {
+    const struct sn_gemm g = product_of(c);
     sn_channels_plain(c);
     if (!sn_base_supports(c))
         c->channels = sn_gemm_width(&c->table->gemm.tile_32f, c->p.dstC);
+    c->workSize = sn_base_supports(c) || g.M == 1 ? 0 : sn_gemm_work(c->table, &g);
     return true;
 }
 
-bool sn_inner_product_32f_given_b(const struct sn_convolution * c, const sn_32f * A, const sn_32f * B, sn_32f * C)
+void sn_inner_product_32f_given_b(const struct sn_convolution * c, const sn_32f * B, const struct sn_arrays * a)
 {
-    const struct sn_gemm g = {.transposed = is_transposed(c), .M = c->p.dstH, .N = c->p.dstC, .K = c->p.srcC, .alpha = 1,
-        .A = A, .B = B, .C = C, .lda = c->p.srcC, .ldb = is_transposed(c) ? c->p.srcC : c->p.dstC, .ldc = c->p.dstC,
-        .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
-    return sn_gemm(c->table, &g);
+    struct sn_gemm g = product_of(c);
+    g.transposed = is_transposed(c);
+    g.A = a->src, g.B = B, g.C = a->dst, g.work = a->work;
+    g.lda = g.K, g.ldb = g.transposed ? g.K : g.N, g.ldc = g.N;
+    sn_gemm(c->table, &g);
 }
 
 static const struct sn_convolution_algorithm base_given = {.name = "base", .supports = sn_base_supports, .plan = plan_given,

@@ -26,7 +26,7 @@ static inline const struct sn_inner_product_data * sn_inner_product_data_of(cons
 /* The parameters of the convolution. */
 struct sn_convolution_parameters sn_inner_product_parameters(size_t M, size_t N, size_t K, enum sn_activation activation);
 
-/* Computes all rows with a B that is not packed; false, with C unchanged, if there is no memory for a buffer. */
-bool sn_inner_product_32f_given_b(const struct sn_convolution * c, const sn_32f * A, const sn_32f * B, sn_32f * C);
+/* Computes all rows with a B that is not packed. */
+void sn_inner_product_32f_given_b(const struct sn_convolution * c, const sn_32f * B, const struct sn_arrays * a);
 
 #endif

@@ -684,6 +684,39 @@ static void workers(void)
     SimdRelease(f.context);
 }
 
+/* ---- a Forward with `buf` allocates nothing, not even the scratch memory of its thread */
+
+struct product {
+    size_t M, N, K;
+    SimdBool constant;
+};
+
+static void * product_on_thread(void * of)
+{
+    const struct product * p = of;
+    float * A = calloc(p->M * p->K, sizeof(float)), * B = calloc(p->N * p->K, sizeof(float)), * C = calloc(p->M, p->N * sizeof(float));
+    void * context = SimdSynetInnerProduct32fInit(p->M, p->N, p->K, SimdFalse, p->constant, SimdFalse,
+                                                  SimdConvolutionActivationIdentity);
+    SimdSynetInnerProduct32fSetParams(context, B, NULL, NULL, NULL);
+    float * buf = malloc(SimdSynetInnerProduct32fExternalBufferSize(context) * sizeof(float));
+    const int before = allocations;
+    SimdSynetInnerProduct32fForward(context, A, B, buf, C);
+    TEST_NO_ERROR();
+    TEST(allocations == before);
+    SimdRelease(context);
+    free(A), free(B), free(C), free(buf);
+    return NULL;
+}
+
+/* A B of each call is packed; long rows are multiplied in steps, of which rows of A are copied. */
+static void products_with_buffer(void)
+{
+    struct product products[] = {{1, 70, 70, SimdFalse}, {2, 70, 70, SimdFalse}, {40, 70, 300, SimdFalse}, {40, 70, 300, SimdTrue},
+                                 {144, 272, 2048, SimdTrue}};
+    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); ++i)
+        in_thread(product_on_thread, &products[i]);
+}
+
 /* ---- a thread without a value of the key for its memory: what it would be is freed */
 
 #ifdef _WIN32
@@ -722,7 +755,8 @@ int main(void)
         functions();
         plain_functions();
         shared_parameters();
-    packed_parameters();
+        packed_parameters();
+        products_with_buffer();
     }
     each_refused_twice(try_allocate, NULL);
     each_refused(try_statistic_on_thread, NULL);
