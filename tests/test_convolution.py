@@ -97,6 +97,28 @@ def test_large_depthwise_kernels_of_planes(isa: str) -> None:
         assert context.info.startswith("base" if isa == "base" else "depthwise NCHW,")
 
 
+# Channels, height, width, kernel, and whether planes are converted; few channels and short windows are not.
+CONVERTED = [
+    (256, 7, 7, (3, 3), True),
+    (64, 20, 20, (7, 7), True),
+    (96, 28, 28, (1, 3), False),
+    (10, 19, 19, (11, 11), False),
+    (10, 20, 30, (4, 4), False),
+]
+
+
+def test_converted_depthwise_planes(isa: str) -> None:
+    for channels, height, width, kernel, converted in CONVERTED:
+        y, x = ((size - 1) // 2 for size in kernel)
+        shape = (channels, height, width)
+        padding = (y, x, y, x)
+        with pysimd.Convolution32f(
+            shape, channels, kernel=kernel, padding=padding, group=channels, layout="nchw"
+        ) as context:
+            name = "depthwise NCHW by NHWC," if converted else "depthwise NCHW,"
+            assert context.info.startswith("base" if isa == "base" else name), shape
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for src_c, dst_c, group, height, width, kernel, *geometry in CASES:

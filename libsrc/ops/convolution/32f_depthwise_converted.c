@@ -35,9 +35,17 @@ static bool supports_converted(const struct sn_convolution * c)
     return sn_is_depthwise(c) && !sliced(c) && c->srcSize && c->dstSize;
 }
 
-/* Cycles of 16 products in blocks of pixels, of which those of one column share no inputs: fitted to 24 layers, with 256-bit
- * vectors (Zen 3). */
-static const double PIXELS_PRODUCT = 1.35, PIXELS_COLUMN = 2.4;
+/*
+ * Cycles of 16 products in blocks of pixels; of those by 2 or 3 columns that have no blocks of their own; by one column,
+ * which share no inputs; more by one row, whose inputs no other row shares; as many times more for channels after the last
+ * whole vector. Then cycles to convert 16 floats in or out, for a row and a vector of channels, and for a vector of channels.
+ *
+ * Fitted to 137 layers of 3x1 to 11x11 and 2x17 to 56x56 pixels, 10 to 1824 channels (Intel Xeon with AMX). Of 44 others the
+ * algorithms for planes that this chooses take 1.03 times as long as the best ones with vectors of 16 floats, 1.01 with
+ * shorter ones; by constants that were fitted to 24 layers with 256-bit vectors (Zen 3) they took 1.11 and 1.12.
+ */
+static const double PIXELS_PRODUCT = 1.5, PIXELS_SHORT = 2.5, PIXELS_COLUMN = 4.4, PIXELS_LINE = 1.2, PIXELS_TAIL = 1.5,
+                    CONVERTED = 11, CONVERTED_ROW = 60, CONVERTED_CALL = 30;
 
 /* With dilation, where every dilationX-th pixel is computed apart (sn_depthwise_compute()), from so many columns on: fitted to
  * 12 layers (Zen 4). 56x13x320 by 3x7 with dilation 2 takes 0.55 to 0.75 of the time by vectors of pixels, 64x28x28 by 7x7
@@ -49,21 +57,23 @@ enum { DILATED_COLUMNS = 8 };
 static double product_of(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const bool small = p->kernelY == p->kernelX && (p->kernelX == 3 || p->kernelX == 5) && p->strideX == 2;
+    const bool own = p->kernelY == p->kernelX && (p->kernelX == 3 || p->kernelX == 5);
     if (p->dilationX > 1 && p->strideY == 1 && p->strideX == 1 && p->dstW > DILATED_COLUMNS * p->dilationX)
         return PIXELS_DILATED;
-    if (p->dilationX > 1 || p->dstW < 4 || (p->strideX > 1 && !small))
+    if (p->dilationX > 1 || p->dstW < 4 || (p->strideX > 1 && !(own && p->strideX == 2)))
         return SN_DEPTHWISE_PIXELS_ANY;
-    return p->kernelX == 1 ? PIXELS_COLUMN : PIXELS_PRODUCT;
+    const double product = p->kernelX == 1 ? PIXELS_COLUMN : p->kernelX <= 3 && !own ? PIXELS_SHORT : PIXELS_PRODUCT;
+    return p->kernelY == 1 ? product + PIXELS_LINE : product;
 }
 
 /* From NCHW. */
 static double cost(const struct sn_convolution * c)
 {
-    const double moved = SN_DEPTHWISE_CONVERTED * (sn_src_pixels(c) + sn_dst_pixels(c));
-    const double pixels = product_of(c) * sn_dst_pixels(c) * sn_taps(c) + moved;
-    const double rows = SN_DEPTHWISE_ROW * (double)c->p.dstH;
-    return sn_vectors(c, c->p.dstC) * (sn_of_vectors(c, pixels) + rows + SN_DEPTHWISE_CALL);
+    const double products = product_of(c) * sn_dst_pixels(c) * sn_taps(c);
+    const double moved = CONVERTED * (sn_src_pixels(c) + sn_dst_pixels(c));
+    const double rows = CONVERTED_ROW * (double)c->p.dstH;
+    const double tail = c->p.dstC % sn_lanes(c) ? PIXELS_TAIL * sn_of_vectors(c, products) : 0;
+    return sn_vectors(c, c->p.dstC) * (sn_of_vectors(c, products + moved) + rows + CONVERTED_CALL) + tail;
 }
 
 /* Vectors of channels of images that fit into the L1 cache together: 640x1x26 by 1x7 takes 0.7 of the time of two, 640x1x13 by

@@ -64,13 +64,9 @@ double sn_weights_fetched(const struct sn_convolution * c);
 /* To copy a line of a plane in NCHW, sorted into phases by the stride. */
 double sn_line_copied(const struct sn_convolution * c);
 
-/* Depthwise, of convolutions and deconvolutions: cycles for a plane; by NHWC, of 16 products pixel by pixel, to convert 16
- * floats in or out, for a row and a vector of channels, and for a vector of channels. */
+/* Depthwise, of convolutions and deconvolutions: cycles for a plane; by NHWC, of 16 products pixel by pixel. */
 static const double SN_DEPTHWISE_PLANE = 159;
 static const double SN_DEPTHWISE_PIXELS_ANY = 3.6;
-static const double SN_DEPTHWISE_CONVERTED = 8.7;
-static const double SN_DEPTHWISE_ROW = 20;
-static const double SN_DEPTHWISE_CALL = 138;
 
 /* ---- other estimates, which do not affect results */
 
