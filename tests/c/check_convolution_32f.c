@@ -425,6 +425,44 @@ static void dilated_bands(SimdTensorFormatType format)
     }
 }
 
+/* The same of few outputs in NCHW: planes whose lines are copied in phases, for rows longer than several vectors. */
+static void dilated_planes(void)
+{
+    for (size_t n = 0, count = check_count(60); n < count; ++n) {
+        const size_t group = n % 5 ? 1 : 2;
+        struct check_layer j = layer(SimdTensorFormatNchw, check_random(1, 6) * group, check_random(30, 80),
+                                     check_random(60, 140), check_random(1, 4) * group, 1, 1, 0, group);
+        j.p->kernelY = check_random(2, 5), j.p->kernelX = check_random(1, 5);
+        j.p->dilationY = check_random(2, 7), j.p->dilationX = check_random(1, 7);
+        j.p->strideY = check_random(1, 4), j.p->strideX = check_random(1, 4);
+        if (n % 3) {
+            j.p->padY = check_random(0, 15), j.p->padH = check_random(0, 15);
+            j.p->padX = check_random(0, 15), j.p->padW = check_random(0, 15);
+        }
+        j.batch = 1 + n % 5 / 4, j.own_buffer = n % 2 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
+/* Columns of taps, whose rows could be one line: with much padding they leave it out. */
+static void padded_columns(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(40); n < count; ++n) {
+        struct check_layer j = layer(format, check_random(5, 40), check_random(8, 40), check_random(3, 30),
+                                     check_random(5, 40), 1, 1, 0, 1);
+        j.p->kernelY = check_random(2, 9);
+        j.p->dilationY = check_random(1, 4);
+        const size_t reach = (j.p->kernelY - 1) * j.p->dilationY;
+        j.p->padY = check_random(0, reach + 1), j.p->padH = reach - (j.p->padY < reach ? j.p->padY : reach);
+        j.batch = 1 + n % 2;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Taps apart of pixels that are 4 KB apart, the rows of a tile, in one band and in several. */
 static void far_taps_of_wide_pixels(SimdTensorFormatType format)
 {
@@ -782,6 +820,7 @@ CHECK_FAMILY(convolution_32f)
         wide_groups(formats[i]);
         far_taps(formats[i]);
         dilated_bands(formats[i]);
+        padded_columns(formats[i]);
         far_taps_of_wide_pixels(formats[i]);
         channels(formats[i]);
         fills(formats[i]);
@@ -793,6 +832,7 @@ CHECK_FAMILY(convolution_32f)
         for (size_t n = 0; n < check_count(1500); ++n)
             random_case(formats[i]);
     }
+    dilated_planes();
     many_weights();
     wide_lines();
     sums_of_blocks();

@@ -103,19 +103,19 @@ static bool only_edges_preferred(const struct sn_convolution * c, size_t sides, 
 /* The part of the lines that bands of neighbouring rows would copy, above which these are preferred. */
 static const double DENSE_LINES = 0.8;
 
-/* Lines of the cache for a band. */
-static size_t lines_near(const struct sn_band * band)
+/* Lines of the cache for a band, without columns that no tap uses: 736x112x112 to 16 by 3x3 with stride 2 and dilation 4, which
+ * uses every second one, takes 0.78 of the time as its rows that share lines follow each other (Xeon with AMX). */
+static size_t lines_near(const struct sn_convolution * c, const struct sn_band * band)
 {
-    return sn_cpu()->cacheL2 / 2 / sizeof(float) / sn_max(band->columns * band->pixel, 1);
+    const size_t columns = band->columns / sn_divisor(c->p.strideX, c->p.kernelX > 1 ? c->p.dilationX : c->p.strideX);
+    return sn_cpu()->cacheL2 / 2 / sizeof(float) / sn_max(columns * band->pixel, 1);
 }
 
 /* The lines that all bands copy. */
 static size_t lines_copied(const struct sn_convolution * c, struct sn_band band)
 {
     band.line = band.columns * band.pixel;
-    sn_band_rows(&band, &c->p, sn_cpu()->cacheL2 / 2 / sizeof(float));
-    const size_t classes = sn_max(band.classes, 1);
-    return classes * sn_ceil_div(sn_ceil_div(c->p.dstH, classes), band.rows) * band.lines;
+    return sn_band_copied(band, &c->p, sn_cpu()->cacheL2 / 2 / sizeof(float));
 }
 
 static bool has_classes(const struct sn_convolution * c)
@@ -140,7 +140,7 @@ static double plan_dense(const struct sn_convolution * c, struct sn_band * band)
 /* Whether a dilated kernel, of lines in place, spans more lines than stay in the cache, but uses no more than do. */
 static bool spans_cache(const struct sn_convolution * c, const struct sn_band * band)
 {
-    const size_t near = lines_near(band);
+    const size_t near = lines_near(c, band);
     return has_classes(c) && near <= sn_used(1, 1, c->p.kernelY, c->p.dilationY) && near > c->p.kernelY;
 }
 
@@ -216,7 +216,7 @@ bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
     struct sn_direct_nhwc * d = (void *)c->algorithmData;
     struct sn_band * band = &d->nhwc.band;
     band->rows = sn_min(band->rows, rows);
-    band->lines = sn_used(band->rows, band->strideY, c->p.kernelY, c->p.dilationY);
+    band->lines = sn_used(band->rows, band->strideY, c->p.kernelY, sn_band_tap(band, &c->p));
     return sn_nhwc_copy_size(c, &d->nhwc, size);
 }
 
@@ -324,9 +324,6 @@ static bool prefetches_source(const struct sn_convolution * c, size_t depth)
     return depth >= MANY_INPUTS || (depth >= INPUTS && one && exceeds_l2(c, c->srcSize));
 }
 
-/* From an output row of a band to the next. */
-static size_t classes_of(const struct sn_direct_nhwc * d) { return sn_max(d->nhwc.band.classes, 1); }
-
 /* All panels of weights over the rows that `gemm` describes, beginning with those of r; `byRow`: its height is that of r. */
 static void compute_panels(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
                            struct sn_gemm_32f gemm, bool byRow)
@@ -336,7 +333,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
     const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
     const struct sn_tap_rows columns = tap_columns_of(&c->p);
     struct sn_tap_rows taps = tap_rows_of(&c->p, r->row);
-    taps.stride *= classes_of(d);
+    taps.stride *= sn_band_classes(&d->nhwc.band);
     taps.columns = d->nhwc.apart ? &columns : NULL;
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = compute_few(c, r, &gemm, g, end); first < end; first += tile->columns) {
@@ -406,6 +403,24 @@ static bool prefetches_results(const struct sn_convolution * c, const struct sn_
            exceeds_l2(c, c->dstSize);
 }
 
+/*
+ * Whether rows that could be one line are computed one by one, without their taps in padding, although their tiles are lower:
+ * such rows take as long as if they had ROW_STARTED more outputs. 120x42x42 by 7x1 with dilation 6, with 0.76 of the products,
+ * takes 0.79 of the time, 256x7x7 by 7x1 0.95 (avx2 0.93); with 0.94 of them 64x28x15 by 7x1 would take 1.04 and 64x28x5 1.17
+ * (Xeon with AMX).
+ */
+static const double ROW_STARTED = 2;
+
+static bool by_rows_preferred(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    if (p->kernelY == 1)
+        return false;
+    const struct sn_tap_rows taps = tap_rows_of(p, 0);
+    const double inside = (double)sn_tap_products(&taps, p->dstH), width = (double)p->dstW;
+    return inside * (width + ROW_STARTED) < (double)(p->kernelY * p->dstH) * width;
+}
+
 void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
@@ -420,9 +435,9 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         return;
     }
     if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows are one line */
-        gemm.width *= r->rows;
-        gemm.height = 1;
-        byRow = false;
+        byRow = by_rows_preferred(c);
+        gemm.width = byRow ? width : width * r->rows;
+        gemm.height = byRow ? r->rows : 1;
     } else if (width < tile->rows && width < r->rows) { /* tiles along columns are higher than along rows */
         byRow = false;
         gemm.height = width, gemm.width = r->rows;
@@ -441,7 +456,7 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         for (size_t x = 0; x < all; x += once) {
             const size_t a = y * gemm.aStepY + x * gemm.aStepX, to = y * gemm.cStepY + x * gemm.cStepX;
             struct sn_nhwc_rows some = *r;
-            some.row += y * classes_of(d);
+            some.row += y * sn_band_classes(&d->nhwc.band);
             some.src += a;
             some.dst += to;
             some.add = r->add ? r->add + to : NULL;
@@ -516,14 +531,6 @@ void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct
             compute_part(c, d, image, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
 }
 
-/* The rows of a class, as they are counted: with those that are missing, so that none is in a band with rows of the next. */
-static size_t rows_of_class(const struct sn_convolution * c, const struct sn_direct_nhwc * d)
-{
-    if (!d->nhwc.band.classes)
-        return c->p.dstH;
-    return sn_ceil_div(sn_ceil_div(c->p.dstH, d->nhwc.band.classes), d->nhwc.band.rows) * d->nhwc.band.rows;
-}
-
 /*
  * Results of a batch that exceed the caches are streamed: on Zen 4 16 images of 16x112x112 to 96 channels are 1.09 to 1.17
  * times as fast, of 32x112x112 to 64 and 64x56x56 to 256 1.03 to 1.06, also with a next layer that reads the result. Single
@@ -533,17 +540,16 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 {
     const struct sn_direct_nhwc * d = sn_direct_nhwc_of(c);
     const bool stream = is_cold(c);
-    const size_t classes = classes_of(d), each = rows_of_class(c, d);
-    struct sn_share some = *s;
-    for (size_t at = s->line, end = at + s->lines; at < end; at += some.lines) {
-        some.lines = sn_min(end - at, each - at % each);
-        some.line = at / each + at % each * classes;
-        if (some.line >= c->p.dstH)
+    const struct sn_band * band = &d->nhwc.band;
+    struct sn_class_rows part;
+    for (size_t at = s->line, end = at + s->lines; at < end; at += part.counted) {
+        part = sn_band_rows_at(band, &c->p, at, end);
+        if (!part.rows)
             continue;
-        struct sn_share rows = some;
-        rows.lines = sn_min(some.lines, sn_ceil_div(c->p.dstH - some.line, classes));
+        struct sn_share rows = *s;
+        rows.line = part.row, rows.lines = part.rows;
         struct sn_nhwc_rows r = sn_nhwc_rows_of(c, &rows, a);
-        r.dstLine *= classes;
+        r.dstLine *= sn_band_classes(band);
         r.stream = stream;
         sn_direct_nhwc_rows(c, d, (struct sn_nhwc_image){a->src, a->at->srcPixel}, rows.line, a->work, r);
     }
@@ -559,7 +565,7 @@ void sn_direct_nhwc_forward(const struct sn_convolution * c, const struct sn_arr
     /* Rows of a matrix, too few for two such ranges: 50 x 96 x 512 on two threads takes 0.55 of the time otherwise. */
     const size_t tiles = p->dstW == 1 && p->dstH < 4 * tile->rows ? 1 : 2;
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = classes_of(d) * rows_of_class(c, d),
+        .time = sn_convolution_32f_time(c), .shares = {.lines = sn_band_counted(&d->nhwc.band, p),
         .most = d->nhwc.band.rows, .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize,
         .source = c->srcSize,
         .start = d->nhwc.band.copied && !d->edges, .least = sn_ceil_div(tiles * tile->rows, p->dstW)}});

@@ -41,6 +41,34 @@ void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters 
     sn_band_limit(band, p, lines > one ? (lines - one) / band->strideY + 1 : 1);
 }
 
+/* Rows of a class. */
+static size_t rows_of_class(const struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    const size_t rows = band->classes ? sn_ceil_div(p->dstH, band->classes) : p->dstH;
+    return band->classes ? sn_ceil_div(rows, band->rows) * band->rows : rows;
+}
+
+size_t sn_band_counted(const struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    return sn_band_classes(band) * rows_of_class(band, p);
+}
+
+struct sn_class_rows sn_band_rows_at(const struct sn_band * band, const struct sn_convolution_parameters * p, size_t at,
+                                     size_t end)
+{
+    const size_t classes = sn_band_classes(band), each = rows_of_class(band, p);
+    struct sn_class_rows r = {.row = at / each + at % each * classes, .counted = sn_min(end - at, each - at % each)};
+    if (r.row < p->dstH)
+        r.rows = sn_min(r.counted, sn_ceil_div(p->dstH - r.row, classes));
+    return r;
+}
+
+size_t sn_band_copied(struct sn_band band, const struct sn_convolution_parameters * p, size_t budget)
+{
+    sn_band_rows(&band, p, budget);
+    return sn_band_counted(&band, p) / band.rows * band.lines;
+}
+
 /* Writes one line of the band from line y of the image, which may be outside of it. */
 static void copy_line(const struct sn_band_copy * b, size_t y, uint8_t * line)
 {

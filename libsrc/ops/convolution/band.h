@@ -55,6 +55,22 @@ void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters 
 /* Sets them for at most `rows` rows. */
 void sn_band_limit(struct sn_band * band, const struct sn_convolution_parameters * p, size_t rows);
 
+/* Rows are counted class by class, each with those that are missing, so that none is in a band with rows of the next class:
+ * so many, and the first of those from `at` on, below `end`, that are in one band of a class. */
+struct sn_class_rows {
+    size_t row, rows; /* the first row, and rows, sn_band_classes() apart: 0 if all are missing */
+    size_t counted;
+};
+size_t sn_band_counted(const struct sn_band * band, const struct sn_convolution_parameters * p);
+struct sn_class_rows sn_band_rows_at(const struct sn_band * band, const struct sn_convolution_parameters * p, size_t at,
+                                     size_t end);
+
+/* From an output row of a band to the next. */
+static inline size_t sn_band_classes(const struct sn_band * band) { return sn_max(band->classes, 1); }
+
+/* The lines that all bands copy, with bands of about `budget`; band->line and strideY must be set. */
+size_t sn_band_copied(struct sn_band band, const struct sn_convolution_parameters * p, size_t budget);
+
 /* Functions that copy a band of pixels: both get `job` as their first argument, and addresses of bytes. */
 struct sn_band_copy {
     const struct sn_band * band;
