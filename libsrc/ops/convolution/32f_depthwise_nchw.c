@@ -95,7 +95,7 @@ static bool plan(struct sn_convolution * c)
     if (!is_copied(c)) {
         sn_planes_image(&c->p, &d->band);
     } else {
-        if (!sn_split_plan(c, 1, &d->band))
+        if (!sn_split_plan(c, 1, false, &d->band))
             return false;
         d->planes = sn_min(sn_max(COPIED_FLOATS / sn_max(d->band.plane, 1), 1), sn_max(c->p.dstC, 1));
         if (!sn_floats(&c->workSize, d->planes * d->band.plane + sn_lanes(c)))

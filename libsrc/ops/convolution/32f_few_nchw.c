@@ -112,7 +112,7 @@ static bool plan(struct sn_convolution * c)
 {
     struct few_nchw * f = (void *)c->algorithmData;
     size_t size;
-    if (!sn_planes_plan(c, &f->band, &f->depth, &f->step))
+    if (!sn_planes_plan(c, !is_wide(c), &f->band, &f->depth, &f->step))
         return false;
     if (in_parts(c))
         f->step = f->depth;
@@ -161,34 +161,44 @@ static void compute_wide(const struct sn_convolution * c, struct sn_few_nchw_32f
         c->table->convolution_32f.lines(&copy);
 }
 
-/* Computes some rows of one group; a->src and a->dst are the arrays of this group. */
-static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+/* Computes some rows of one group, that follow each other in the band; a->src and a->dst are the arrays of this group. */
+static void compute_rows(const struct sn_convolution * c, size_t group, size_t row, size_t rows, const struct sn_arrays * a)
 {
     const struct few_nchw * o = data_of(c);
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t first = s->image % p->group * sn_outputs(c);
-    struct sn_few_nchw_32f f = {.src = sn_planes_source(c, &o->band, a->src, s->line, s->lines, a->work),
+    const size_t first = group * sn_outputs(c);
+    struct sn_few_nchw_32f f = {.src = sn_planes_source(c, &o->band, a->src, row, rows, a->work),
         .offset = c->segment, .depth = o->depth, .weight = sn_weights(c) + first * o->step, .step = o->step,
         .bias = c->bias + first, .slope = c->slope ? c->slope + first : NULL, .activation = sn_activation_of(c),
-        .param = {c->param[0], c->param[1]}, .dst = (sn_32f *)a->dst + s->line * p->dstW, .outputs = sn_outputs(c),
-        .rows = s->lines, .columns = p->dstW, .srcRow = o->band.strideY * o->band.line, .dstRow = p->dstW,
-        .dstPlane = p->dstH * p->dstW};
+        .param = {c->param[0], c->param[1]}, .dst = (sn_32f *)a->dst + row * p->dstW, .outputs = sn_outputs(c),
+        .rows = rows, .columns = p->dstW, .srcRow = o->band.strideY * o->band.line,
+        .dstRow = sn_band_classes(&o->band) * p->dstW, .dstPlane = p->dstH * p->dstW};
     if (o->wide) {
         compute_wide(c, f, (sn_32f *)((char *)a->work + c->workSize) - o->wide * f.outputs);
         return;
     }
-    if (f.srcRow == f.columns) { /* all rows are one row */
+    if (f.srcRow == f.columns && f.dstRow == f.columns) { /* all rows are one row */
         f.columns *= f.rows;
         f.rows = 1;
     }
     c->table->convolution_32f.few_nchw(&f);
 }
 
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    struct sn_class_rows part;
+    for (size_t at = s->line, end = at + s->lines; at < end; at += part.counted) {
+        part = sn_band_rows_at(&data_of(c)->band, &c->p, at, end);
+        if (part.rows)
+            compute_rows(c, s->image % c->p.group, part.row, part.rows, a);
+    }
+}
+
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.group,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = data_of(c)->band.rows,
-        .least = sn_ceil_div(2 * c->table->gemm.tile_32f.columns, c->p.dstW)}});
+        .time = sn_convolution_32f_time(c), .shares = {.lines = sn_band_counted(&data_of(c)->band, &c->p),
+        .most = data_of(c)->band.rows, .least = sn_ceil_div(2 * c->table->gemm.tile_32f.columns, c->p.dstW)}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_few_nchw = {.name = "few outputs NCHW", .supports = supports,

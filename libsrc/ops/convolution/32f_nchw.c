@@ -71,7 +71,7 @@ static bool plan(struct sn_convolution * c)
 {
     struct direct_nchw * d = (void *)c->algorithmData;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    if (!sn_planes_plan(c, &d->band, &d->depth, &d->step))
+    if (!sn_planes_plan(c, false, &d->band, &d->depth, &d->step))
         return false;
     const size_t most = sn_cpu()->cacheL2 * 3 / 8 / sizeof(float), panels = most / sn_max(d->depth, 1) / tile->columns;
     const size_t all = sn_ceil_div(d->band.rows * c->p.dstW, tile->columns);

@@ -10,8 +10,9 @@
 #include "ops/convolution/band.h"
 #include "ops/convolution/plan.h"
 
-/* Plans a band of `planes` channels that is copied. False: too large. */
-bool sn_split_plan(struct sn_convolution * c, size_t planes, struct sn_band * band);
+/* Plans a band of `planes` channels that is copied; with `classes`, of rows that use the same lines if that copies fewer of
+ * them. False: too large. */
+bool sn_split_plan(struct sn_convolution * c, size_t planes, bool classes, struct sn_band * band);
 
 /* The offset of a tap in the band. */
 size_t sn_split_tap(const struct sn_convolution * c, const struct sn_band * band, size_t plane, size_t ky, size_t kx);
@@ -26,7 +27,7 @@ void sn_planes_image(const struct sn_convolution_parameters * p, struct sn_band 
 
 /* For sums over the channels of a group. Plans the band, or uses the image itself if possible; *depth: multiply-adds of an
  * output, *step: floats from one row of weights to the next. Packs these rows; writes the offsets of their inputs. */
-bool sn_planes_plan(struct sn_convolution * c, struct sn_band * band, size_t * depth, size_t * step);
+bool sn_planes_plan(struct sn_convolution * c, bool classes, struct sn_band * band, size_t * depth, size_t * step);
 void sn_planes_pack(const struct sn_convolution * c, const sn_32f * weight, size_t depth, size_t step);
 void sn_planes_offsets(const struct sn_convolution * c, const struct sn_band * band);
 
