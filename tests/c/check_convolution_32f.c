@@ -481,11 +481,14 @@ static void many_weights(void)
     run_case(layer(SimdTensorFormatNhwc, 2048, 5, 5, 40, 3, 2, 1, 1), CHECK_RANDOM);
 }
 
-/* Depthwise: lines that exceed an L2 cache of 2 MB, so that columns are computed in strips. */
+/* Depthwise: lines that exceed an L2 cache of 2 MB, so that columns are computed in strips; narrow ones, too. */
 static void wide_lines(void)
 {
     for (size_t stride = 1; stride <= 2; ++stride)
         run_case(layer(SimdTensorFormatNhwc, 640, 3, 75 * stride, 640, 7, stride, 3, 640), CHECK_RANDOM);
+    struct check_layer fetched = layer(SimdTensorFormatNhwc, 1600, 5, 160, 1600, 9, 2, 4, 1600); /* of 24 MB in total */
+    fetched.batch = 4;
+    run_case(fetched, CHECK_RANDOM);
 }
 
 /* Few channels of a group by a kernel that has no instance of its own, with strides, in wide rows; four vectors of outputs of
