@@ -132,9 +132,11 @@ static bool one_by_one_preferred(const struct sn_convolution * c)
            cost_of(c) < ONE_BY_ONE_GAIN * sn_convolution_cost(c, &sn_convolution_32f_few_grouped);
 }
 
-/* The tile takes a cycle for each step of the sum and each vector of outputs. */
+/* The tile takes a cycle for each step of the sum and each vector of outputs, if sums are not short. */
 static bool few_nhwc_preferred(const struct sn_convolution * c)
 {
+    if (sn_few_nhwc_is_short(c))
+        return true;
     if (c->p.group > 1)
         return one_by_one_preferred(c);
     const double tile = sn_dst_pixels(c) * sn_depth(c) * sn_tile_width(c, c->p.dstC) / 16;

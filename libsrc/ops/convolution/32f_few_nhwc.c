@@ -1,10 +1,11 @@
 /*
  * NHWC with few outputs, which would use only a few columns of the tile: the lanes of a vector are steps of the sum, and are
- * added up at the end. Bands are those of the direct algorithm. The kernel writes dense pixels: for any others, lines are
- * copied from the workspace.
+ * added up at the end, or they are results, if there are few inputs too (contract/few_32f.h). Bands are those of the direct
+ * algorithm. The kernel writes dense pixels: for any others, lines are copied from the workspace.
  *
  * Each of several groups is such a convolution, where these are too few to be side by side (32f_few_grouped.c).
  */
+#include "contract/few_32f.h"
 #include "ops/convolution/32f.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/nhwc_band.h"
@@ -16,11 +17,6 @@ static const struct sn_nhwc_band * data_of(const struct sn_convolution * c) { re
 
 /* Rows of weights, and values of a pixel in a vector: three are padded with a zero. */
 static size_t padded(const struct sn_convolution * c) { return sn_outputs(c) == 3 ? 4 : sn_outputs(c); }
-
-static bool supports(const struct sn_convolution * c)
-{
-    return c->p.srcF == SN_NHWC && c->srcSize && c->dstSize && sn_outputs(c) <= SN_FEW;
-}
 
 /* Vector cycles to add up the lanes of a sum. */
 static const double LANES_ADDED = 3;
@@ -41,14 +37,54 @@ static double cost_of_groups(const struct sn_convolution * c)
 }
 
 /* A cycle for each vector of steps of the sum and each output, where three outputs count as four. */
-static double cost(const struct sn_convolution * c)
+static double cost_of_lanes(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    if (p->group > 1)
-        return cost_of_groups(c);
     const double vectors = p->dilationX == 1 ? (double)p->kernelY * sn_vectors(c, p->kernelX * p->srcC)
                                              : sn_taps(c) * sn_vectors(c, p->srcC);
     return sn_of_vectors(c, sn_dst_pixels(c) * (double)padded(c) * (vectors + LANES_ADDED));
+}
+
+/* The floats of a segment. */
+static size_t length_of(const struct sn_convolution_parameters * p)
+{
+    return p->dilationX == 1 ? p->kernelX * p->srcC : p->srcC;
+}
+
+/* The pixels of a vector of results of short sums; 0: sums are not short. */
+static size_t pixels_of_vector(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t lanes = sn_lanes(c), length = length_of(p), taps = p->kernelY * p->kernelX;
+    if (p->group > 1 || lanes < SN_FEW_SHORT_LANES || length > lanes || p->dstC > lanes / 2 || taps * p->srcC > SN_FEW_SHORT)
+        return 0;
+    return sn_min(lanes / p->dstC, (lanes - length) / (p->strideX * p->srcC) + 1);
+}
+
+/* Vector cycles of a vector of results of short sums, and of each of its steps. */
+static const double RESULTS = 6, STEP = 0.8;
+
+static double cost_of_short(const struct sn_convolution * c)
+{
+    return sn_of_vectors(c, sn_dst_pixels(c) / (double)pixels_of_vector(c) * (RESULTS + STEP * sn_depth(c)));
+}
+
+/* A single pixel in a vector takes as long as by other algorithms, or longer: 8x160x160 to 4 1.15 times as long on avx2. */
+bool sn_few_nhwc_is_short(const struct sn_convolution * c)
+{
+    return pixels_of_vector(c) > 1 && (c->p.dstC > SN_FEW || cost_of_short(c) < cost_of_lanes(c));
+}
+
+static bool supports(const struct sn_convolution * c)
+{
+    return c->p.srcF == SN_NHWC && c->srcSize && c->dstSize && (sn_outputs(c) <= SN_FEW || sn_few_nhwc_is_short(c));
+}
+
+static double cost(const struct sn_convolution * c)
+{
+    if (c->p.group > 1)
+        return cost_of_groups(c);
+    return sn_few_nhwc_is_short(c) ? cost_of_short(c) : cost_of_lanes(c);
 }
 
 static bool plan(struct sn_convolution * c)
@@ -117,8 +153,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     sn_nhwc_source(c, data_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, &r);
     struct sn_gemm_32f gemm = {.a = r.src, .height = r.rows, .width = c->p.dstW, .aStepY = r.srcLine, .aStepX = r.srcPixel,
         .segment = c->segment, .segments = c->segments, .length = data_of(c)->length, .b = c->weight, .columns = sn_outputs(c),
-        .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel, .bias = c->bias, .slope = c->slope,
-        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+        .byRow = sn_few_nhwc_is_short(c), .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel, .bias = c->bias,
+        .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
     if (is_far(c))
         gemm.prefetch = r.src;
     if (r.dstPixel != gemm.columns) {
