@@ -10,6 +10,7 @@
 
 #include "contract/convolution_8i.h"
 #include "kernels/gemm/8i.h"
+#include "kernels/gemm/few_8i.h"
 #include "kernels/install.h"
 #include "kernels/gemm/tile_shapes.h"
 
@@ -33,11 +34,88 @@ static bool run_bytes(const struct sn_dot * g)
 static bool run_bytes(const struct sn_dot * g) { return (void)g, false; }
 #endif
 
+/* ---- few bytes by few columns */
+
+/* What lanes have, as few_rows() says; others are results that are not used. */
+struct lanes {
+    SN_ALIGNED uint8_t pick[FEW_GROUPS][V8U_N];
+    SN_ALIGNED int32_t weight[FEW_GROUPS][V32F_N], start[V32F_N];
+    SN_ALIGNED sn_32f norm[V32F_N], bias[V32F_N], scale[V32F_N];
+    SN_ALIGNED uint8_t low[V8U_N], high[V8U_N]; /* again for each vector of sums */
+    size_t rows;
+};
+
+static void find_lanes(const struct sn_dot * g, struct lanes * to)
+{
+    const struct sn_result_8i * r = g->result;
+    to->rows = few_rows(g);
+    for (size_t l = 0, row = 0, o = 0; l < V32F_N; ++l, ++o) {
+        if (o == g->columns)
+            o = 0, ++row;
+        for (size_t k = 0; k < g->length; ++k) {
+            to->weight[k][l] = ((const int32_t *)g->b)[k * V32F_N + o];
+            for (size_t i = 0; i < 4; ++i)
+                to->pick[k][4 * l + i] = (uint8_t)(row < to->rows ? row * g->aStepX + 4 * k + i : 0);
+        }
+        to->start[l] = ((const int32_t *)g->start)[o];
+        to->norm[l] = r->norm[o], to->bias[l] = r->bias[o], to->scale[l] = r->scale[o];
+        for (size_t i = l; i < V8U_N; i += V32F_N)
+            to->low[i] = r->low[o], to->high[i] = r->high[o];
+    }
+}
+
+/* Four vectors of results from `a`, `step` bytes apart. */
+SN_INLINE void few_results(const struct sn_dot * g, const struct lanes * n, const uint8_t * a, size_t step, uint8_t * bytes)
+{
+    v32i sum[4];
+    SN_UNROLL for (size_t i = 0; i < 4; ++i) sum[i] = v_load_32i(n->start);
+    for (size_t k = 0; k < g->length; ++k) {
+        const v8u pick = v_load_8u(n->pick[k]);
+        const v32i w = v_load_32i(n->weight[k]);
+        SN_UNROLL for (size_t i = 0; i < 4; ++i) sum[i] = tile_dot(sum[i], v_cast_8u_32i(v_pick_8u(a + i * step, pick)), w);
+    }
+    const v32f norm = v_load_32f(n->norm), bias = v_load_32f(n->bias), scale = v_load_32f(n->scale), one = v_set_32f(1);
+    const v32f zero = v_set_32f(((const struct sn_result_8i *)g->result)->zero);
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+    {
+        const v32f v = v_fma_32f(v_mul_32f(v_cvt_32i_32f(sum[i]), norm), one, bias);
+        sum[i] = v_cvt_32f_32i(v_add_32f(v_mul_32f(v, scale), zero));
+    }
+    const v8u packed = v_pack_32i_8u(sum[0], sum[1], sum[2], sum[3]);
+    v_store_8u(bytes, v_min_8u(v_max_8u(packed, v_load_8u(n->low)), v_load_8u(n->high)));
+}
+
+static __attribute__((noinline, unused)) void run_few_bytes(const struct sn_dot * g)
+{
+    struct lanes n;
+    SN_ALIGNED uint8_t bytes[V8U_N];
+    find_lanes(g, &n);
+    const size_t step = n.rows * g->aStepX, size = n.rows * g->columns;
+    const size_t inputs = (g->width - 1) * g->aStepX + 4 * g->length, results = g->width * g->columns;
+    for (size_t y = 0; y < g->height; ++y) {
+        const uint8_t * a = g->a + y * g->aStepY;
+        uint8_t * c = g->c + y * g->cStepY;
+        size_t from = 0, to = 0;
+        for (; from + 3 * step + FEW_BYTES <= inputs && to + 3 * size + V32F_N <= results; from += 4 * step, to += 4 * size) {
+            few_results(g, &n, a + from, step, bytes); /* bytes behind those of a vector are overwritten by the next ones */
+            SN_UNROLL for (size_t i = 0; i < 4; ++i) memcpy(c + to + i * size, bytes + i * V32F_N, V32F_N);
+        }
+        for (; to < results; from += step, to += size) {
+            uint8_t last[FEW_BYTES] = {0};
+            memcpy(last, a + from, sn_min(inputs - from, FEW_BYTES));
+            few_results(g, &n, last, 0, bytes);
+            memcpy(c + to, bytes, sn_min(results - to, size));
+        }
+    }
+}
+
 #define RUN(rows, vectors) case vectors: tile_column(g, tiles_##vectors, rows, vectors); break;
 
 static void run(const struct sn_dot * g)
 {
-    if (!run_bytes(g))
+    if (TILE_GROUP == 4 && !TILE_BIASED && few_is_possible(g))
+        run_few_bytes(g);
+    else if (!run_bytes(g))
         switch (sn_ceil_div(g->columns, V32F_N)) { TILE_SHAPES(RUN) }
 }
 

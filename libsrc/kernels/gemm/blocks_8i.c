@@ -1,5 +1,6 @@
 /* The tile of bytes by products of whole blocks, kernels/gemm/blocks.h. */
 #include "contract/convolution_8i.h"
+#include "kernels/gemm/few_8i.h"
 #include "kernels/install.h"
 #include "kernels/result_8i.h"
 
@@ -172,7 +173,7 @@ static void run(const struct sn_dot * g)
 {
     const struct sn_result_8i * r = g->result;
     const size_t rows = g->height * g->width;
-    if (rows < LEAST_ROWS || rows * g->segments * g->length < LEAST_PRODUCTS)
+    if (rows < LEAST_ROWS || rows * g->segments * g->length < LEAST_PRODUCTS || few_is_possible(g))
         run_few(g);
     else if (r->requantised && !r->sums)
         run_requantised(g);
