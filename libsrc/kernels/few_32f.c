@@ -143,8 +143,8 @@ LINE(1) LINE(2) LINE(4)
 
 /* ---- NHWC, short sums: lanes are results
  *
- * Batch 4, 2x160x160 to 2 by 1x1 takes 0.3 of the time of vectors along the sum and of the tile (avx2 0.4), 3x224x224 to 3 0.36
- * (0.62), 6x160x160 to 6 0.68, 2x160x160 to 2 by 3x3 0.35 (Xeon with AMX).
+ * Batch 4, 2x160x160 to 2 by 1x1 takes 0.3 of the time of vectors along the sum and of the tile (avx2 0.4), 3x224x224 to 3
+ * 0.36 (0.62), 6x160x160 to 6 0.68, 2x160x160 to 2 by 3x3 0.35 (Xeon with AMX).
  */
 
 /* What lanes have: the results of `pixels` pixels, which are `step` floats apart; other lanes are not used. */
@@ -169,8 +169,8 @@ static void find_results(const struct sn_gemm_32f * g, struct results * r)
     }
 }
 
-/* `vectors` vectors of results, a constant, whose inputs begin at a; if it is 1, n inputs can be read, and `count` results are
- * stored. The lanes behind the results of a vector are overwritten by the next one. */
+/* `vectors` vectors of results, a constant, whose inputs begin at a; if it is 1, n inputs can be read, and `count` results
+ * are stored. The lanes behind the results of a vector are overwritten by the next one. */
 SN_INLINE void short_sums(const struct sn_gemm_32f * g, const struct results * r, const sn_32f * a, sn_32f * c, int vectors,
                           size_t n, size_t count)
 {

@@ -1,9 +1,9 @@
 /*
- * Rows of few bytes by few columns, as 1x1 convolutions of few channels have them: 16 bytes of memory have several rows, and the
- * lanes of a vector are the results of these. For each group of a row, the bytes that each lane multiplies are picked. Four vectors
- * of sums become bytes together. 8x459x459 to 8 takes 0.39 of the time of the blocks of amx and of the tile of avx512vnni, avxvnni
- * 0.54; 3x200x200 to 3 0.14, 0.17 and 0.24; a row in a vector, 14x56x56 to 14, 0.85, 0.76 and, with two vectors of columns, as
- * before (Xeon with AMX).
+ * Rows of few bytes by few columns, as 1x1 convolutions of few channels have them: 16 bytes of memory have several rows, and
+ * the lanes of a vector are the results of these. For each group of a row, the bytes that each lane multiplies are picked.
+ * Four vectors of sums become bytes together. 8x459x459 to 8 takes 0.39 of the time of the blocks of amx, 0.36 of the tile's
+ * (avxvnni 0.54); 3x200x200 to 3 0.14, 0.17 and 0.24; with a row in a vector, 14x56x56 to 14, 0.85 and 0.76 (Xeon with
+ * AMX).
  */
 #ifndef SN_KERNELS_GEMM_FEW_8I_H
 #define SN_KERNELS_GEMM_FEW_8I_H

@@ -152,9 +152,9 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
     sn_nhwc_source(c, data_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, &r);
     struct sn_gemm_32f gemm = {.a = r.src, .height = r.rows, .width = c->p.dstW, .aStepY = r.srcLine, .aStepX = r.srcPixel,
-        .segment = c->segment, .segments = c->segments, .length = data_of(c)->length, .b = c->weight, .columns = sn_outputs(c),
-        .byRow = sn_few_nhwc_is_short(c), .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel, .bias = c->bias,
-        .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+        .segment = c->segment, .segments = c->segments, .length = data_of(c)->length, .b = c->weight,
+        .columns = sn_outputs(c), .byRow = sn_few_nhwc_is_short(c), .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel,
+        .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
     if (is_far(c))
         gemm.prefetch = r.src;
     if (r.dstPixel != gemm.columns) {
