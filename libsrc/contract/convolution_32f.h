@@ -92,14 +92,17 @@ struct sn_depthwise_plane_32f {
 };
 typedef void (*sn_depthwise_plane_32f_fn)(const struct sn_depthwise_plane_32f * d);
 
-/* The maximum number of outputs of the following kernels, and of that for NCHW. */
-enum { SN_FEW = 4, SN_FEW_NCHW = 64 };
+/* The maximum number of outputs of the following kernels, and of that for NCHW; the most steps of short sums, and the fewest
+ * floats of a vector of levels that have them. */
+enum { SN_FEW = 4, SN_FEW_NCHW = 64, SN_FEW_SHORT = 64, SN_FEW_SHORT_LANES = 8 };
 
 /*
  * Few outputs in NHWC have the same arguments as the GEMM tile (contract/gemm.h), but a different B: `columns`, at most
  * SN_FEW, rows of segments * length floats; three rows are followed by a row of zeros. cStepX is `columns`. bias and slope
  * are a vector of floats that repeats the values of a pixel; three values are followed by a zero. `from` and `ahead` are not
- * used.
+ * used. With `shortSums`, the lanes of a vector are results of several neighbouring pixels, whose inputs are in one vector, and
+ * each step of the sum selects an input for each lane: segments are at most a vector long, sums have at most SN_FEW_SHORT steps,
+ * and there may be more than SN_FEW outputs, up to half of a vector.
  *
  * In NCHW: row y < rows of output o < outputs is, for x < columns,
  *

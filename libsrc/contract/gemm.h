@@ -40,12 +40,14 @@ struct sn_gemm_32f {
     const sn_32f * bias;
     const sn_32f * slope; /* for Prelu */
     bool byRow;
+    bool shortSums; /* of few outputs alone, see contract/convolution_32f.h */
     enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2]; /* of RestrictRange, Elu, Hswish */
 
     /*
-     * Any memory that will be needed soon, or NULL. A hint: while the tile that begins with row x is computed, a cache line
-     * for each of its steps is prefetched into the L2 cache, from prefetch + x * prefetchStep on.
+     * Any memory that will be needed soon, or NULL. A hint: while row x of A is used, the prefetchStep floats from
+     * prefetch + x * prefetchStep on are prefetched into the L2 cache, evenly over the steps of a tile, and at most a cache
+     * line in each step.
      */
     const sn_32f * prefetch;
     size_t prefetchStep;

@@ -17,7 +17,7 @@
  * pixels for one part of the outputs, then for the next, take 0.95 to 0.98 of the time with AVX-512, but 1.05 to 1.09 with
  * AVX2 (Xeon with AMX).
  */
-#include "contract/few_32f.h"
+#include "contract/convolution_32f.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
 #include "kernels/sums.h"
@@ -226,7 +226,7 @@ typedef void (*line_fn)(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f *
 
 static void few_nhwc_32f(const struct sn_gemm_32f * g)
 {
-    if (g->byRow) {
+    if (g->shortSums) {
         short_lines(g);
         return;
     }

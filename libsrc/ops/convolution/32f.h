@@ -20,7 +20,7 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, 
 extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_grouped,
     sn_convolution_32f_few_nchw;
 
-/* Whether few outputs in NHWC are computed as short sums, see contract/few_32f.h. */
+/* Whether few outputs in NHWC are computed as short sums, see contract/convolution_32f.h. */
 bool sn_few_nhwc_is_short(const struct sn_convolution * c);
 
 /* Few channels a group, by vectors of several groups; NCHW is converted. */

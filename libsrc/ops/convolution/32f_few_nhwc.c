@@ -1,11 +1,10 @@
 /*
  * NHWC with few outputs, which would use only a few columns of the tile: the lanes of a vector are steps of the sum, and are
- * added up at the end, or they are results, if there are few inputs too (contract/few_32f.h). Bands are those of the direct
+ * added up at the end, or they are results, if there are few inputs too (contract/convolution_32f.h). Bands are those of the direct
  * algorithm. The kernel writes dense pixels: for any others, lines are copied from the workspace.
  *
  * Each of several groups is such a convolution, where these are too few to be side by side (32f_few_grouped.c).
  */
-#include "contract/few_32f.h"
 #include "ops/convolution/32f.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/nhwc_band.h"
@@ -153,7 +152,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     sn_nhwc_source(c, data_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, &r);
     struct sn_gemm_32f gemm = {.a = r.src, .height = r.rows, .width = c->p.dstW, .aStepY = r.srcLine, .aStepX = r.srcPixel,
         .segment = c->segment, .segments = c->segments, .length = data_of(c)->length, .b = c->weight,
-        .columns = sn_outputs(c), .byRow = sn_few_nhwc_is_short(c), .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel,
+        .columns = sn_outputs(c), .shortSums = sn_few_nhwc_is_short(c), .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel,
         .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
     if (is_far(c))
         gemm.prefetch = r.src;

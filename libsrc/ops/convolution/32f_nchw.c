@@ -159,7 +159,8 @@ static void multiply(const struct sn_convolution * c, const struct stripe * s, s
         .segment = &start, .segments = 1, .length = depth, .b = s->panels, .c = s->dst + first * p->dstH * p->dstW,
         .cStepX = p->dstH * p->dstW, .bias = k == 0 ? c->bias + row : NULL, .slope = c->slope ? c->slope + row : NULL,
         .byRow = true, .activation = k + depth == d->depth ? sn_activation_of(c) : SN_ACTIVATION_IDENTITY,
-        .param = {c->param[0], c->param[1]}, .prefetch = sn_weights(c) + (row + rows) * d->step + k};
+        .param = {c->param[0], c->param[1]}, .prefetch = sn_weights(c) + (row + rows) * d->step + k,
+        .prefetchStep = depth};
     for (size_t n = 0; n < s->pixels; n += tile->columns) {
         gemm.columns = sn_min(tile->columns, s->pixels - n);
         gemm.from = k > 0 ? gemm.c : s->add ? s->add + (gemm.c - s->dst) : NULL;
