@@ -203,7 +203,7 @@ SN_INLINE void short_sums(const struct sn_gemm_32f * g, const struct results * r
     }
 }
 
-static __attribute__((noinline)) void short_lines(const struct sn_gemm_32f * g)
+static __attribute__((noinline, unused)) void short_lines(const struct sn_gemm_32f * g)
 {
     struct results r;
     find_results(g, &r);
@@ -226,7 +226,7 @@ typedef void (*line_fn)(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f *
 
 static void few_nhwc_32f(const struct sn_gemm_32f * g)
 {
-    if (g->shortSums) {
+    if (V32F_N >= SN_FEW_SHORT_LANES && g->shortSums) {
         short_lines(g);
         return;
     }
