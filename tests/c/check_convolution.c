@@ -138,6 +138,14 @@ bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolut
     return SHAPE_OF(list);
 }
 
+bool check_convolution_one_channel(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
+{
+    const size_t kernel = 1 + i % 5;
+    *p = check_convolution_shape(format, 1, kernel + i % 7, kernel + i * 7 % 41, 1, kernel, 1 + i % 3, i % 4 ? 0 : kernel / 2, 1);
+    p->activation = check_activation_at(i % CHECK_ACTIVATIONS);
+    return i < 40;
+}
+
 /* ---- */
 
 double check_convolution_flops(const SimdConvolutionParameters * p)

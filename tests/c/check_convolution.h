@@ -18,12 +18,14 @@ SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, 
 
 /*
  * Lists of shapes; the functions return false after the last one: every width of a tile and every tail of channels, for n
- * from 1 to `most`; shapes that drivers divide into blocks; shapes for batches; layers of known networks, for benchmarks.
+ * from 1 to `most`; shapes that drivers divide into blocks; shapes for batches; layers of known networks, for benchmarks; one
+ * channel, whose images are the same in both formats, with every activation.
  */
 bool check_convolution_tail(SimdTensorFormatType format, size_t n, size_t most, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_batch(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
+bool check_convolution_one_channel(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 
 /* The number of weights, and of multiplications and additions per image. */
 size_t check_convolution_weights(const SimdConvolutionParameters * p);
@@ -42,7 +44,7 @@ bool check_activation_has_exp(const SimdConvolutionParameters * p);
 size_t check_activation_params(const SimdConvolutionParameters * p);
 void check_activation_values(const SimdConvolutionParameters * p, float * params);
 
-/* ---- check_convolution_32f.c */
+/* ---- check_convolution_bounds.c */
 
 /* The error bound after the activation for a sum with an error of `error`; size is the sum of the terms' absolute values. */
 double check_activated(const SimdConvolutionParameters * p, const float * params, size_t o, double size, double error);

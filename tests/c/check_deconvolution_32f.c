@@ -1,6 +1,6 @@
 /*
  * Deconvolution32f and Deconvolution16b. Bound: the rounding of a chain of K multiply-adds, where K is the number of products that
- * reach an output, and of the activation after it, as in check_convolution_32f.c. Where an instruction set computes it as a
+ * reach an output, and of the activation after it, as in check_convolution_bounds.c. Where an instruction set computes it as a
  * convolution by Winograd's algorithm, the bound of that convolution. Of bfloat16 numbers: that of the rounded source and
  * weights, and what flushed subnormal numbers add, as in check_convolution_16b.c.
  */
@@ -375,15 +375,13 @@ static void cuts(SimdTensorFormatType format)
     run_case(check_layer_with(layer(format, 3, 100, 110, 6, 4, 2, 1, 3), 1, true), CHECK_RANDOM);
 }
 
-/* One channel, whose images are the same in both formats. */
 static void one_channel(SimdTensorFormatType format)
 {
-    for (size_t n = 0; n < 40; ++n) {
-        const size_t kernel = 1 + n % 5;
-        struct check_layer j = layer(format, 1, kernel + n % 7, kernel + n * 7 % 41, 1, kernel, 1 + n % 3,
-                                     n % 4 ? 0 : kernel / 2, 1);
-        j.batch = 1 + n % 3, j.own_buffer = n % 2, j.no_bias = n % 7 == 0;
-        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+    parameters p;
+    for (size_t n = 0; check_convolution_one_channel(format, n, &p); ++n) {
+        set_output(&p);
+        struct check_layer j = check_layer_with(check_layer_of(family, p), 1 + n % 3, n % 2);
+        set_types(j.p, n), j.no_bias = n % 7 == 0;
         run_case(j, CHECK_RANDOM);
     }
 }

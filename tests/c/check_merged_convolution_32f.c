@@ -1,6 +1,6 @@
 /*
  * MergedConvolution32f and MergedConvolution16b. Bound: what each stage adds by its own rounding, as in
- * check_convolution_32f.c, and the propagated error of its source: the sum of |weight| times that error, times the largest
+ * check_convolution_bounds.c, and the propagated error of its source: the sum of |weight| times that error, times the largest
  * slope of the activation. Of bfloat16 numbers: likewise, with the numbers that are rounded, and what flushed subnormal
  * numbers add. A number between depthwise and projection has no error, unless its error is enough to round it to another one.
  */
