@@ -304,6 +304,7 @@ SN_INLINE void tile_prefetch_next(const struct sn_gemm_32f * g, const sn_32f * f
     uintptr_t next = (uintptr_t)from + (size_t)rows * g->cStepX * sizeof(float);
     for (int i = 0; i < rows; ++i, next += g->cStepX * sizeof(float)) {
         SN_PREFETCH(next);
+        SN_PREFETCH(next + 64);
     }
 }
 

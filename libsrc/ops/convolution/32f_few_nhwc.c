@@ -10,9 +10,14 @@
 #include "ops/convolution/nhwc_band.h"
 #include "runtime/cpu.h"
 
-SN_FITS_ALGORITHM_DATA(struct sn_nhwc_band);
+struct few_nhwc {
+    struct sn_nhwc_band nhwc;
+    bool shortSums; /* lanes are results */
+};
 
-static const struct sn_nhwc_band * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
+SN_FITS_ALGORITHM_DATA(struct few_nhwc);
+
+static const struct few_nhwc * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 /* Rows of weights, and values of a pixel in a vector: three are padded with a zero. */
 static size_t padded(const struct sn_convolution * c) { return sn_outputs(c) == 3 ? 4 : sn_outputs(c); }
@@ -88,7 +93,9 @@ static double cost(const struct sn_convolution * c)
 
 static bool plan(struct sn_convolution * c)
 {
-    struct sn_nhwc_band * b = (void *)c->algorithmData;
+    struct few_nhwc * few = (void *)c->algorithmData;
+    struct sn_nhwc_band * b = &few->nhwc;
+    few->shortSums = sn_few_nhwc_is_short(c);
     sn_nhwc_band_plan(c, false, b);
     c->runStep = sn_lanes(c);
     size_t line;
@@ -97,13 +104,13 @@ static bool plan(struct sn_convolution * c)
            sn_floats(&line, c->p.dstW, c->p.dstC) && sn_product(&c->workSize, c->workSize + line, 1);
 }
 
-static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, data_of(c)); }
+static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, &data_of(c)->nhwc); }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const sn_32f * w = weight;
     sn_32f * packed = c->weight;
-    const size_t depth = data_of(c)->depth, outputs = sn_outputs(c);
+    const size_t depth = data_of(c)->nhwc.depth, outputs = sn_outputs(c);
     for (size_t g = 0; g < c->p.group; ++g, packed += (padded(c) - outputs) * depth)
         for (size_t o = g * outputs; o < (g + 1) * outputs; ++o)
             for (size_t k = 0; k < depth; ++k)
@@ -142,17 +149,18 @@ enum { FAR_CHANNELS = 128, FAR = 6 };
 
 static bool is_far(const struct sn_convolution * c)
 {
-    const bool in_place = c->segments == 1 && !data_of(c)->band.copied;
+    const bool in_place = c->segments == 1 && !data_of(c)->nhwc.band.copied;
     return in_place && c->p.srcC >= FAR_CHANNELS && c->batch * c->srcSize > sn_cpu()->cacheL2 * FAR;
 }
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
+    const struct few_nhwc * d = data_of(c);
     struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
-    sn_nhwc_source(c, data_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, &r);
+    sn_nhwc_source(c, &d->nhwc, (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, &r);
     struct sn_gemm_32f gemm = {.a = r.src, .height = r.rows, .width = c->p.dstW, .aStepY = r.srcLine, .aStepX = r.srcPixel,
-        .segment = c->segment, .segments = c->segments, .length = data_of(c)->length, .b = c->weight,
-        .columns = sn_outputs(c), .shortSums = sn_few_nhwc_is_short(c), .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel,
+        .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .b = c->weight,
+        .columns = sn_outputs(c), .shortSums = d->shortSums, .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel,
         .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
     if (is_far(c))
         gemm.prefetch = r.src;
@@ -160,7 +168,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         for (size_t g = 0; g < c->p.group; ++g) {
             compute_spaced(c, gemm, a->work, r.dstPixel);
             gemm.a += sn_inputs(c);
-            gemm.b += padded(c) * data_of(c)->depth;
+            gemm.b += padded(c) * data_of(c)->nhwc.depth;
             gemm.c += gemm.columns;
             gemm.bias += c->runStep;
             gemm.slope = gemm.slope ? gemm.slope + c->runStep : NULL;
@@ -177,7 +185,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = data_of(c)->band.rows,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = data_of(c)->nhwc.band.rows,
         .columns = c->p.dstC, .least = sn_ceil_div(2 * c->table->gemm.tile_32f.rows, c->p.dstW)}});
 }
 
