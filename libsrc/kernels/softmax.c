@@ -28,8 +28,8 @@
  */
 SN_INLINE v32f term(v32f v, v32f max)
 {
-    const v32f x = v_sub_32f(v, max), low = v_set_32f(-87);
-    return v_select_32f(v_lt_32f(x, low), v_zero_32f(), v_exp_nonpositive_normal_32f(x));
+    const v32f x = v_sub_32f(v, max);
+    return v_where_32f(v_nlt_32f(x, v_set_32f(-87)), v_exp_nonpositive_normal_32f(x));
 }
 
 /*
@@ -193,9 +193,13 @@ SN_INLINE v32f row_max(const sn_32f * src, size_t count, size_t whole)
         SN_UNROLL for (size_t i = 0; i + 1 < whole; ++i) max = v_max_32f(max, v_load_32f(src + i * V32F_N));
         return max;
     }
-    for (size_t i = 0; i + V32F_N <= count; i += V32F_N)
+    v32f part[4] = {max, max, max, max};
+    size_t i = 0;
+    for (; i + 4 * V32F_N <= count; i += 4 * V32F_N)
+        SN_UNROLL for (size_t j = 0; j < 4; ++j) part[j] = v_max_32f(part[j], v_load_32f(src + i + j * V32F_N));
+    for (; i + V32F_N <= count; i += V32F_N)
         max = v_max_32f(max, v_load_32f(src + i));
-    return max;
+    return v_max_32f(v_max_32f(max, part[0]), v_max_32f(part[1], v_max_32f(part[2], part[3])));
 }
 
 SN_INLINE v32f exp_of(v32f v, v32f max, sn_32f * dst)
@@ -327,7 +331,7 @@ SN_INLINE void grouped_rows(const sn_32f * src, size_t outer, size_t count, size
     }
 }
 
-enum { LONG = 256 }; /* values of a row that is reduced separately */
+enum { LONG = 160 }; /* values of a row that is reduced separately */
 
 static void long_row(const sn_32f * src, size_t count, sn_32f * dst)
 {

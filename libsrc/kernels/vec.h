@@ -54,6 +54,8 @@
  *
  * 32f comparison and selection.
  *   v_lt_32f(a, b)  v_le_32f(a, b)  v_eq_32f(a, b)            -> v32m; false if either is NaN
+ *   v_nlt_32f(a, b)         -> v32m: not a < b, so true if either is NaN
+ *   v_where_32f(m, a)       a where m is true, else 0: often part of the instruction that computes a
  *   v_select_32f(m, a, b)   a where m is true, else b         v_any(m)   1 if any lane of m is true, else 0
  *
  * 32f across lanes. The order of the additions is fixed for an instruction set.

@@ -93,7 +93,8 @@ RUN_3(v_fma_32f, 32f) RUN_3(v_fnma_32f, 32f) RUN_3(v_fma_once_32f, 32f)
 RUN_2(v_max_32f, 32f) RUN_2(v_min_32f, 32f)
 RUN_1(v_abs_32f, 32f) RUN_1(v_sqrt_32f, 32f) RUN_1(v_round_32f, 32f)
 RUN_1(v_keep_32f, 32f) RUN_1(v_keep_32i, 32i)
-RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_gt_32i, 32i)
+RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_nlt_32f, 32f)
+RUN_MASK(v_gt_32i, 32i)
 RUN_2(v_add_32i, 32i) RUN_2(v_sub_32i, 32i) RUN_2(v_mul_32i, 32i)
 RUN_2(v_and_32i, 32i) RUN_2(v_or_32i, 32i) RUN_2(v_xor_32i, 32i)
 RUN_PUT(v_put_byte_32i, 32i, 0) RUN_PUT(v_put_byte_32i, 32i, 1)
@@ -110,6 +111,11 @@ RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u) RUN_2(v_subs_8i, 8u)
 static void run_v_select_32f(const union block *in, union block *out)
 {
     put_32f(out, v_select_32f(v_lt_32f(get_32f(in), get_32f(in + 1)), get_32f(in + 1), get_32f(in + 2)));
+}
+
+static void run_v_where_32f(const union block *in, union block *out)
+{
+    put_32f(out, v_where_32f(v_lt_32f(get_32f(in), get_32f(in + 1)), get_32f(in + 1)));
 }
 
 static void run_v_select_32i(const union block *in, union block *out)
@@ -149,9 +155,11 @@ ONE_F(min, a < b ? a : b)
 ONE_F(sqrt, sqrtf(a))
 ONE_F(round, rintf(a))
 ONE_F(select_lt, a < b ? b : c)
+ONE_F(where_lt, a < b ? b : 0)
 ONE(abs, a & 0x7FFFFFFF)
 ONE(same, a)
 ONE(lt, sn_from_bits_32f(a) < sn_from_bits_32f(b) ? 0xFFFFFFFF : 0)
+ONE(nlt, sn_from_bits_32f(a) < sn_from_bits_32f(b) ? 0 : 0xFFFFFFFF)
 ONE(le, sn_from_bits_32f(a) <= sn_from_bits_32f(b) ? 0xFFFFFFFF : 0)
 ONE(eq, sn_from_bits_32f(a) == sn_from_bits_32f(b) ? 0xFFFFFFFF : 0)
 ONE(gt_32i, (int32_t)a > (int32_t)b ? 0xFFFFFFFF : 0)
@@ -202,6 +210,8 @@ static const struct lane_word lane_words[] = {
     {"v_lt_32f", run_v_lt_32f, one_lt, FLOATS, 2, false, 0},
     {"v_le_32f", run_v_le_32f, one_le, FLOATS, 2, false, 0},
     {"v_eq_32f", run_v_eq_32f, one_eq, FLOATS, 2, false, 0},
+    {"v_nlt_32f", run_v_nlt_32f, one_nlt, FLOATS, 2, false, 0},
+    {"v_where_32f", run_v_where_32f, one_where_lt, FLOATS, 2, false, 0},
     {"v_select_32f", run_v_select_32f, one_select_lt, FLOATS, 3, false, 0},
     {"v_gt_32i", run_v_gt_32i, one_gt_32i, WORDS, 2, false, 0},
     {"v_select_32i", run_v_select_32i, one_select_gt, WORDS, 3, false, 0},

@@ -225,6 +225,8 @@ SN_INLINE v32f v_mantissa_32f(v32f a)
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 SN_INLINE v32m v_le_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); }
 SN_INLINE v32m v_eq_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
+SN_INLINE v32m v_nlt_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_NLT_UQ); }
+SN_INLINE v32f v_where_32f(v32m m, v32f a) { return _mm256_and_ps(m, a); }
 SN_INLINE v32f v_select_32f(v32m m, v32f a, v32f b) { return _mm256_blendv_ps(b, a, m); }
 SN_INLINE int v_any(v32m m) { return _mm256_movemask_ps(m) != 0; }
 

@@ -197,6 +197,8 @@ SN_INLINE v32f v_mantissa_32f(v32f a)
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 SN_INLINE v32m v_le_32f(v32f a, v32f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 SN_INLINE v32m v_eq_32f(v32f a, v32f b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+SN_INLINE v32m v_nlt_32f(v32f a, v32f b) { return _mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ); }
+SN_INLINE v32f v_where_32f(v32m m, v32f a) { return _mm512_maskz_mov_ps(m, a); }
 SN_INLINE v32f v_select_32f(v32m m, v32f a, v32f b) { return _mm512_mask_blend_ps(m, b, a); }
 SN_INLINE int v_any(v32m m) { return m != 0; }
 

@@ -255,6 +255,8 @@ SN_INLINE v32f v_mantissa_32f(v32f a)
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return vcltq_f32(a, b); }
 SN_INLINE v32m v_le_32f(v32f a, v32f b) { return vcleq_f32(a, b); }
 SN_INLINE v32m v_eq_32f(v32f a, v32f b) { return vceqq_f32(a, b); }
+SN_INLINE v32m v_nlt_32f(v32f a, v32f b) { return vmvnq_u32(vcltq_f32(a, b)); }
+SN_INLINE v32f v_where_32f(v32m m, v32f a) { return vreinterpretq_f32_u32(vandq_u32(m, vreinterpretq_u32_f32(a))); }
 SN_INLINE v32f v_select_32f(v32m m, v32f a, v32f b) { return vbslq_f32(m, a, b); }
 SN_INLINE int v_any(v32m m) { return vmaxvq_u32(m) != 0; }
 

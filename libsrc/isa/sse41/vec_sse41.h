@@ -216,6 +216,8 @@ SN_INLINE v32f v_mantissa_32f(v32f a)
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm_cmplt_ps(a, b); }
 SN_INLINE v32m v_le_32f(v32f a, v32f b) { return _mm_cmple_ps(a, b); }
 SN_INLINE v32m v_eq_32f(v32f a, v32f b) { return _mm_cmpeq_ps(a, b); }
+SN_INLINE v32m v_nlt_32f(v32f a, v32f b) { return _mm_cmpnlt_ps(a, b); }
+SN_INLINE v32f v_where_32f(v32m m, v32f a) { return _mm_and_ps(m, a); }
 SN_INLINE v32f v_select_32f(v32m m, v32f a, v32f b) { return _mm_blendv_ps(b, a, m); }
 SN_INLINE int v_any(v32m m) { return _mm_movemask_ps(m) != 0; }
 
