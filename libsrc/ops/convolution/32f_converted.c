@@ -102,7 +102,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_direct_nhwc * direct = &data_of(c)->direct;
-    const size_t step = channels_at_once(c), srcPixels = p->srcH * p->srcW, dstPixels = p->dstH * p->dstW;
+    const size_t step = channels_at_once(c), srcPixels = c->srcPlane, dstPixels = c->dstPlane;
     sn_32f * lines = a->work, * result = lines + data_of(c)->lines;
     sn_32f * band = result + direct->nhwc.band.rows * p->dstW * step, * dst = a->dst;
     const sn_32f * add = a->add;
@@ -137,7 +137,9 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = p->dstH, .most = data_of(c)->direct.nhwc.band.rows,
+        .time = sn_convolution_32f_time(c), .columns = !data_of(c)->direct.nhwc.apart,
+        .near = c->weightSize <= sn_cpu()->cacheL2 / 4, .narrow = sn_direct_nhwc_narrow,
+        .shares = {.lines = p->dstH, .most = data_of(c)->direct.nhwc.band.rows,
         .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize, .source = c->srcSize,
         .start = true, .least = sn_ceil_div(2 * tile->rows, p->dstW)}});
 }

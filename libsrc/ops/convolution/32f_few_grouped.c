@@ -77,7 +77,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = c->p.dstH}});
+        .time = sn_convolution_32f_time(c), .columns = true, .near = true,
+        .shares = {.lines = c->p.dstH, .most = c->p.dstH}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_few_grouped = {.name = "few outputs of groups NHWC",

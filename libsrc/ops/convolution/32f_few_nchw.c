@@ -172,7 +172,7 @@ static void compute_rows(const struct sn_convolution * c, size_t group, size_t r
         .bias = c->bias + first, .slope = c->slope ? c->slope + first : NULL, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = (sn_32f *)a->dst + row * p->dstW, .outputs = sn_outputs(c),
         .rows = rows, .columns = p->dstW, .srcRow = o->band.strideY * o->band.line,
-        .dstRow = sn_band_classes(&o->band) * p->dstW, .dstPlane = p->dstH * p->dstW};
+        .dstRow = sn_band_classes(&o->band) * p->dstW, .dstPlane = c->dstPlane};
     if (o->wide) {
         compute_wide(c, f, (sn_32f *)((char *)a->work + c->workSize) - o->wide * f.outputs);
         return;
@@ -197,7 +197,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.group,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = sn_band_counted(&data_of(c)->band, &c->p),
+        .time = sn_convolution_32f_time(c), .columns = true, .near = data_of(c)->band.copied,
+        .shares = {.lines = sn_band_counted(&data_of(c)->band, &c->p),
         .most = data_of(c)->band.rows, .least = sn_ceil_div(2 * c->table->gemm.tile_32f.columns, c->p.dstW)}});
 }
 

@@ -182,11 +182,18 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     c->table->convolution_32f.few_nhwc(&gemm);
 }
 
+static void narrow(struct sn_convolution * part)
+{
+    struct few_nhwc * few = (void *)part->algorithmData;
+    sn_nhwc_narrow(part, &few->nhwc);
+}
+
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = data_of(c)->nhwc.band.rows,
-        .columns = c->p.dstC, .least = sn_ceil_div(2 * c->table->gemm.tile_32f.rows, c->p.dstW)}});
+        .time = sn_convolution_32f_time(c), .columns = true, .near = true, .narrow = narrow,
+        .shares = {.lines = c->p.dstH, .most = data_of(c)->nhwc.band.rows, .columns = c->p.dstC,
+        .least = sn_ceil_div(2 * c->table->gemm.tile_32f.rows, c->p.dstW)}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc = {.name = "few outputs NHWC", .supports = supports,

@@ -256,7 +256,7 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const size_t unit = rows_of_unit(c);
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c),
+        .time = sn_convolution_32f_time(c), .columns = true, .near = true,
         .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = data_of(c)->rows.rows / unit}});
 }
 

@@ -93,7 +93,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 /* True if the inputs of neighbouring rows follow each other without a gap. */
 static bool is_dense(const struct sn_convolution * c)
 {
-    return data_of(c)->band.strideY * data_of(c)->band.line == c->p.dstW;
+    return c->p.dstH == 1 || data_of(c)->band.strideY * data_of(c)->band.line == c->p.dstW;
 }
 
 /* The pieces of a band's rows that contain pixels first .. first + count - 1. */
@@ -152,12 +152,11 @@ static void multiply(const struct sn_convolution * c, const struct stripe * s, s
 {
     static const size_t start = 0;
     const struct direct_nchw * d = data_of(c);
-    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t row = s->g * sn_outputs(c) + first;
     struct sn_gemm_32f gemm = {.a = sn_weights(c) + row * d->step + k, .height = 1, .width = rows, .aStepX = d->step,
-        .segment = &start, .segments = 1, .length = depth, .b = s->panels, .c = s->dst + first * p->dstH * p->dstW,
-        .cStepX = p->dstH * p->dstW, .bias = k == 0 ? c->bias + row : NULL, .slope = c->slope ? c->slope + row : NULL,
+        .segment = &start, .segments = 1, .length = depth, .b = s->panels, .c = s->dst + first * c->dstPlane,
+        .cStepX = c->dstPlane, .bias = k == 0 ? c->bias + row : NULL, .slope = c->slope ? c->slope + row : NULL,
         .byRow = true, .activation = k + depth == d->depth ? sn_activation_of(c) : SN_ACTIVATION_IDENTITY,
         .param = {c->param[0], c->param[1]}, .prefetch = sn_weights(c) + (row + rows) * d->step + k,
         .prefetchStep = depth};
@@ -207,7 +206,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = p->group,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = p->dstH, .most = data_of(c)->band.rows,
+        .time = sn_convolution_32f_time(c), .columns = true, .near = data_of(c)->band.copied,
+        .shares = {.lines = p->dstH, .most = data_of(c)->band.rows,
         .least = sn_ceil_div(2 * c->table->gemm.tile_32f.columns, p->dstW)}});
 }
 

@@ -557,6 +557,13 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+void sn_direct_nhwc_narrow(struct sn_convolution * part)
+{
+    struct sn_direct_nhwc * d = (void *)part->algorithmData;
+    if (!d->edges)
+        sn_nhwc_narrow(part, &d->nhwc);
+}
+
 void sn_direct_nhwc_forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const struct sn_direct_nhwc * d = sn_direct_nhwc_of(c);
@@ -565,7 +572,8 @@ void sn_direct_nhwc_forward(const struct sn_convolution * c, const struct sn_arr
     /* Rows of a matrix, too few for two such ranges: 50 x 96 x 512 on two threads takes 0.55 of the time otherwise. */
     const size_t tiles = p->dstW == 1 && p->dstH < 4 * tile->rows ? 1 : 2;
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = sn_band_counted(&d->nhwc.band, p),
+        .time = sn_convolution_32f_time(c), .columns = !d->nhwc.apart, .near = p->group > 1, .narrow = sn_direct_nhwc_narrow,
+        .shares = {.lines = sn_band_counted(&d->nhwc.band, p),
         .most = d->nhwc.band.rows, .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize,
         .source = c->srcSize,
         .start = d->nhwc.band.copied && !d->edges, .least = sn_ceil_div(tiles * tile->rows, p->dstW)}});

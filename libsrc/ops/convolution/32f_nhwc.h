@@ -27,6 +27,9 @@ void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct
 void sn_direct_nhwc_offsets(const struct sn_convolution * c);
 void sn_direct_nhwc_forward(const struct sn_convolution * c, const struct sn_arrays * a);
 
+/* For a part of the columns of a single line. With `edges`, lines keep the length of those of the image. */
+void sn_direct_nhwc_narrow(struct sn_convolution * part);
+
 /* Limits the band of a plan to `rows` rows; *size: the floats of its copy, 0 for none. False: too large. */
 bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size);
 

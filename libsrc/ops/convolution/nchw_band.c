@@ -62,12 +62,14 @@ static struct sn_lines_32f phase_of(const struct sn_convolution * c, const struc
                                     size_t step, size_t lines, size_t phase, sn_32f * to)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t run = band->run, stride = p->strideX;
+    const size_t stride = p->strideX, used = p->dstW + (p->kernelX - 1) * p->dilationX / stride;
+    /* In a part of the columns of a line runs are longer, and kernels read a vector more. */
+    const size_t run = used < band->run ? sn_min(used + sn_lanes(c), band->run) : used;
     const size_t before = sn_min(p->padX > phase ? sn_ceil_div(p->padX - phase, stride) : 0, run);
     /* The first column of the image that is copied. */
     const size_t begin = sn_min(before * stride + phase - p->padX, p->srcW);
     return (struct sn_lines_32f){.src = src + begin, .srcStep = step * p->srcW, .stride = stride,
-        .dst = to + phase * run, .dstStep = band->line, .lines = lines, .before = before,
+        .dst = to + phase * band->run, .dstStep = band->line, .lines = lines, .before = before,
         .inside = sn_min(sn_ceil_div(p->srcW - begin, stride), run - before), .size = run};
 }
 
@@ -84,7 +86,7 @@ void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band,
     const size_t inside = sn_min(sn_ceil_div(p->srcH - y, step), lines - above);
     src += y * p->srcW;
     struct sn_lines_32f first = phase_of(c, band, src, step, inside, 0, to + above * band->line);
-    for (size_t i = 0; i < planes; ++i, src += p->srcH * p->srcW, to += band->plane) {
+    for (size_t i = 0; i < planes; ++i, src += c->srcPlane, to += band->plane) {
         if (above)
             memset(to, 0, above * band->line * sizeof(float));
         sn_32f * begin = to + above * band->line;
@@ -94,7 +96,7 @@ void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band,
             const struct sn_lines_32f next = phase_of(c, band, src, step, inside, f, begin);
             c->table->convolution_32f.lines(&next);
         }
-        first.src += p->srcH * p->srcW;
+        first.src += c->srcPlane;
         first.dst += band->plane;
         /* Including the vector after the lines, which kernels read. */
         memset(begin + inside * band->line, 0, ((lines - above - inside) * band->line + sn_lanes(c)) * sizeof(float));

@@ -180,6 +180,7 @@ struct sn_convolution {
     enum sn_preference preference;
 
     size_t srcSize, dstSize;   /* of one image */
+    size_t srcPlane, dstPlane; /* NCHW: elements from a channel to the next, also in a part of the columns of a line */
     struct sn_distances dense; /* of arrays without gaps */
     struct sn_crop {
         size_t kernelY, kernelX; /* the caller's kernel, if p has fewer taps, else 0; */
@@ -412,6 +413,12 @@ struct sn_convolution_run {
     bool joined;             /* shares count the lines of all images, which sn_part_at() finds; `parts` is 1 */
     double time;             /* nanoseconds of all images */
     void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a);
+
+    /* Some columns of an image of one line, such as a signal, are a convolution of their own: compute() may get a copy of the
+     * plan whose p has these; if `near`, no more than stay in the L2 cache. narrow(): NULL, or adapts the algorithm's private
+     * struct to p of the copy. */
+    bool columns, near;
+    void (*narrow)(struct sn_convolution * part);
 };
 void sn_convolution_run(const struct sn_convolution_run * r);
 
