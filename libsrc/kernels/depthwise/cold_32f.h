@@ -139,32 +139,17 @@ static void cold_pixels(struct cold_pixel p, size_t x, size_t end, size_t rows)
     }
 }
 
-/* The first output whose inputs are inside, and the one after the last. */
-struct cold_range {
-    size_t begin, end;
-};
-
-static struct cold_range cold_inside(const struct sn_depthwise_nhwc * d)
-{
-    const size_t reach = (d->kernelX - 1) * d->dilationX, behind = d->padX + d->srcW;
-    const size_t begin = sn_min(sn_ceil_div(d->padX, d->strideX), d->dstW);
-    const size_t end = behind > reach ? sn_min((behind - reach - 1) / d->strideX + 1, d->dstW) : 0;
-    return (struct cold_range){begin, sn_max(begin, end)};
-}
-
 static void cold_edge(const struct cold_pixel * p, size_t x, size_t end, size_t rows)
 {
     for (size_t i = 0; i < rows && x < end; ++i) {
         const void * const * line = p->line + i * p->d->lineStep;
-        pixel_any_edge(p->d, line, x, end, p->dst + i * p->d->dstRow);
-        if (p->d->channels % V32F_N)
-            tail1_any(p->d, line, x, end, p->dst + i * p->d->dstRow);
+        pixel_any(p->d, line, x, end, p->dst + i * p->d->dstRow);
     }
 }
 
 static void cold_32f(const struct sn_depthwise_nhwc * d)
 {
-    const struct cold_range inside = cold_inside(d);
+    const struct range inside = inside_of(d);
     const size_t places = (size_t)(uintptr_t)d->dst | d->dstRow * sizeof(float) | d->dstPixel * sizeof(float);
     struct cold_pixel p = {.d = d, .dst = d->dst, .stream = !d->reused && places % sizeof(v32f) == 0};
     for (size_t y = 0, rows; y < d->rows; y += rows, p.dst += rows * d->dstRow) {
