@@ -96,6 +96,38 @@ def test_large_depthwise_kernels(isa: str, rng: np.random.Generator, layout: Any
         check(x, weight, floats(rng, channels), layout, "relu", None, ((1, 1), dilation, padding, channels))
 
 
+# Channels, height, width, kernel, stride, padding: depthwise NHWC pixel by pixel, and blocks between such edges.
+PIXELS: list[tuple[int, int, int, Any, Any, Any]] = [
+    (150, 2, 2, (4, 4), (1, 1), (1, 1, 2, 2)),  # narrow images: several vectors, one, and a part
+    (70, 3, 3, (5, 5), (1, 1), (2, 2, 2, 2)),
+    (33, 5, 3, (3, 9), (2, 1), (1, 4, 1, 4)),  # no pixel is inside
+    (16, 1, 9, (1, 2), (1, 4), (0, 2, 0, 3)),
+    *[(24, 4, 3 * width, (3, 3), (3, 3), (1, 1, 1, 1)) for width in range(4, 20)],  # each rest of a row; half a vector
+    (8, 9, 40, (3, 3), (3, 3), (1, 1, 1, 1)),
+    (5, 9, 40, (3, 3), (3, 3), (1, 4, 1, 4)),
+]
+
+
+def test_depthwise_pixels(isa: str, rng: np.random.Generator) -> None:
+    for channels, height, width, kernel, stride, padding in PIXELS:
+        for batch, activation in ((1, "relu"), (2, "elu")):
+            x, weight = floats(rng, batch, channels, height, width), floats(rng, channels, 1, *kernel)
+            params, geometry = PARAMS[activation](channels), (stride, (1, 1), padding, channels)
+            check(x, weight, floats(rng, channels), "nhwc", activation, params, geometry)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_groups_of_a_vector_by_winograd(isa: str, layout: Any) -> None:
+    """3x3 without stride; images of few tiles and dilated rows are computed by others."""
+    shape = (28, 28, 64) if layout == "nhwc" else (64, 28, 28)
+    with pysimd.Convolution32f(shape, 64, kernel=3, padding=1, group=4, layout=layout) as context:
+        if isa.startswith(("avx", "amx")):
+            assert context.info.startswith("Winograd F(4,3)")
+    with pysimd.Convolution32f((14, 14, 60), 60, kernel=3, padding=4, dilation=4, group=5, layout="nhwc") as context:
+        if isa.startswith(("avx", "amx")):
+            assert context.info.startswith("direct NHWC")
+
+
 def test_large_depthwise_kernels_of_planes(isa: str) -> None:
     """NCHW: few channels are not converted, which would compute whole vectors of channels."""
     with pysimd.Convolution32f((9, 52, 26), 9, kernel=7, padding=3, group=9, layout="nchw") as context:
