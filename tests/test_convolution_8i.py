@@ -63,6 +63,13 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
             check(rng, case, layout, "identity", types, number % 3 > 0)
 
 
+def test_few_channels_of_one_tap(isa: str, rng: np.random.Generator) -> None:
+    """One row of results in a vector, or several."""
+    for src_c, dst_c in ((14, 14), (16, 9), (12, 3), (10, 16), (3, 3), (4, 8), (2, 1)):
+        case = (src_c, dst_c, 1, 5, 31, (1, 1), (1, 1), (1, 1), (0, 0, 0, 0))
+        check(rng, case, "nhwc", "identity", (np.uint8, np.uint8), signed=True)
+
+
 @pytest.mark.parametrize("dst", DTYPES)
 @pytest.mark.parametrize("src", DTYPES)
 @pytest.mark.parametrize("activation", PARAMS)

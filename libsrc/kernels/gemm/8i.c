@@ -64,15 +64,20 @@ static void find_lanes(const struct sn_dot * g, struct lanes * to)
     }
 }
 
-/* Four vectors of results from `a`, `step` bytes apart. */
-SN_INLINE void few_results(const struct sn_dot * g, const struct lanes * n, const uint8_t * a, size_t step, uint8_t * bytes)
+/* Four vectors of results from `a`, `step` bytes apart. The groups of a `single` row in a vector, a constant, are broadcast. */
+SN_INLINE void few_results(const struct sn_dot * g, const struct lanes * n, const uint8_t * a, size_t step, uint8_t * bytes,
+                           bool single)
 {
     v32i sum[4];
     SN_UNROLL for (size_t i = 0; i < 4; ++i) sum[i] = v_load_32i(n->start);
     for (size_t k = 0; k < g->length; ++k) {
         const v8u pick = v_load_8u(n->pick[k]);
         const v32i w = v_load_32i(n->weight[k]);
-        SN_UNROLL for (size_t i = 0; i < 4; ++i) sum[i] = tile_dot(sum[i], v_cast_8u_32i(v_pick_8u(a + i * step, pick)), w);
+        SN_UNROLL for (size_t i = 0; i < 4; ++i)
+        {
+            const uint8_t * p = a + i * step;
+            sum[i] = tile_dot(sum[i], single ? tile_load(p + 4 * k) : v_cast_8u_32i(v_pick_8u(p, pick)), w);
+        }
     }
     const v32f norm = v_load_32f(n->norm), bias = v_load_32f(n->bias), scale = v_load_32f(n->scale), one = v_set_32f(1);
     const v32f zero = v_set_32f(((const struct sn_result_8i *)g->result)->zero);
@@ -85,28 +90,36 @@ SN_INLINE void few_results(const struct sn_dot * g, const struct lanes * n, cons
     v_store_8u(bytes, v_min_8u(v_max_8u(packed, v_load_8u(n->low)), v_load_8u(n->high)));
 }
 
-static __attribute__((noinline, unused)) void run_few_bytes(const struct sn_dot * g)
+SN_INLINE void few_lines(const struct sn_dot * g, const struct lanes * n, bool single)
 {
-    struct lanes n;
     SN_ALIGNED uint8_t bytes[V8U_N];
-    find_lanes(g, &n);
-    const size_t step = n.rows * g->aStepX, size = n.rows * g->columns;
+    const size_t step = n->rows * g->aStepX, size = n->rows * g->columns;
     const size_t inputs = (g->width - 1) * g->aStepX + 4 * g->length, results = g->width * g->columns;
     for (size_t y = 0; y < g->height; ++y) {
         const uint8_t * a = g->a + y * g->aStepY;
         uint8_t * c = g->c + y * g->cStepY;
         size_t from = 0, to = 0;
         for (; from + 3 * step + FEW_BYTES <= inputs && to + 3 * size + V32F_N <= results; from += 4 * step, to += 4 * size) {
-            few_results(g, &n, a + from, step, bytes); /* bytes behind those of a vector are overwritten by the next ones */
+            few_results(g, n, a + from, step, bytes, single); /* bytes behind those of a vector are overwritten by the next ones */
             SN_UNROLL for (size_t i = 0; i < 4; ++i) memcpy(c + to + i * size, bytes + i * V32F_N, V32F_N);
         }
         for (; to < results; from += step, to += size) {
             uint8_t last[FEW_BYTES] = {0};
             memcpy(last, a + from, sn_min(inputs - from, FEW_BYTES));
-            few_results(g, &n, last, 0, bytes);
+            few_results(g, n, last, 0, bytes, single);
             memcpy(c + to, bytes, sn_min(results - to, size));
         }
     }
+}
+
+static __attribute__((noinline, unused)) void run_few_bytes(const struct sn_dot * g)
+{
+    struct lanes n;
+    find_lanes(g, &n);
+    if (n.rows == 1)
+        few_lines(g, &n, true);
+    else
+        few_lines(g, &n, false);
 }
 
 #define RUN(rows, vectors) case vectors: tile_column(g, tiles_##vectors, rows, vectors); break;
