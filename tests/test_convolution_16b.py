@@ -59,6 +59,14 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
             check(rng, case, layout, "identity", types)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_many_channels_of_one_tap(isa: str, rng: np.random.Generator, layout: Any) -> None:
+    """Pixels may be copied with gaps between them."""
+    for channels, stride in ((515, 1), (515, 3), (528, 1)):
+        case = (channels, 150, 1, 7, 19, (1, 1), (stride, stride), (1, 1), (0, 0, 0, 0))
+        check(rng, case, layout, "identity", ("bfloat16", "bfloat16"))
+
+
 @pytest.mark.parametrize("dst", DTYPES)
 @pytest.mark.parametrize("src", DTYPES)
 @pytest.mark.parametrize("activation", PARAMS)

@@ -62,6 +62,14 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
         check(rng, case, layout, "identity", [(0, 0, 0), (255, 9, 255), (121, 0, 7)][number % 3])
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_many_channels_of_one_tap(isa: str, rng: np.random.Generator, layout: Any) -> None:
+    """Pixels may be copied with gaps between them: all, every third one, and those of padding."""
+    for stride, pad in ((1, 0), (3, 0), (1, 1)):
+        case = (1030, 150, 1, 7, 19, (1, 1), (stride, stride), (1, 1), (pad, pad, pad, pad))
+        check(rng, case, layout, "identity", (3, 5, 7))
+
+
 @pytest.mark.parametrize("act", PARAMS)
 def test_activations(isa: str, rng: np.random.Generator, act: str) -> None:
     for layout in LAYOUTS:

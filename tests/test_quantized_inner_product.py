@@ -44,6 +44,22 @@ def test_it_is_a_convolution_of_one_pixel(isa: str, rng: np.random.Generator) ->
     np.testing.assert_array_equal(product(x), layer(x))
 
 
+@pytest.mark.parametrize("shape", [(70, 1024, 640), (40, 800, 200), (33, 1001, 150)])
+def test_rows_at_any_address(isa: str, rng: np.random.Generator, shape: tuple[int, int, int]) -> None:
+    """Large products may copy rows to where they are read faster, and prefetch weights."""
+    m, k, n = shape
+    weight, memory = rng.integers(-128, 128, (n, k), np.int8), np.zeros(m * k + 128, np.uint8)
+    context = pysimd.QuantizedInnerProduct((m, k), n)
+    context.set_params(weight, 0.001, (0.25, 7), (0.75, 9))
+    for offset in (0, 16, 32, 1):
+        first = -memory.ctypes.data % 64 + offset
+        x = memory[first : first + m * k].reshape(m, k)
+        x[:] = rng.integers(0, 256, (m, k), np.uint8)
+        sums = (x.astype(np.int32) - 7) @ weight.T.astype(np.int32)
+        want = np.clip(np.rint(sums.astype(F) * (F(0.25) * F(0.001) / F(0.75))) + 9, 0, 255)
+        np.testing.assert_array_equal(context(x), want)
+
+
 def test_extremes(isa: str) -> None:
     """Sums of 255 times 127 and -128: nothing saturates."""
     for size in (1, 2, 3, 4, 7, 64, 301):

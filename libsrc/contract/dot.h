@@ -38,6 +38,7 @@ struct sn_dot_tile {
     size_t number;  /* bytes of a number of A; B has `group` numbers in 4 bytes */
     bool fast;      /* faster than the tile of floats, even if A must be rounded first */
     bool biased;    /* the tile multiplies (activation - 128), so sums start with 128 * (sum of the weights) */
+    bool aligned;   /* rows of A that begin at multiples of SN_ALIGN bytes are read faster */
 };
 
 /* ---- images to rows of A and back */

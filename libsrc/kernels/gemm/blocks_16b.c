@@ -50,5 +50,5 @@ static void run(const struct sn_dot * g)
 SN_INSTALL(gemm_blocks_16b, convolution_16b)
 {
     slots->tile = (struct sn_dot_tile){.run = run, .rows = 2 * BLOCK_ROWS, .columns = PANEL, .granule = BLOCK_COLUMNS,
-        .group = 2, .number = 2, .fast = true};
+        .group = 2, .number = 2, .fast = true, .aligned = true};
 }

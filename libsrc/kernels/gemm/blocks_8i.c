@@ -186,4 +186,5 @@ SN_INSTALL(gemm_blocks_8i, convolution_8i)
     run_few = slots->tile.run;
     slots->tile.run = run;
     slots->tile.rows = 2 * BLOCK_ROWS;
+    slots->tile.aligned = true;
 }

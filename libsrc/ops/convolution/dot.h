@@ -80,6 +80,8 @@ struct sn_dot_band {
     size_t number;       /* bytes of a number of it */
     size_t inputs;       /* numbers of a group of channels in a pixel, with spacing */
     bool anywhere;       /* an image whose pixels have gaps between them can be read in place; otherwise it is copied */
+    bool aligned;        /* pixels of a copy are, to SN_ALIGN, with gaps between them */
+    bool unlessAligned;  /* an image of which every or every other pixel is aligned is read in place, although band.copied */
     bool unpadded;       /* the copy is the whole image without padding, for kernels that read lines */
     size_t bytes;        /* of its copy, which begins the workspace; results for NCHW follow */
 };

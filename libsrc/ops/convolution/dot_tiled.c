@@ -95,7 +95,7 @@ static size_t images_together(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &data_of(c)->band.band;
-    if (!band->copied || p->group > 1 || c->dstSize == 0 || band->rows < p->dstH)
+    if (!band->copied || data_of(c)->band.unlessAligned || p->group > 1 || c->dstSize == 0 || band->rows < p->dstH)
         return 1;
     const bool dense = band->strideY * band->line == p->dstW * band->strideX * band->pixel; /* see choose_row_order() */
     const size_t fit = sn_max(sn_cpu()->cacheL2 / 2 / c->workSize, 1), rows = tile_of(c)->rows;
