@@ -9,6 +9,8 @@
 
 /* ---- the tile: contract/gemm.h explains what a run computes, and how it serves convolutions */
 
+enum { SN_DOT_STEPS = 32 };
+
 struct sn_dot {
     const uint8_t * a; /* rows (y, x) at a + y * aStepY + x * aStepX */
     size_t height, width;
@@ -23,6 +25,10 @@ struct sn_dot {
     uint8_t * c; /* rows (y, x) at c + y * cStepY + x * cStepX, `columns` results each */
     size_t cStepY, cStepX;
     const void * result; /* struct sn_result_8i or sn_result_16b; its arrays begin with the first column */
+
+    /* A hint: NULL, or what will be needed next: each SN_DOT_STEPS steps of the sum prefetch so many bytes. Some tiles do not. */
+    const uint8_t * prefetch;
+    size_t prefetchStep;
 };
 
 typedef void (*sn_dot_fn)(const struct sn_dot * dot);

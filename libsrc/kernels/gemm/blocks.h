@@ -60,12 +60,32 @@ struct block_places {
         }                                                                                                                   \
     } while (0)
 
+/*
+ * What is prefetched, so many bytes a step, if anything. Each line: with every other one, weights in no cache took 0.96 of
+ * the time where they now take 0.89 (128x768x768 bytes).
+ */
+enum { MOST_LINES = 8 };
+
+struct block_ahead {
+    uintptr_t next, end;
+    size_t bytes;
+};
+
+/* Prefetches the bytes of a step, from `next` on; the result is what the next step prefetches. */
+SN_INLINE uintptr_t block_fetch(uintptr_t next, uintptr_t end, size_t bytes)
+{
+    for (end = sn_min(end, next + bytes); next < end; next += SN_LINE)
+        SN_PREFETCH(next);
+    return next;
+}
+
 /* The sums of blocks at a[0] and a[1] by one or two vectors of columns, from `first` on. `vectors` is a constant. */
 SN_INLINE void multiply_2(const struct sn_dot * g, const uint8_t * const * a, size_t first, size_t width,
-                          const struct block_places * to, int vectors)
+                          const struct block_places * to, struct block_ahead * ahead, int vectors)
 {
     const uint8_t * b = (const uint8_t *)g->b + 4 * first, * start = (const uint8_t *)g->start + 4 * first;
-    const size_t step = g->aStepX;
+    const size_t step = g->aStepX, bytes = ahead->bytes;
+    uintptr_t next = ahead->next;
     BLOCK_LOAD(0, start, 0);
     BLOCK_LOAD(2, start, 0);
     if (vectors == 2) {
@@ -76,6 +96,8 @@ SN_INLINE void multiply_2(const struct sn_dot * g, const uint8_t * const * a, si
         const uint8_t * p = a[0] + g->segment[s], * q = a[1] + g->segment[s];
         size_t n = g->length;
         for (; n >= BLOCK_GROUPS; n -= BLOCK_GROUPS) {
+            if (bytes)
+                next = block_fetch(next, ahead->end, bytes);
             BLOCK_STEP_2(4, 5);
             p += BLOCK_BYTES, q += BLOCK_BYTES, b += BLOCK_GROUPS * width;
         }
@@ -83,6 +105,7 @@ SN_INLINE void multiply_2(const struct sn_dot * g, const uint8_t * const * a, si
             BLOCK_STEP_2(6, 7);
         b += n * width;
     }
+    ahead->next = next;
     BLOCK_STORE(0, to->first[0] + 4 * first, to->row);
     BLOCK_STORE(2, to->first[1] + 4 * first, to->row);
     if (vectors == 2) {
@@ -124,14 +147,14 @@ SN_INLINE void multiply_1(const struct sn_dot * g, const uint8_t * a, const stru
 }
 
 static __attribute__((noinline)) void multiply_pair(const struct sn_dot * g, const uint8_t * const * a,
-                                                    const struct block_places * to)
+                                                    const struct block_places * to, struct block_ahead * ahead)
 {
     const size_t width = sn_ceil_div(g->columns, BLOCK_COLUMNS) * BLOCK_BYTES;
     size_t n = 0;
     for (; n + BLOCK_COLUMNS < g->columns; n += 2 * BLOCK_COLUMNS)
-        multiply_2(g, a, n, width, to, 2);
+        multiply_2(g, a, n, width, to, ahead, 2);
     if (n < g->columns)
-        multiply_2(g, a, n, width, to, 1);
+        multiply_2(g, a, n, width, to, ahead, 1);
 }
 
 static __attribute__((noinline)) void multiply_single(const struct sn_dot * g, const uint8_t * a, const struct block_places * to)
@@ -207,6 +230,13 @@ static __attribute__((noinline)) void blocks_run(const struct sn_dot * g, block_
     struct block_places to = {{(uint8_t *)sums[0].sum, (uint8_t *)sums[1].sum}, sizeof(sums[0].sum[0])};
     direct = direct && l.pitch == SIZE_MAX && g->columns % BLOCK_COLUMNS == 0;
     to.row = direct ? g->cStepX : to.row;
+    struct block_ahead ahead = {0, 0, 0};
+    if (g->prefetch) { /* two passes over a panel */
+        ahead.next = (uintptr_t)g->prefetch;
+        ahead.end = ahead.next + g->segments * g->length * sn_ceil_div(g->columns, BLOCK_COLUMNS) * BLOCK_BYTES;
+        const size_t lines = g->prefetchStep * BLOCK_GROUPS / (2 * SN_DOT_STEPS * SN_LINE);
+        ahead.bytes = SN_LINE * sn_max(sn_min(lines, MOST_LINES), 1);
+    }
     blocks_begin(rows, g->length % BLOCK_GROUPS);
     for (size_t i = 0; i < all; i += together) {
         const size_t count = sn_min(all - i, together);
@@ -219,7 +249,7 @@ static __attribute__((noinline)) void blocks_run(const struct sn_dot * g, block_
                 to.first[j] = g->c + y[j] * g->cStepY + x[j] * g->cStepX;
         }
         if (count == 2)
-            multiply_pair(g, a, &to);
+            multiply_pair(g, a, &to, &ahead);
         else
             multiply_single(g, a[0], &to);
         for (size_t j = 0; j < count && !direct; ++j)

@@ -27,9 +27,9 @@ static void use_lines(struct sn_band * band, const struct sn_convolution_paramet
 }
 
 /*
- * Whether rows of A are aligned, for tiles that read such rows faster: a copy costs as much as a few panels gain. A product of
- * bytes of 128x1024 by 1024 columns takes 0.69 of the time, 128x768 by 192 0.82, 196x256 by 1024 0.87, 64x512 by 512 1.0 to 1.03;
- * of fewer bytes of weights, 784x512 by 256 1.04, 196x80 by 480 1.06 (Xeon with AMX).
+ * Whether rows of A are aligned, for tiles that read such rows faster: a copy costs as much as a few panels gain. A product
+ * of bytes of 128x1024 by 1024 columns takes 0.69 of the time, 128x768 by 192 0.82, 196x256 by 1024 0.87, 64x512 by 512 1.0
+ * to 1.03; of fewer bytes of weights, 784x512 by 256 1.04, 196x80 by 480 1.06 (Xeon with AMX).
  */
 enum { LEAST_ALIGNED = 128 << 10 };
 
