@@ -42,7 +42,7 @@ SN_INLINE VECTOR masked(VECTOR v, v32i mask)
 SN_INLINE void store(void * p, size_t x, REDUCTION r, v32f divisor, bool cells)
 {
     (void)divisor;
-    if (WIDENS && cells)
+    if ((WIDENS || HAS_DIVISOR) && cells)
         WORD(store)((CELL *)p + x, PACK(r));
     else
         ARRAY_WORD(store)((ELEMENT *)p + x, FINISH(r, divisor));
@@ -51,7 +51,7 @@ SN_INLINE void store(void * p, size_t x, REDUCTION r, v32f divisor, bool cells)
 SN_INLINE void store_tail(void * p, REDUCTION r, v32f divisor, size_t n, bool cells)
 {
     (void)divisor;
-    if (WIDENS && cells)
+    if ((WIDENS || HAS_DIVISOR) && cells)
         WORD(store_tail)(p, PACK(r), n);
     else
         ARRAY_WORD(store_tail)(p, FINISH(r, divisor), n);

@@ -53,52 +53,86 @@ SN_INLINE struct terms terms_of(const struct input * r, const ELEMENT * p, size_
     return (struct terms){p, rows, r->pitch, 2 * r->pitch, r->planes, r->plane, n, false};
 }
 
-/* Adds `rows` rows of all planes at p to v, or if they are few, so that chain is true, one after the other; rows may be 0. */
-SN_INLINE void add_terms(v32f * v, int u, const struct input * r, const ELEMENT * p, size_t rows, size_t n, bool full,
-                         bool chain)
+/* Adds `rows` rows of all planes at p to v, one after the other; rows may be 0. */
+SN_INLINE void add_terms(v32f * v, int u, const struct input * r, const ELEMENT * p, size_t rows, size_t n, bool full)
 {
     const struct terms t = terms_of(r, p, rows, n);
     v32f w[4];
     if (rows == 0)
         return;
-    if (chain)
-        sum_chain(w, u, &t, full);
-    else
-        sum_terms(w, u, &t, full);
+    sum_chain(w, u, &t, full);
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v[i] = v_add_32f(v[i], w[i]);
 }
 
-/* reduce() of several planes: each is summed separately, so that chains do not grow with their number. With !chain also of
- * many rows or planes. */
-SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n, bool full, bool two,
-                             bool chain)
+/* reduce() of several planes: each is summed separately, so that chains do not grow with their number. */
+SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n, bool full, bool two)
 {
     const struct terms t = terms_of(r, r->common + x, r->rows, n);
-    if (chain)
-        sum_chain(v0, u, &t, full);
-    else
-        sum_terms(v0, u, &t, full);
+    sum_chain(v0, u, &t, full);
     if (!two)
         return;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v1[i] = v0[i];
-    add_terms(v0, u, r, r->own[0] + x, r->own_rows[0], n, full, chain);
-    add_terms(v1, u, r, r->own[1] + x, r->own_rows[1], n, full, chain);
+    add_terms(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
+    add_terms(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
 }
 
-/* reduce() if one chain of additions might be too long. Not inlined: many instances of reduce() share it. */
-static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n,
-                                                  bool full, bool two)
+/* u vectors of reduce_long(). Sums of rows of one output are added to results in memory: that is a third of the code. */
+SN_INLINE void reduce_long_vectors(sn_32f * const * dst, int u, const struct input * r, size_t x, size_t at, size_t n, bool full,
+                                   bool two)
 {
-    switch (full ? u : 0) {
-    case 4: reduce_planes(v0, v1, 4, r, x, n, true, two, false); return;
-    case 2: reduce_planes(v0, v1, 2, r, x, n, true, two, false); return;
-    case 1: reduce_planes(v0, v1, 1, r, x, n, true, two, false); return;
-    default: reduce_planes(v0, v1, 1, r, x, n, false, two, false);
+    const ELEMENT * p = r->common;
+    size_t rows = r->rows;
+    for (int part = 0; ; ++part) {
+        const struct terms t = terms_of(r, p + x + at, rows, n);
+        v32f v[4];
+        sum_terms(v, u, &t, full);
+        SN_UNROLL
+        for (int i = 0; i < u; ++i) {
+            sn_32f * const a = dst[part > 1] + at + i * V32F_N, * const b = dst[1] + at + i * V32F_N;
+            if (part)
+                v[i] = v_add_32f(full ? v_load_32f(a) : v_load_tail_32f(a, n), v[i]);
+            if (full)
+                v_store_32f(a, v[i]);
+            else
+                v_store_tail_32f(a, v[i], n);
+            if (part == 0 && two && full)
+                v_store_32f(b, v[i]);
+            else if (part == 0 && two)
+                v_store_tail_32f(b, v[i], n);
+        }
+        part += part == 0 && two && r->own_rows[0] == 0;
+        if (!two || part == 2 || r->own_rows[part] == 0)
+            return;
+        p = r->own[part];
+        rows = r->own_rows[part];
     }
+}
+
+/* reduce() of n elements from x on if one chain of additions might be too long. Not inlined: many instances of reduce() share
+ * it. The last vectors overlap those before if possible. */
+static __attribute__((noinline)) void reduce_long(sn_32f * dst0, sn_32f * dst1, const struct input * r, size_t x, size_t n,
+                                                  bool two)
+{
+    sn_32f * const dst[2] = {dst0, dst1};
+    size_t i = 0;
+    if (n < LANES)
+        reduce_long_vectors(dst, 1, r, x, 0, n, false, two);
+    for (; n >= 4 * LANES && i + 2 * LANES < n; i += 4 * LANES)
+        reduce_long_vectors(dst, 4, r, x, sn_min(i, n - 4 * LANES), 0, true, two);
+    for (; n >= 2 * LANES && i + LANES < n; i += 2 * LANES)
+        reduce_long_vectors(dst, 2, r, x, sn_min(i, n - 2 * LANES), 0, true, two);
+    for (; n >= LANES && i < n; i += LANES)
+        reduce_long_vectors(dst, 1, r, x, sn_min(i, n - LANES), 0, true, two);
+}
+
+/* Whether sums of these rows need reduce_long(). */
+SN_INLINE bool is_long_input(const struct input * r, bool flat)
+{
+    return is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), flat ? 1 : r->planes);
 }
 #endif
 
@@ -107,20 +141,20 @@ SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct input 
                       struct constants k)
 {
 #if HAS_DIVISOR
-    if (!k.common && is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), k.flat ? 1 : r->planes)) {
+    if (!k.common && is_long_input(r, k.flat)) {
         const struct input copy = *r; /* a struct whose address is passed stays in memory */
-        v32f a[4], b[4];
-        reduce_long(a, b, u, &copy, x, n, full, k.two);
+        sn_32f a[4 * LANES] __attribute__((aligned(64))), b[4 * LANES] __attribute__((aligned(64)));
+        reduce_long(a, b, &copy, x, full ? (size_t)u * LANES : n, k.two);
         SN_UNROLL
         for (int i = 0; i < u; ++i) {
-            v0[i] = a[i];
+            v0[i] = v_load_32f(a + i * V32F_N);
             if (k.two)
-                v1[i] = b[i];
+                v1[i] = v_load_32f(b + i * V32F_N);
         }
         return;
     }
     if (!k.flat && r->planes > 1) {
-        reduce_planes(v0, v1, u, r, x, n, full, k.two, true);
+        reduce_planes(v0, v1, u, r, x, n, full, k.two);
         return;
     }
 #endif
@@ -204,5 +238,11 @@ static const float no_divisor[2] = {1, 1};
 
 SN_INLINE void reduce_cells(const struct input * r, size_t n, CELL * dst0, CELL * dst1, bool two)
 {
-    reduce_any(r, n, no_divisor, dst0, dst1, two, WIDENS);
+#if HAS_DIVISOR
+    if (is_long_input(r, false)) {
+        reduce_long(dst0, dst1, r, 0, n, two);
+        return;
+    }
+#endif
+    reduce_any(r, n, no_divisor, dst0, dst1, two, true);
 }

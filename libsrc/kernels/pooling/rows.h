@@ -366,17 +366,17 @@ SN_INLINE void flat_cells(const struct input * r, size_t n, CELL * dst0, CELL * 
     REDUCTION v0, v1;
     if (n < LANES) {
         reduce(&v0, &v1, 1, r, 0, n, false, k);
-        store_tail(dst0, v0, one, n, WIDENS);
+        store_tail(dst0, v0, one, n, true);
         if (two)
-            store_tail(dst1, v1, one, n, WIDENS);
+            store_tail(dst1, v1, one, n, true);
         return;
     }
     for (size_t i = 0; i < n; i += LANES) {
         const size_t x = sn_min(i, n - LANES);
         reduce(&v0, &v1, 1, r, x, 0, true, k);
-        store(dst0, x, v0, one, WIDENS);
+        store(dst0, x, v0, one, true);
         if (two)
-            store(dst1, x, v1, one, WIDENS);
+            store(dst1, x, v1, one, true);
     }
 }
 
@@ -404,15 +404,13 @@ static __attribute__((noinline)) void flat_steps(struct row_buffer * d, const st
         CELL * const row = d->buffer + d->pending_rows * l.pitch + l.data, * const below = row + l.pitch;
         d->pending_rows += count;
         d->next = dst + count * pitch.dstRow;
-        if (few) {
-            const struct input r = input_of(t, src, pitch.row, 1, 0);
-            if (t->two)
-                flat_cells(&r, l.count, row, below, true);
-            else
-                flat_cells(&r, l.count, row, NULL, false);
-        } else {
-            const struct input r = input_of(t, src, pitch.row, 1, 0);
-            reduce_cells(&r, l.count, row, below, t->two);
-        }
+        const struct input r = input_of(t, src, pitch.row, 1, 0);
+        if (!few) {
+            const struct input copy = r; /* a struct whose address is passed stays in memory */
+            reduce_cells(&copy, l.count, row, below, t->two);
+        } else if (t->two)
+            flat_cells(&r, l.count, row, below, true);
+        else
+            flat_cells(&r, l.count, row, NULL, false);
     }
 }
