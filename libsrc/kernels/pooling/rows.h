@@ -40,7 +40,7 @@ struct row_buffer {
     bool split;                           /* the even and the odd positions of rows are separated */
     size_t odd;                           /* where the odd ones begin then */
     size_t stride, results;               /* of the outputs among the results that are computed, and the number of these */
-    bool flat;                            /* rows are finished as one, see begin_flat() */
+    bool flat, uniform;                   /* rows are finished as one, see begin_flat(); all divisors are the same */
     ELEMENT * first, * next;              /* then: the outputs of unfinished rows, and where those of the next row must be */
     struct pending_row pending[MAX_ROWS];
     strip_fn strip;                       /* for this kind of window, or NULL */
@@ -318,9 +318,10 @@ static void begin_flat(struct row_buffer * d)
     const size_t pitch = d->split ? length + length % 2 : length, half = d->split ? pitch / 2 : pitch;
     const size_t rows = sn_min(sn_min(FLAT / pitch, INDICES / outputs), MAX_ROWS);
     d->flat = !d->strip && (d->stride > 1 || d->split) && c->outputs == p->axis[2].dst && rows >= 4 &&
-              is_identity(&p->axis[0]) && is_uniform(p);
+              is_identity(&p->axis[0]);
     if (!d->flat)
         return;
+    d->uniform = is_uniform(p);
     d->rows = sn_min(rows, p->axis[0].dst * p->axis[1].dst + 1);
     d->layout = (struct layout){0, c->lead * inner, c->columns * inner, length, pitch};
     for (size_t x = 0; x < d->rows * pitch + 4 * LANES; x += LANES)
@@ -329,6 +330,14 @@ static void begin_flat(struct row_buffer * d)
         for (size_t o = 0; o < c->outputs; ++o)
             for (size_t i = 0; i < inner; ++i)
                 d->index[row * outputs + o * inner + i] = (int32_t)(row * half + o * d->stride * inner + i);
+    for (size_t o = 0; HAS_DIVISOR && !d->uniform && o < c->outputs; ++o) /* the factors of outputs alone */
+        memmove(d->columns + o * inner, d->columns + o * d->stride * inner, inner * sizeof(float));
+}
+
+/* Divides n floats, at most a vector. */
+SN_INLINE void divide_tail(void * p, size_t n, v32f divisor)
+{
+    v_store_tail_32f(p, v_div_32f(v_load_tail_32f(p, n), divisor), n);
 }
 
 static void flush_flat(struct row_buffer * d)
@@ -351,10 +360,12 @@ static void flush_flat(struct row_buffer * d)
     for (size_t i = 0; !(BY_PERMUTATION && inner <= NARROW) && i < rows; ++i)
         gather((const ELEMENT *)(const void *)results + i * half, d->stride, inner, outputs, d->first + i * outputs * inner);
 #if HAS_DIVISOR && !WIDENS /* now, since most of the results were not selected */
-    for (size_t x = 0; x < n; x += LANES) {
-        const size_t now = sn_min(n - x, LANES);
-        v_store_tail_32f(d->first + x, v_div_32f(v_load_tail_32f(d->first + x, now), v_set_32f(divisor)), now);
-    }
+    for (size_t row = 0, run = outputs * inner; row < rows && !d->uniform; ++row)
+        for (size_t x = 0; x < run; x += LANES)
+            divide_tail(d->first + row * run + x, sn_min(run - x, LANES),
+                        v_mul_32f(v_load_32f(d->columns + x), v_set_32f(d->pending[row].divisor)));
+    for (size_t x = 0; x < n && d->uniform; x += LANES)
+        divide_tail(d->first + x, sn_min(n - x, LANES), v_set_32f(divisor));
 #endif
 }
 
@@ -389,6 +400,7 @@ static __attribute__((noinline)) void flat_steps(struct row_buffer * d, const st
     const struct pitches pitch = pitches_of(p);
     const struct layout l = d->layout;
     const bool few = HAS_DIVISOR ? l.count <= 8 * LANES && p->axis[1].kernel < 8 : l.count <= 3 * LANES;
+    const bool divisors = HAS_DIVISOR && !d->uniform;
     src += d->chunk.column * p->inner;
     for (; t < end; ++t) {
         const size_t count = t->two ? 2 : 1;
@@ -402,6 +414,8 @@ static __attribute__((noinline)) void flat_steps(struct row_buffer * d, const st
         if (d->pending_rows == 0)
             d->first = dst;
         CELL * const row = d->buffer + d->pending_rows * l.pitch + l.data, * const below = row + l.pitch;
+        for (size_t i = 0; divisors && i < count; ++i)
+            d->pending[d->pending_rows + i].divisor = t->divisor[i];
         d->pending_rows += count;
         d->next = dst + count * pitch.dstRow;
         const struct input r = input_of(t, src, pitch.row, 1, 0);
