@@ -41,6 +41,7 @@ struct sn_normalize_lines {
     const sn_32f * scale, * shift;
     float eps;
     sn_32f * dst;
+    bool stream; /* rows: results are written around the caches, where v_stream_32f() can store them */
 };
 
 typedef void (*sn_normalize_lines_fn)(const struct sn_normalize_lines * lines);

@@ -47,7 +47,10 @@ static void lines(const struct sn_table * table, const struct sn_normalize * p)
     const bool rows = p->format == SN_NHWC || p->spatial == 1;
     const size_t images = rows ? 1 : p->batch, number = rows ? p->batch * p->spatial : p->spatial;
     const size_t step = sn_align(sn_items_per_unit(p->channels), rows ? 1 : 64); /* 64: whole strips of columns */
-    const struct lines job = {{p->src, number, p->channels, p->spatial, p->scale, p->shift, p->eps, p->dst},
+    const size_t row = p->channels * sizeof(float);
+    const bool whole = p->src != p->dst && ((uintptr_t)p->dst | row) % table->alignment == 0;
+    const struct lines job = {{p->src, number, p->channels, p->spatial, p->scale, p->shift, p->eps, p->dst,
+                               whole && sn_beyond_cache(2 * images * number * row)},
                               rows ? table->normalize.rows : table->normalize.columns, step, sn_ceil_div(number, step),
                               rows ? p->channels : 1};
     sn_parallel_for(&(struct sn_parallel){.run = lines_range, .job = &job, .units = images * job.units,
@@ -266,7 +269,8 @@ static void normalize_block(const struct blocks * job, size_t n, sn_32f * work)
 {
     const struct sn_normalize_16b * p = job->p;
     const bool rows = p->format == SN_NHWC;
-    const struct sn_normalize_lines l = {work, n, p->channels, n, p->scale, p->shift, p->eps, work};
+    const struct sn_normalize_lines l = {work, n, p->channels, n, p->scale, p->shift, p->eps, work,
+                                         false};
     if (!job->table->normalize.rows)
         job->table->normalize.layer(&(struct sn_normalize){SN_NORMALIZE_LAYER, work, 1, p->channels, n, p->scale, p->shift,
                                                            p->eps, work, p->format, 0});
