@@ -101,16 +101,24 @@ SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor,
         o[0] = o[1];
 }
 
-/* One step. With `inside`, code for vectors that need no mask is separate. */
+/* One step. With `inside`, code for vectors that need no mask is separate. Two rows are written at a time, which hardware does
+ * not fetch in advance: of windows of 2x2 with stride 1, the next two are prefetched unless they are short. Maxima of 32x434x434
+ * floats take 0.80 of the time (avx512, Intel Xeon with AMX; 0.98 if they are prefetched before the loop). For windows of 3x3 it
+ * is 0.88 for 3x640x640, but 1.05 for 16x56x56; with stride 2, and for rows of the image, it makes no difference. */
 SN_INLINE void strip_step(const struct input * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
                           ELEMENT * dst1, int K, int S, struct constants k, bool inside)
 {
+    const bool fetched = s->outputs >= 512 / sizeof(ELEMENT);
     VECTOR e[2][2], o[2][2];
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t j = (size_t)S, x = 0;
     fetch(e, o, 0, r, s, 0, S, k, true);
     for (; inside && j + (size_t)S < s->vectors; j += (size_t)S, x += LANES) {
         fetch(e, o, 1, r, s, j, S, k, false);
+        if (K == 2 && S == 1 && fetched) {
+            __builtin_prefetch(dst0 + x + 2 * (dst1 - dst0), 1);
+            __builtin_prefetch(dst0 + x + 3 * (dst1 - dst0), 1);
+        }
         put(s, e[0], o[0], d0, dst0, x, LANES, K, S);
         if (k.two)
             put(s, e[1], o[1], d1, dst1, x, LANES, K, S);
