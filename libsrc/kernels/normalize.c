@@ -240,10 +240,10 @@ SN_INLINE v32f normalized_at(const struct sn_normalize_lines * p, const sn_32f *
 }
 
 /*
- * Results that are written around the caches have sources that are not cached either. A row that is a page or less ends before
- * hardware has begun to fetch it, so the same part of a next one is prefetched: 16384 rows of 1024 values take 0.80 of the time
- * of such stores alone, which take 0.66 of that of plain ones (avx512, Intel Xeon with AMX). With plain stores, prefetching
- * sources or results took 0.92 to 1.06 for 2 to 20 MB.
+ * Results that are written around the caches have sources that are not cached either. A row that is a page or less ends
+ * before hardware has begun to fetch it, so the same part of a next one is prefetched: 16384 rows of 1024 values take 0.80
+ * of the time of such stores alone, which take 0.67 of that of plain ones (avx512, Intel Xeon with AMX). With plain stores,
+ * prefetching sources and results took 0.93 to 1.04 for 2 to 20 MB.
  */
 SN_INLINE void normalize_row(const struct sn_normalize_lines * p, size_t row, size_t whole, float mean, float factor,
                              bool centred)
@@ -251,7 +251,8 @@ SN_INLINE void normalize_row(const struct sn_normalize_lines * p, size_t row, si
     const sn_32f * x = p->src + row * p->count;
     sn_32f * dst = p->dst + row * p->count;
     const v32f m = v_set_32f(mean), f = v_set_32f(factor);
-    const size_t count = p->count, ahead = count <= LONG ? 4 * count : count <= BLOCK ? count : 0; /* others are in progress */
+    const size_t count = p->count; /* four rows are in progress if they are short */
+    const size_t ahead = count <= LONG ? 4 * count : count <= BLOCK ? count : 0;
     size_t i = 0;
     if (whole) {
         SN_UNROLL for (size_t j = 0; j < whole; ++j)

@@ -81,8 +81,8 @@ SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct input * r
 }
 
 /* u vectors of reduce_long(). Sums of rows of one output are added to results in memory: that is a third of the code. */
-SN_INLINE void reduce_long_vectors(sn_32f * const * dst, int u, const struct input * r, size_t x, size_t at, size_t n, bool full,
-                                   bool two)
+SN_INLINE void reduce_long_vectors(sn_32f * const * dst, int u, const struct input * r, size_t x, size_t at, size_t n,
+                                   bool full, bool two)
 {
     const ELEMENT * p = r->common;
     size_t rows = r->rows;
@@ -112,8 +112,8 @@ SN_INLINE void reduce_long_vectors(sn_32f * const * dst, int u, const struct inp
     }
 }
 
-/* reduce() of n elements from x on if one chain of additions might be too long. Not inlined: many instances of reduce() share
- * it. The last vectors overlap those before if possible. */
+/* reduce() of n elements from x on if one chain of additions might be too long. Not inlined: many instances of reduce()
+ * share it. The last vectors overlap those before if possible. */
 static __attribute__((noinline)) void reduce_long(sn_32f * dst0, sn_32f * dst1, const struct input * r, size_t x, size_t n,
                                                   bool two)
 {

@@ -101,10 +101,11 @@ SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor,
         o[0] = o[1];
 }
 
-/* One step. With `inside`, code for vectors that need no mask is separate. Two rows are written at a time, which hardware does
- * not fetch in advance: of windows of 2x2 with stride 1, the next two are prefetched unless they are short. Maxima of 32x434x434
- * floats take 0.80 of the time (avx512, Intel Xeon with AMX; 0.98 if they are prefetched before the loop). For windows of 3x3 it
- * is 0.88 for 3x640x640, but 1.05 for 16x56x56; with stride 2, and for rows of the image, it makes no difference. */
+/* One step. With `inside`, code for vectors that need no mask is separate. Two rows are written at a time, which hardware
+ * does not fetch in advance: of windows of 2x2 with stride 1, the next two are prefetched unless they are short. Maxima of
+ * 32x434x434 floats take 0.80 of the time (avx512, Intel Xeon with AMX; 0.98 if they are prefetched before the loop). For
+ * windows of 3x3 it is 0.88 for 3x640x640, but 1.05 for 16x56x56; with stride 2, and for rows of the image, it makes no
+ * difference. */
 SN_INLINE void strip_step(const struct input * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
                           ELEMENT * dst1, int K, int S, struct constants k, bool inside)
 {
