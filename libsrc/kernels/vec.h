@@ -26,6 +26,8 @@
  *   v_load_8u_16i(p)  v_load_tail_8u_16i(p, n)                V16I_N bytes, widened to 16 bits in order
  *   v_load_8i_16i(p)  v_load_tail_8i_16i(p, n)                the same of signed bytes
  *   v_load_24_32i(p)  v_load_tail_24_32i(p, n)                V32F_N numbers of 3 bytes, the lowest first, likewise
+ *   v_load_columns_32f(r, p, stride)                          lane l of r[k] is float l * stride + k of those at p, for k
+ *                           below 4: the columns of V32F_N rows
  *   v_collect_2_32f(r, p, i)  v_collect_4_32f(r, p, i)        lane l of r[k] is float i[l] + k of those at p, for the V32F_N
  *                           int32_t at i, none of which is negative, and k below 2, or 4
  *

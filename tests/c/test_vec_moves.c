@@ -112,6 +112,32 @@ static void check_lookup(void)
     end();
 }
 
+static void check_columns(void)
+{
+    enum { MOST = 7 };
+    uint32_t memory[V32F_N * MOST];
+    begin("v_load_columns_32f");
+    for (size_t round = 0; round < 100; round++)
+    {
+        const size_t stride = round % (MOST - 3) + 4;
+        union block in, out;
+        v32f r[4];
+        for (size_t i = 0; i < V32F_N * MOST; i++)
+        {
+            random_block(&in);
+            memory[i] = in.u32[0];
+        }
+        v_load_columns_32f(r, memory, stride);
+        for (size_t k = 0; k < 4; k++)
+        {
+            put_32f(&out, r[k]);
+            for (size_t l = 0; l < V32F_N; l++)
+                expect(out.u32[l] == memory[l * stride + k], "not the float of the row");
+        }
+    }
+    end();
+}
+
 static void check_collect(void)
 {
     enum { COUNT = 40 };
@@ -170,6 +196,7 @@ static __attribute__((noinline)) void check_words(void)
     check_transpose();
     check_zips();
     check_lookup();
+    check_columns();
     check_collect();
     check_pick();
 }

@@ -295,6 +295,22 @@ SN_INLINE void v_transpose_32f(v32f r[16])
     }
 }
 
+/* Inserted from memory, quarters need no shuffle: 32 of them for a square, and as many other operations as inserts. */
+SN_INLINE v32f vx_quarters_at(const float *p, size_t step)
+{
+    const __m256 low = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + step), 1);
+    const v32f three = _mm512_insertf32x4(_mm512_castps256_ps512(low), _mm_loadu_ps(p + 2 * step), 2);
+    return _mm512_insertf32x4(three, _mm_loadu_ps(p + 3 * step), 3);
+}
+SN_INLINE void v_load_columns_32f(v32f *r, const void *p, size_t stride)
+{
+    const float *row = p;
+    SN_UNROLL
+    for (int k = 0; k < 4; k++, row += stride)
+        r[k] = vx_quarters_at(row, 4 * stride);
+    vx_transpose_blocks(r);
+}
+
 SN_INLINE v32f vx_of_quarters(__m128 a, __m128 b, __m128 c, __m128 d)
 {
     const __m512 low = _mm512_castps256_ps512(_mm256_set_m128(b, a));

@@ -290,6 +290,15 @@ SN_INLINE void v_transpose_32f(v32f r[4])
     r[3] = vreinterpretq_f32_f64(vtrn2q_f64(odd01, odd23));
 }
 
+SN_INLINE void v_load_columns_32f(v32f *r, const void *p, size_t stride)
+{
+    const uint8_t *row = p;
+    SN_UNROLL
+    for (int k = 0; k < 4; k++, row += stride * sizeof(float))
+        r[k] = v_load_32f(row);
+    v_transpose_32f(r);
+}
+
 SN_INLINE const uint8_t *vx_float_at(const void *p, int32_t i) { return (const uint8_t *)p + sizeof(float) * (uint32_t)i; }
 SN_INLINE float32x4_t vx_two_pairs(const void *p, const int32_t *i)
 {

@@ -260,6 +260,15 @@ SN_INLINE void v_transpose_32f(v32f r[4])
     r[3] = _mm_movehl_ps(hi23, hi01);
 }
 
+SN_INLINE void v_load_columns_32f(v32f *r, const void *p, size_t stride)
+{
+    const float *row = p;
+    SN_UNROLL
+    for (int k = 0; k < 4; k++, row += stride)
+        r[k] = v_load_32f(row);
+    v_transpose_32f(r);
+}
+
 SN_INLINE void v_collect_2_32f(v32f *r, const void *p, const int32_t *i)
 {
     const v32f a = vx_two_pairs(p, i), b = vx_two_pairs(p, i + 2);
