@@ -84,6 +84,8 @@ LARGE: list[tuple[int, int, int, Any, Any]] = [
     (16, 7, 8, (3, 4), (1, 1)),
     (19, 9, 16, (2, 6), (1, 1)),  # fewer rows of taps than rows of a block
     (16, 5, 30, (1, 8), (1, 1)),
+    (35, 11, 13, (9, 3), (1, 1)),  # three taps at a time, at edges and inside
+    (32, 6, 40, (5, 7), (1, 1)),
 ]
 
 
