@@ -9,8 +9,6 @@
 
 /* ---- the tile: contract/gemm.h explains what a run computes, and how it serves convolutions */
 
-enum { SN_DOT_STEPS = 32 };
-
 struct sn_dot {
     const uint8_t * a; /* rows (y, x) at a + y * aStepY + x * aStepX */
     size_t height, width;
@@ -26,7 +24,8 @@ struct sn_dot {
     size_t cStepY, cStepX;
     const void * result; /* struct sn_result_8i or sn_result_16b; its arrays begin with the first column */
 
-    /* A hint: NULL, or what will be needed next: each SN_DOT_STEPS steps of the sum prefetch so many bytes. Some tiles do not. */
+    /* A hint for tiles that are `aligned`: NULL, or what will be needed next; each SN_ALIGN bytes of a row of tiles prefetch so
+     * many bytes. */
     const uint8_t * prefetch;
     size_t prefetchStep;
 };

@@ -20,13 +20,11 @@ enum { TILE_ROWS = 14, TILE_VECTORS = 4 };
 
 enum { TOGETHER = 4 }; /* steps of one row */
 
-/* `next`: what the first step prefetches, or 0. */
-typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, int32_t * sums, uintptr_t next);
+typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, int32_t * sums);
 /* How tiles convert sums to bytes. */
 enum tile_results { TILE_BOUNDED, TILE_PLAIN, TILE_REQUANTISED };
 
-typedef void (*tile_bytes_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, enum tile_results results,
-                              uintptr_t next);
+typedef void (*tile_bytes_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, enum tile_results results);
 
 /* A vector of B, kept as in kernels/gemm/32f.h; `narrow`: its numbers of 16 bits are bytes in memory. */
 SN_INLINE v32i tile_weights(const uint8_t * b, int j, bool narrow)
@@ -56,38 +54,24 @@ SN_INLINE const uint8_t * tile_step(v32i sum[TILE_ROWS][TILE_VECTORS], const uin
 }
 
 /*
- * One segment. One row by weights that are bytes in memory has so few operations in a step that some are taken together:
- * 0.90 of the time with avx512 by 4096 x 1024, 0.96 with avx2 (Zen 4). Products of bytes, which wait for memory, gain
- * nothing, and prefetches in the panel only make them slower: 1.0 to 1.2 times the time, 1 to 4 KB ahead.
- *
- * Some steps, in a loop of their own, prefetch a part of the next panel: a test and a prefetch in each step took 1.0 to 1.1
- * times as long with weights that are near, 8 steps 1.02 to 1.07, 32 steps 0.99 to 1.03 (avx512vnni; Xeon with AMX).
+ * One segment. One row by weights that are bytes in memory has so few operations in a step that some are taken together: 0.90
+ * of the time with avx512 by 4096 x 1024, 0.96 with avx2 (Zen 4). Products of bytes, which wait for memory, gain nothing, and
+ * prefetches in the panel only make them slower: 1.0 to 1.2 times the time, 1 to 4 KB ahead.
  */
 SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
-                                        const uint8_t * b, uintptr_t * ahead, size_t share, int rows, int vectors, bool narrow)
+                                        const uint8_t * b, int rows, int vectors, bool narrow)
 {
     const uint8_t * p[(TILE_ROWS + 2) / 3];
-    uintptr_t next = *ahead;
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
     for (; rows == 1 && narrow && length >= TOGETHER; length -= TOGETHER)
         SN_UNROLL for (int s = 0; s < TOGETHER; ++s) b = tile_step(sum, p, step, b, rows, vectors, narrow);
-    while (length) {
-        size_t n = length;
-        if (next) {
-            for (size_t i = 0; i < share; i += SN_LINE)
-                SN_PREFETCH(next + i);
-            next += share;
-            n = sn_min(SN_DOT_STEPS, length);
-        }
-        for (length -= n; n; --n)
-            b = tile_step(sum, p, step, b, rows, vectors, narrow);
-    }
-    *ahead = next;
+    for (; length; --length)
+        b = tile_step(sum, p, step, b, rows, vectors, narrow);
     return b;
 }
 
-SN_INLINE void tile_sums(const struct sn_dot * g, const uint8_t * a, v32i sum[TILE_ROWS][TILE_VECTORS], uintptr_t next,
-                         int rows, int vectors, bool narrow)
+SN_INLINE void tile_sums(const struct sn_dot * g, const uint8_t * a, v32i sum[TILE_ROWS][TILE_VECTORS], int rows,
+                         int vectors, bool narrow)
 {
     SN_UNROLL for (int j = 0; j < vectors; ++j)
     {
@@ -96,32 +80,31 @@ SN_INLINE void tile_sums(const struct sn_dot * g, const uint8_t * a, v32i sum[TI
     }
     const uint8_t * b = g->b;
     for (size_t s = 0; s < g->segments; ++s)
-        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, &next, g->prefetchStep, rows, vectors, narrow);
+        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors, narrow);
 }
 
-SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, uintptr_t next, int rows, int vectors,
-                    bool narrow)
+SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, int rows, int vectors, bool narrow)
 {
     v32i sum[TILE_ROWS][TILE_VECTORS];
-    tile_sums(g, a, sum, next, rows, vectors, narrow);
+    tile_sums(g, a, sum, rows, vectors, narrow);
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < vectors; ++j) v_store_32i(sums + (i * vectors + j) * (int)V32F_N, sum[i][j]);
 }
 
 /* An instance, as a separate function so that the compiler can use all registers. */
 #define TILE(rows, vectors)                                                                                                 \
-    static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a,               \
-                                                                  int32_t * sums, uintptr_t next)                           \
+    static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a,           \
+                                                                  int32_t * sums)                                           \
     {                                                                                                                       \
-        tile(g, a, sums, next, rows, vectors, false);                                                                       \
+        tile(g, a, sums, rows, vectors, false);                                                                             \
     }
 
 /* The same with weights that are bytes in memory, for the height of the widest tile. */
 #define TILE_NARROW(rows, vectors)                                                                                          \
     static __attribute__((noinline, unused)) void tile_narrow_##rows(const struct sn_dot * g, const uint8_t * a,            \
-                                                                     int32_t * sums, uintptr_t next)                        \
+                                                                     int32_t * sums)                                        \
     {                                                                                                                       \
-        tile(g, a, sums, next, rows, vectors, true);                                                                        \
+        tile(g, a, sums, rows, vectors, true);                                                                              \
     }
 
 /* Converts four whole vectors of sums to bytes, as result_bounded() does; `plain` is a compile-time constant. */
@@ -164,11 +147,10 @@ SN_INLINE void tile_requantised(const struct sn_result_8i * r, v32i sum[TILE_ROW
     }
 }
 
-SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * c, uintptr_t next, int rows,
-                          enum tile_results results)
+SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * c, int rows, enum tile_results results)
 {
     v32i sum[TILE_ROWS][TILE_VECTORS];
-    tile_sums(g, a, sum, next, rows, TILE_VECTORS, false);
+    tile_sums(g, a, sum, rows, TILE_VECTORS, false);
     if (results == TILE_REQUANTISED)
         tile_requantised(g->result, sum, c, g->cStepX, rows);
     else if (results == TILE_PLAIN)
@@ -179,17 +161,11 @@ SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * 
 
 /* An instance of four vectors with results that are result_is_quick(). */
 #define TILE_BYTES(rows, vectors)                                                                                           \
-    static __attribute__((noinline, unused)) void tile_bytes_##rows(const struct sn_dot * g, const uint8_t * a,             \
-                                                                    uint8_t * c, enum tile_results results, uintptr_t next) \
+    static __attribute__((noinline, unused)) void tile_bytes_##rows(const struct sn_dot * g, const uint8_t * a,         \
+                                                                    uint8_t * c, enum tile_results results)                 \
     {                                                                                                                       \
-        tile_bytes(g, a, c, next, rows, results);                                                                           \
+        tile_bytes(g, a, c, rows, results);                                                                                 \
     }
-
-/* The bytes that a tile prefetches. */
-SN_INLINE size_t tile_ahead(const struct sn_dot * g)
-{
-    return g->prefetch ? g->segments * sn_ceil_div(g->length, SN_DOT_STEPS) * g->prefetchStep : 0;
-}
 
 /* Splits rows like tile_column(), for a whole panel of four vectors whose results are result_is_quick(). */
 SN_INLINE void tile_column_bytes(const struct sn_dot * g, const tile_bytes_fn * tiles, size_t rows)
@@ -199,15 +175,13 @@ SN_INLINE void tile_column_bytes(const struct sn_dot * g, const tile_bytes_fn * 
                                       : result_is_plain(r, V8U_N) ? TILE_PLAIN
                                                                     : TILE_BOUNDED;
     const size_t count = sn_ceil_div(g->width, rows);
-    const size_t height = g->width / count, taller = g->width % count, ahead = tile_ahead(g);
-    uintptr_t next = (uintptr_t)g->prefetch;
+    const size_t height = g->width / count, taller = g->width % count;
     for (size_t y = 0; y < g->height; ++y) {
         const uint8_t * a = g->a + y * g->aStepY;
         uint8_t * c = g->c + y * g->cStepY;
         for (size_t i = 0; i < count; ++i) {
             const size_t h = height + (i < taller);
-            tiles[h - 1](g, a, c, results, next);
-            next += ahead;
+            tiles[h - 1](g, a, c, results);
             a += h * g->aStepX;
             c += h * g->cStepX;
         }
@@ -223,15 +197,12 @@ SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_
     const bool direct = r->sums && g->columns == vectors * V32F_N && g->cStepX == g->columns * sizeof(int32_t);
     const size_t count = sn_ceil_div(g->width, rows);
     const size_t height = g->width / count, taller = g->width % count; /* this many tiles are one row higher */
-    const size_t ahead = tile_ahead(g);
-    uintptr_t next = (uintptr_t)g->prefetch;
     for (size_t y = 0; y < g->height; ++y) {
         const uint8_t * a = g->a + y * g->aStepY;
         uint8_t * c = g->c + y * g->cStepY;
         for (size_t i = 0, x = 0; i < count; ++i) {
             const size_t h = height + (i < taller);
-            tiles[h - 1](g, a + x * g->aStepX, direct ? (int32_t *)(void *)(c + x * g->cStepX) : sums, next);
-            next += ahead;
+            tiles[h - 1](g, a + x * g->aStepX, direct ? (int32_t *)(void *)(c + x * g->cStepX) : sums);
             if (!direct)
                 result_rows(sums, vectors * V32F_N, r, g->columns, c + x * g->cStepX, g->cStepX, h);
             x += h;

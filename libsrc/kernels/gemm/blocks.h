@@ -234,7 +234,7 @@ static __attribute__((noinline)) void blocks_run(const struct sn_dot * g, block_
     if (g->prefetch) { /* two passes over a panel */
         ahead.next = (uintptr_t)g->prefetch;
         ahead.end = ahead.next + g->segments * g->length * sn_ceil_div(g->columns, BLOCK_COLUMNS) * BLOCK_BYTES;
-        const size_t lines = g->prefetchStep * BLOCK_GROUPS / (2 * SN_DOT_STEPS * SN_LINE);
+        const size_t lines = g->prefetchStep / (2 * SN_LINE);
         ahead.bytes = SN_LINE * sn_max(sn_min(lines, MOST_LINES), 1);
     }
     blocks_begin(rows, g->length % BLOCK_GROUPS);

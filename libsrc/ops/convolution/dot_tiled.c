@@ -243,21 +243,20 @@ static void choose_row_order(struct sn_dot * gemm, size_t rows)
 }
 
 /*
- * While a panel is used, the next one is prefetched, if all do not stay in the L2 cache. Few rows read panels as fast as
- * the memory delivers them, and prefetches of weights that are near cost them time: 1.1 with 32 rows. Many tiles hide what
- * a panel takes to load, and narrow panels have little in a step: 1.04 with avxvnni. 128x768x768 bytes, weights in no
- * cache, take 0.90 of the time with avx512vnni, 0.91 with amx, 0.96 with avx512, near ones 1.0 to 1.02 (Xeon with AMX).
+ * While a panel is used by products of whole blocks, the next one is prefetched, if all do not stay in the L2 cache. Few rows
+ * read panels as fast as the memory delivers them: 1.1 with 32 rows; many tiles hide what a panel takes to load. Weights in no
+ * cache: 128x768x768 bytes take 0.91 to 0.93 of the time, 96x768x768 0.88 to 0.92, 128x1024x1024 0.91 to 0.94; near ones 0.98 to
+ * 1.03 (Xeon with AMX). The tile of dot products gained 0.9 to 1.0 and lost up to 1.07, and was 28 KB larger.
  */
-enum { LEAST_ROWS = 64, MOST_TILES = 64, MOST_NARROW = 64 };
+enum { LEAST_ROWS = 64, MOST_TILES = 64 };
 
 static void prefetch_next(const struct sn_convolution * c, const struct sn_dot_tile * tile, struct sn_dot * g, size_t bytes)
 {
-    const size_t tiles = g->height * sn_ceil_div(g->width, tile->rows);
-    if (g->height * g->width < LEAST_ROWS || tiles > MOST_TILES || tile->columns * tile->group <= MOST_NARROW || bytes == 0 ||
-        !sn_weights_exceed_l2(c))
+    const size_t tiles = g->height * sn_ceil_div(g->width, tile->rows), groups = SN_ALIGN / sizeof(int32_t);
+    if (!tile->aligned || g->height * g->width < LEAST_ROWS || tiles > MOST_TILES || bytes == 0 || !sn_weights_exceed_l2(c))
         return;
     g->prefetch = (const uint8_t *)g->b + bytes;
-    g->prefetchStep = sn_ceil_div(SN_DOT_STEPS * bytes, data_of(c)->depth * tiles);
+    g->prefetchStep = sn_ceil_div(groups * bytes, data_of(c)->depth * tiles);
 }
 
 /* Multiplies by a panel that is kept as bytes: as they are, or widened to `made`. */
