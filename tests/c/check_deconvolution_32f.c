@@ -375,6 +375,22 @@ static void cuts(SimdTensorFormatType format)
     run_case(check_layer_with(layer(format, 3, 100, 110, 6, 4, 2, 1, 3), 1, true), CHECK_RANDOM);
 }
 
+/* Results of one line, whose columns are divided among threads: phases with unequal numbers of them, products of several phases. */
+static void signals(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(60); n < count; ++n) {
+        const size_t group = n % 4 ? 1 : 3, kernel = check_random(1, 9), stride = n % 5 ? check_random(1, 4) : kernel;
+        struct check_layer j = layer(format, check_few(40) * group, 1, check_random(30, 200), check_few(70) * group, 1, 1, 0,
+                                     group);
+        j.p->kernelX = kernel, j.p->strideX = stride, j.p->dilationX = n % 3 ? 1 : check_random(1, 3);
+        j.p->padX = check_random(0, (kernel - 1) * j.p->dilationX), j.p->padW = check_random(0, (kernel - 1) * j.p->dilationX);
+        j.batch = 1 + n % 5 / 4, j.own_buffer = n % 2 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        set_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 static void one_channel(SimdTensorFormatType format)
 {
     parameters p;
@@ -524,6 +540,7 @@ static void all_cases(size_t random)
         batches(formats[i]);
         phases_without_taps(formats[i]);
         one_channel(formats[i]);
+        signals(formats[i]);
         products(formats[i]);
         if (!check_quick())
             cuts(formats[i]);

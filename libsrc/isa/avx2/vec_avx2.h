@@ -295,7 +295,7 @@ SN_INLINE void v_transpose_32f(v32f r[8])
 /* Inserted from memory, halves need no shuffle: 16 of them for a square. */
 SN_INLINE void v_load_columns_32f(v32f *r, const void *p, size_t stride)
 {
-    const float *row = p;
+    const sn_32f *row = p;
     SN_UNROLL
     for (int k = 0; k < 4; k++, row += stride)
         r[k] = _mm256_set_m128(_mm_loadu_ps(row + 4 * stride), _mm_loadu_ps(row));

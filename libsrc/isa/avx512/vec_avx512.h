@@ -42,14 +42,14 @@ SN_INLINE v32f v_load_32f(const void *p) { return _mm512_loadu_ps(p); }
 SN_INLINE v32f v_load_tail_32f(const void *p, size_t n)
 {
     if (__builtin_constant_p(n) && n == 8)
-        return _mm512_zextps256_ps512(_mm256_loadu_ps((const float *)p));
+        return _mm512_zextps256_ps512(_mm256_loadu_ps(p));
     return _mm512_maskz_loadu_ps(vx_first_16(n), p);
 }
 SN_INLINE void v_store_32f(void *p, v32f v) { _mm512_storeu_ps(p, v); }
 SN_INLINE void v_store_tail_32f(void *p, v32f v, size_t n)
 {
     if (__builtin_constant_p(n) && n == 8)
-        _mm256_storeu_ps((float *)p, _mm512_castps512_ps256(v));
+        _mm256_storeu_ps(p, _mm512_castps512_ps256(v));
     else
         _mm512_mask_storeu_ps(p, vx_first_16(n), v);
 }
@@ -296,7 +296,7 @@ SN_INLINE void v_transpose_32f(v32f r[16])
 }
 
 /* Inserted from memory, quarters need no shuffle: 32 of them for a square, and as many other operations as inserts. */
-SN_INLINE v32f vx_quarters_at(const float *p, size_t step)
+SN_INLINE v32f vx_quarters_at(const sn_32f *p, size_t step)
 {
     const __m256 low = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + step), 1);
     const v32f three = _mm512_insertf32x4(_mm512_castps256_ps512(low), _mm_loadu_ps(p + 2 * step), 2);
@@ -304,7 +304,7 @@ SN_INLINE v32f vx_quarters_at(const float *p, size_t step)
 }
 SN_INLINE void v_load_columns_32f(v32f *r, const void *p, size_t stride)
 {
-    const float *row = p;
+    const sn_32f *row = p;
     SN_UNROLL
     for (int k = 0; k < 4; k++, row += stride)
         r[k] = vx_quarters_at(row, 4 * stride);

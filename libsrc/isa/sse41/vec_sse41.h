@@ -262,7 +262,7 @@ SN_INLINE void v_transpose_32f(v32f r[4])
 
 SN_INLINE void v_load_columns_32f(v32f *r, const void *p, size_t stride)
 {
-    const float *row = p;
+    const sn_32f *row = p;
     SN_UNROLL
     for (int k = 0; k < 4; k++, row += stride)
         r[k] = v_load_32f(row);

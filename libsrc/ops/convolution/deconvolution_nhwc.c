@@ -314,9 +314,9 @@ static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f g
         gemm.c = dst + first;
         gemm.bias = at->bias + first;
         gemm.slope = at->slope ? at->slope + first : NULL;
-        if (taps)
+        if (taps && gemm.width)
             sn_run_tap_rows(tile, &gemm, taps);
-        else
+        else if (gemm.width)
             tile->run(&gemm);
         at->b += depth * sn_gemm_width(tile, gemm.columns);
     }
@@ -324,10 +324,16 @@ static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f g
     at->slope = at->slope ? at->slope + sn_panels_width(tile, columns) : NULL;
 }
 
-/* Computes `rows` rows of a phase y from `row` on, in all phases x. src is the band, b the weights of the phase, dst its first
- * row, whose pixels are `pixel` floats apart. */
+/* Outputs begin .. end - 1 of each phase x, those that it has. */
+struct columns {
+    size_t begin, end;
+};
+
+/* Computes `rows` rows of a phase y from `row` on, in some columns of all phases x. src is the band, b the weights of the
+ * phase, dst its first row, whose pixels are `pixel` floats apart. */
 static void compute_phase(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
-                          const struct sn_phase * y, size_t row, size_t rows, const sn_32f * b, sn_32f * dst, size_t pixel)
+                          const struct sn_phase * y, size_t row, size_t rows, struct columns columns, const sn_32f * b,
+                          sn_32f * dst, size_t pixel)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * all = sn_phases_x(c);
@@ -336,8 +342,9 @@ static void compute_phase(const struct sn_convolution * c, const struct sn_band 
     struct parameters at = {b, c->bias, c->slope};
     for (size_t f = 0, alike; f < all->number; f += alike) {
         const struct sn_phase * x = &all->phase[f];
+        const size_t begin = sn_min(columns.begin, x->count), end = sn_min(columns.end, x->count);
         alike = alike_of(c, f);
-        struct sn_gemm_32f gemm = {.height = rows, .width = x->count, .aStepY = band->line, .aStepX = band->pixel,
+        struct sn_gemm_32f gemm = {.height = rows, .width = end - begin, .aStepY = band->line, .aStepX = band->pixel,
             .segments = x->taps ? y->taps : 0, .segment = c->segment, .length = x->taps * sn_inputs(c),
             .cStepY = sn_phases_y(c)->stride * p->dstW * pixel, .cStepX = all->stride * pixel,
             .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
@@ -348,8 +355,8 @@ static void compute_phase(const struct sn_convolution * c, const struct sn_band 
         }
         const bool ordered = choose_row_order(&gemm, c->table->gemm.tile_32f.rows);
         for (size_t g = 0; g < p->group; ++g) {
-            gemm.a = src + y->from * band->line + x->from * band->pixel + g * sn_inputs(c);
-            gemm.c = dst + f * pixel + g * sn_outputs(c);
+            gemm.a = src + y->from * band->line + (x->from + begin) * band->pixel + g * sn_inputs(c);
+            gemm.c = dst + (f + begin * all->stride) * pixel + g * sn_outputs(c);
             compute_panels(c, gemm, ordered ? NULL : &taps, alike * sn_outputs(c), y->taps * x->taps * sn_inputs(c), &at);
         }
     }
@@ -365,7 +372,7 @@ static void compute_spaced(const struct sn_convolution * c, const struct sn_band
     struct sn_lines_32f copy = {.src = row, .srcStep = channels, .stride = 1, .dst = dst, .dstStep = pixel,
         .lines = c->p.dstW, .inside = channels, .size = channels};
     for (size_t i = 0; i < rows; ++i, src += band->line, copy.dst += line) {
-        compute_phase(c, band, src, y, first + i, 1, b, row, channels);
+        compute_phase(c, band, src, y, first + i, 1, (struct columns){0, SIZE_MAX}, b, row, channels);
         c->table->convolution_32f.lines(&copy);
     }
 }
@@ -408,7 +415,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         if (rows && spaced)
             compute_spaced(c, &band, src, phase, row, rows, b, work, to, pixel);
         else if (rows)
-            compute_phase(c, &band, src, phase, row, rows, b, to, pixel);
+            compute_phase(c, &band, src, phase, row, rows, (struct columns){0, SIZE_MAX}, b, to, pixel);
         b += phase->taps * data_of(c)->step;
     }
     const size_t last = sn_min(first + s->lines * y->stride, p->dstH);
@@ -417,8 +424,35 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
                                    dst, SN_NCHW, first * p->dstW, last * p->dstW);
 }
 
+/*
+ * ---- a result of one line, such as a signal: threads share its columns, and each copies the band
+ */
+
+enum { COLUMNS = 32 }; /* of a unit */
+
+static void compute_columns(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct columns columns = {s->line * COLUMNS, (s->line + s->lines) * COLUMNS};
+    struct sn_band band;
+    const sn_32f * src = find_band(c, a, 0, 1, &band);
+    compute_phase(c, &band, src, sn_phases_y(c)->phase, 0, 1, columns, c->weight, a->dst, a->at->dstPixel);
+}
+
+static bool divides_columns(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    const struct sn_phases * y = sn_phases_y(c);
+    const bool spaced = a->at->dstPixel != c->p.dstC && has_alike(c);
+    return !is_nchw(c) && c->p.dstH == 1 && y->number == 1 && y->phase->count == 1 && !spaced;
+}
+
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
+    const size_t units = sn_ceil_div(sn_phases_x(c)->count, COLUMNS);
+    if (units > 1 && divides_columns(c, a)) {
+        sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute_columns,
+            .time = sn_deconvolution_32f_time(c), .shares = {.lines = units, .most = units}});
+        return;
+    }
     sn_phase_bands_run(c, &data_of(c)->band, a, compute);
 }
 

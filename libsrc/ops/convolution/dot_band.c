@@ -249,6 +249,17 @@ struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struc
     return (struct sn_dot_lines){a->work, true, b->band.pixel, b->band.line};
 }
 
+/* For the tiled algorithm, whose struct begins with the band. */
+static void narrow(struct sn_convolution * part)
+{
+    struct sn_dot_band * b = (void *)part->algorithmData;
+    const struct sn_convolution_parameters * p = &part->p;
+    if (!b->band.copied)
+        return;
+    b->band.columns = sn_used(p->dstW, b->band.strideX, p->kernelX, p->dilationX);
+    b->band.line = b->band.columns * b->band.pixel;
+}
+
 void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_arrays * a, size_t panel,
                 void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a))
 {
@@ -257,8 +268,8 @@ void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, c
      * 0.85 in ranges of single rows (Zen 5). */
     const size_t rows = panel ? 1 : sn_min(p->kernelY, c->batch * p->dstH / sn_threads());
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_dot_time(c), .shares = {.lines = p->dstH, .most = b->band.rows, .columns = p->dstC,
-        .width = p->group == 1 ? panel : 0, .weights = c->weightSize, .source = c->srcSize,
+        .time = sn_convolution_dot_time(c), .columns = panel && !is_nchw(c), .narrow = narrow,
+        .shares = {.lines = p->dstH, .most = b->band.rows, .columns = p->dstC, .width = p->group == 1 ? panel : 0, .weights = c->weightSize, .source = c->srcSize,
         .start = b->band.copied && !b->unlessAligned, .least = sn_max(sn_ceil_div(32, p->dstW), rows)}});
 }
 
