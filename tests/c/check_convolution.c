@@ -94,8 +94,6 @@ bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutio
         {512, 4, 5, 17, 1, 1, 0, 1}, {512, 4, 5, 3, 3, 1, 1, 1}, {1024, 4, 5, 3, 3, 1, 1, 1}, {2048, 4, 5, 17, 1, 1, 0, 1},
         {2048, 4, 5, 3, 3, 1, 1, 1}, {256, 7, 9, 5, 1, 2, 0, 1}, {512, 7, 9, 5, 1, 2, 0, 1}, {1024, 7, 9, 5, 1, 2, 0, 1},
         {256, 7, 9, 4, 1, 2, 1, 2}, {1024, 5, 5, 4, 1, 2, 1, 2},
-        /* one line, whose columns threads share */
-        {20, 1, 200, 40, 3, 1, 1, 1}, {16, 1, 150, 16, 3, 2, 1, 4}, {24, 1, 130, 3, 1, 1, 0, 1}, {70, 1, 90, 70, 5, 1, 2, 70},
         /* tall and narrow */
         {7, 60, 1, 20, 1, 1, 0, 1}, {7, 60, 3, 20, 3, 1, 0, 1}, {8, 60, 3, 20, 3, 1, 1, 1},
         /* outputs that depend on padding only: the bias alone */
@@ -138,6 +136,20 @@ bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolut
         {32, 112, 112, 32, 3, 1, 1, 32}, {96, 112, 112, 96, 3, 2, 1, 96}, {120, 28, 28, 120, 5, 1, 2, 120},
         {384, 14, 14, 384, 3, 1, 1, 384}};
     return SHAPE_OF(list);
+}
+
+bool check_convolution_signal(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
+{
+    static const size_t groups[] = {1, 1, 2, 5};
+    const size_t group = groups[i % 4], inputs = check_few(40), outputs = i % 3 ? check_few(70) : check_random(1, 3);
+    *p = check_convolution_shape(format, inputs * group, 1, check_random(40, 400), outputs * group, 1, 1, 0, group);
+    if (i % 5 == 4)
+        p->srcC = p->dstC = p->group = check_few(70);
+    p->kernelX = check_random(1, 9), p->strideX = check_random(1, 3), p->dilationX = i % 2 ? 1 : check_random(1, 4);
+    if (i % 3)
+        p->padX = check_random(0, i % 7 ? 20 : 200), p->padW = check_random(0, i % 7 ? 20 : 200);
+    check_convolution_output(p);
+    return i < check_count(90);
 }
 
 bool check_convolution_one_channel(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)

@@ -171,6 +171,15 @@ static void cuts(SimdTensorFormatType format)
         }
 }
 
+static void signals(SimdTensorFormatType format)
+{
+    parameters p;
+    for (size_t n = 0; check_convolution_signal(format, n, &p); ++n) {
+        set_types(&p, n);
+        run_case(check_layer_with(check_layer_of(&family, p), 1 + n % 5 / 4, n % 2 == 0), CHECK_RANDOM);
+    }
+}
+
 /* Odd numbers of inputs, with and without groups: an infinity next to a group's inputs must not affect it. */
 static void fills(SimdTensorFormatType format)
 {
@@ -332,6 +341,7 @@ CHECK_FAMILY(convolution_16b)
         tails(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
+        signals(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1800); ++n)

@@ -245,24 +245,12 @@ static void dilated_planes(void)
     }
 }
 
-/* Images of one line, whose columns are divided among threads and into parts for the cache: every algorithm, parts in padding
- * alone, results that are few or beyond it. */
 static void signals(SimdTensorFormatType format)
 {
-    for (size_t n = 0, count = check_count(90); n < count; ++n) {
-        static const size_t groups[] = {1, 1, 2, 5};
-        const bool depthwise = n % 5 == 4;
-        const size_t group = groups[n % 4], inputs = check_few(40), outputs = n % 3 ? check_few(70) : check_random(1, 3);
-        struct check_layer j = layer(format, inputs * group, 1, check_random(40, 400), outputs * group, 1, 1, 0, group);
-        if (depthwise)
-            j.p->srcC = j.p->dstC = j.p->group = check_few(70);
-        j.p->kernelX = check_random(1, 9), j.p->strideX = check_random(1, 3), j.p->dilationX = n % 2 ? 1 : check_random(1, 4);
-        if (n % 3)
-            j.p->padX = check_random(0, n % 7 ? 20 : 200), j.p->padW = check_random(0, n % 7 ? 20 : 200);
-        j.batch = 1 + n % 5 / 4, j.own_buffer = n % 2 == 0;
-        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
-        check_convolution_output(j.p);
-        run_case(j, CHECK_RANDOM);
+    parameters p;
+    for (size_t n = 0; check_convolution_signal(format, n, &p); ++n) {
+        p.activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        run_case(check_layer_with(check_layer_of(&family, p), 1 + n % 5 / 4, n % 2 == 0), CHECK_RANDOM);
     }
 }
 

@@ -158,6 +158,16 @@ static void cuts(SimdTensorFormatType format)
     }
 }
 
+static void signals(SimdTensorFormatType format)
+{
+    parameters p;
+    for (size_t n = 0; check_convolution_signal(format, n, &p); ++n) {
+        set_types(&p, n);
+        run_case(check_layer_with(check_layer_of(&family, p), 1 + n % 5 / 4, n % 2 == 0), n % 2 ? SIGNED : POSITIVE, SIGNED,
+                 CHECK_RANDOM);
+    }
+}
+
 static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill <= BEYOND; ++fill)
@@ -351,6 +361,7 @@ CHECK_FAMILY(convolution_8i)
         batches(formats[i]);
         narrow_groups(formats[i]);
         depthwise(formats[i]);
+        signals(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1800); ++n)

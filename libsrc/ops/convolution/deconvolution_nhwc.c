@@ -245,12 +245,21 @@ static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32
 
 /* ---- forward */
 
-static void copy_band(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t rows, sn_32f * band)
+/* Outputs begin .. end - 1 of each phase x, those that it has. */
+struct columns {
+    size_t begin, end;
+};
+static const struct columns ALL = {0, SIZE_MAX};
+
+/* The input of some rows and columns, to the address of that of the first of them. */
+static void copy_band(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t rows,
+                      struct columns columns, sn_32f * band)
 {
-    const size_t lines = sn_phase_lines(c, rows);
+    const size_t lines = sn_phase_lines(c, rows), all = data_of(c)->band.columns - columns.begin;
+    const size_t some = columns.end == SIZE_MAX ? all : sn_min(columns.end - columns.begin + sn_phases_x(c)->reach, all);
     const size_t pixel = data_of(c)->band.pixel, line = data_of(c)->band.line;
     const struct sn_span y = sn_span_of(sn_phases_y(c)->low + (ptrdiff_t)row, lines, c->p.srcH);
-    const struct sn_span x = sn_span_of(sn_phases_x(c)->low, data_of(c)->band.columns, c->p.srcW);
+    const struct sn_span x = sn_span_of(sn_phases_x(c)->low + (ptrdiff_t)columns.begin, some, c->p.srcW);
     size_t first = y.begin * c->p.srcW + x.begin;
     memset(band, 0, y.before * line * sizeof(float));
     band += y.before * line;
@@ -259,7 +268,7 @@ static void copy_band(const struct sn_convolution * c, struct sn_nhwc_image imag
         memset(band, 0, x.before * pixel * sizeof(float));
         if (x.inside)
             sn_nhwc_copy(c, image, first, 1, x.inside, to, pixel);
-        memset(behind, 0, (size_t)(band + line - behind) * sizeof(float));
+        memset(behind, 0, (size_t)(band + some * pixel - behind) * sizeof(float));
     }
     memset(band, 0, (lines - y.before - y.inside) * line * sizeof(float));
 }
@@ -324,11 +333,6 @@ static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f g
     at->slope = at->slope ? at->slope + sn_panels_width(tile, columns) : NULL;
 }
 
-/* Outputs begin .. end - 1 of each phase x, those that it has. */
-struct columns {
-    size_t begin, end;
-};
-
 /* Computes `rows` rows of a phase y from `row` on, in some columns of all phases x. src is the band, b the weights of the
  * phase, dst its first row, whose pixels are `pixel` floats apart. */
 static void compute_phase(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
@@ -372,22 +376,22 @@ static void compute_spaced(const struct sn_convolution * c, const struct sn_band
     struct sn_lines_32f copy = {.src = row, .srcStep = channels, .stride = 1, .dst = dst, .dstStep = pixel,
         .lines = c->p.dstW, .inside = channels, .size = channels};
     for (size_t i = 0; i < rows; ++i, src += band->line, copy.dst += line) {
-        compute_phase(c, band, src, y, first + i, 1, (struct columns){0, SIZE_MAX}, b, row, channels);
+        compute_phase(c, band, src, y, first + i, 1, ALL, b, row, channels);
         c->table->convolution_32f.lines(&copy);
     }
 }
 
-/* The band for rows from `row` on, in the workspace or in the image; returns its address. */
+/* The band for rows from `row` on, and these columns, in the workspace or in the image; returns the address of its column 0. */
 static const sn_32f * find_band(const struct sn_convolution * c, const struct sn_arrays * a, size_t row, size_t rows,
-                                struct sn_band * band)
+                                struct columns columns, struct sn_band * band)
 {
     struct sn_nhwc_image image = {a->src, a->at->srcPixel};
     *band = data_of(c)->band;
     if (is_nchw(c))
         image.src = convert_lines(c, a->src, row, rows, (sn_32f *)a->work + lines_offset(c));
     if (band->copied || (image.pixel != c->p.srcC && has_taps(c))) {
-        copy_band(c, image, row, rows, a->work);
-        return a->work;
+        copy_band(c, image, row, rows, columns, a->work);
+        return (sn_32f *)a->work - columns.begin * band->pixel;
     }
     band->pixel = image.pixel;
     band->line = c->p.srcW * image.pixel;
@@ -404,7 +408,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t row = s->line, first = row * y->stride; /* of the result */
     const size_t pixel = is_nchw(c) ? p->dstC : a->at->dstPixel;
     struct sn_band band;
-    const sn_32f * src = find_band(c, a, row, s->lines, &band), * b = c->weight;
+    const sn_32f * src = find_band(c, a, row, s->lines, ALL, &band), * b = c->weight;
     sn_32f * work = a->work, * dst = a->dst;
     sn_32f * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * pixel;
     const bool spaced = pixel != p->dstC && has_alike(c);
@@ -415,7 +419,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         if (rows && spaced)
             compute_spaced(c, &band, src, phase, row, rows, b, work, to, pixel);
         else if (rows)
-            compute_phase(c, &band, src, phase, row, rows, (struct columns){0, SIZE_MAX}, b, to, pixel);
+            compute_phase(c, &band, src, phase, row, rows, ALL, b, to, pixel);
         b += phase->taps * data_of(c)->step;
     }
     const size_t last = sn_min(first + s->lines * y->stride, p->dstH);
@@ -425,17 +429,23 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 }
 
 /*
- * ---- a result of one line, such as a signal: threads share its columns, and each copies the band
+ * ---- a result of one line, such as a signal: threads share its columns, and what is copied for some stays in the L2 cache
  */
 
 enum { COLUMNS = 32 }; /* of a unit */
 
 static void compute_columns(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    const struct columns columns = {s->line * COLUMNS, (s->line + s->lines) * COLUMNS};
+    const size_t end = sn_min((s->line + s->lines) * COLUMNS, sn_phases_x(c)->count);
+    const size_t column = (c->p.srcC + sn_phases_x(c)->stride * c->p.dstC) * sizeof(float);
+    const size_t most = sn_max(sn_cpu()->cacheL2 / 4 / column / COLUMNS, 1) * COLUMNS;
+    struct columns some = {s->line * COLUMNS, 0};
     struct sn_band band;
-    const sn_32f * src = find_band(c, a, 0, 1, &band);
-    compute_phase(c, &band, src, sn_phases_y(c)->phase, 0, 1, columns, c->weight, a->dst, a->at->dstPixel);
+    for (; some.begin < end; some.begin = some.end) {
+        some.end = sn_min(some.begin + most, end);
+        const sn_32f * src = find_band(c, a, 0, 1, some, &band);
+        compute_phase(c, &band, src, sn_phases_y(c)->phase, 0, 1, some, c->weight, a->dst, a->at->dstPixel);
+    }
 }
 
 static bool divides_columns(const struct sn_convolution * c, const struct sn_arrays * a)

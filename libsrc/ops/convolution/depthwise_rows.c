@@ -74,7 +74,8 @@ void sn_depthwise_run(const struct sn_convolution * c, const struct sn_depthwise
                       void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a))
 {
     const size_t unit = unit_of(r);
-    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .time = time, .columns = true,
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .time = time,
+        .columns = c->p.srcF == SN_NHWC,
         .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = r->rows / unit}});
 }
 
