@@ -382,6 +382,8 @@ static void signals(SimdTensorFormatType format)
         const size_t group = n % 4 ? 1 : 3, kernel = check_random(1, 9), stride = n % 5 ? check_random(1, 4) : kernel;
         struct check_layer j = layer(format, check_few(40) * group, 1, check_random(30, 200), check_few(70) * group, 1, 1, 0,
                                      group);
+        if (n % 6 == 5)
+            j.p->srcC = j.p->dstC = j.p->group = check_few(70);
         j.p->kernelX = kernel, j.p->strideX = stride, j.p->dilationX = n % 3 ? 1 : check_random(1, 3);
         j.p->padX = check_random(0, (kernel - 1) * j.p->dilationX), j.p->padW = check_random(0, (kernel - 1) * j.p->dilationX);
         j.batch = 1 + n % 5 / 4, j.own_buffer = n % 2 == 0;

@@ -149,6 +149,23 @@ static void find_lines(const struct sn_convolution * c, const struct sn_phase * 
         }
 }
 
+/* Outputs begin .. end - 1 of each phase x, those that it has. */
+struct columns {
+    size_t begin, end;
+};
+static const struct columns ALL = {0, SIZE_MAX};
+
+/* Limits a job of stride 1 to some columns. */
+static void limit_columns(struct sn_depthwise_nhwc * d, struct columns columns)
+{
+    const size_t begin = sn_min(columns.begin, d->dstW), skip = sn_min(begin - sn_min(begin, d->padX), d->srcW);
+    d->dstW = sn_min(columns.end, d->dstW) - begin;
+    d->dst = (sn_32f *)d->dst + begin * d->dstPixel;
+    d->padX -= sn_min(begin, d->padX);
+    d->offset += skip * d->srcPixel;
+    d->srcW -= skip;
+}
+
 /* Makes a job that of phase x; a phase without taps, in either direction, is one without lines. Kernels for many columns
  * expect at least one line. */
 static struct sn_depthwise_nhwc columns_of(const struct sn_convolution * c, struct sn_depthwise_nhwc d,
@@ -178,9 +195,9 @@ struct pixels {
     size_t srcPixel, dstPixel;
 };
 
-/* Rows row .. row + rows - 1 of all phases. */
+/* Rows row .. row + rows - 1, and some columns, of all phases. */
 static void compute_rows(const struct sn_convolution * c, const struct pixels * q, size_t row, size_t rows,
-                         const sn_32f ** line)
+                         struct columns columns, const sn_32f ** line)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     const sn_32f * weight = sn_weights(c);
@@ -199,6 +216,7 @@ static void compute_rows(const struct sn_convolution * c, const struct pixels * 
             struct sn_depthwise_nhwc f = columns_of(c, d, &x->phase[fx]);
             f.weight = weight + q->first * taps;
             f.dst = q->dst + (fy * c->p.dstW + fx) * q->dstPixel;
+            limit_columns(&f, columns);
             weight += taps * c->channels;
             if (d.rows && f.dstW)
                 c->table->convolution_32f.depthwise_nhwc(&f);
@@ -211,11 +229,29 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t pixel = a->at->dstPixel;
     const struct pixels all = {.channels = c->p.dstC, .src = a->src, .srcPixel = a->at->srcPixel, .dstPixel = pixel,
         .dst = (sn_32f *)a->dst + s->line * sn_phases_y(c)->stride * c->p.dstW * pixel};
-    compute_rows(c, &all, s->line, s->lines, a->work);
+    compute_rows(c, &all, s->line, s->lines, ALL, a->work);
+}
+
+/* A result of one line, such as a signal, whose columns are divided among threads. */
+enum { COLUMNS = 32 };
+
+static void compute_columns(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct pixels all = {.channels = c->p.dstC, .src = a->src, .srcPixel = a->at->srcPixel, .dstPixel = a->at->dstPixel,
+        .dst = a->dst};
+    const struct columns some = {s->line * COLUMNS, (s->line + s->lines) * COLUMNS};
+    compute_rows(c, &all, 0, 1, some, a->work);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
+    const struct sn_phases * y = sn_phases_y(c);
+    const size_t units = sn_ceil_div(sn_phases_x(c)->count, COLUMNS);
+    if (c->p.dstH == 1 && y->count == 1 && units > 1) {
+        sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute_columns,
+            .time = sn_deconvolution_32f_time(c), .shares = {.lines = units, .most = units}});
+        return;
+    }
     sn_phase_bands_run(c, &(struct sn_band){.rows = most_rows(c)}, a, compute);
 }
 
@@ -237,7 +273,7 @@ static void compute_channels(const struct sn_convolution * c, size_t first, cons
         if (span.inside)
             c->table->layout.image_32f(count, srcPixels, src, SN_NCHW, lines - begin * count, SN_NHWC, begin,
                                        begin + span.inside * p->srcW);
-        compute_rows(c, &q, row, rows, a->work);
+        compute_rows(c, &q, row, rows, ALL, a->work);
         c->table->layout.image_32f(count, dstPixels, result - top * count, SN_NHWC, dst, SN_NCHW, top,
                                    top + rows_of_result(c, row, rows) * p->dstW);
     }

@@ -376,7 +376,7 @@ static void compute_channels(struct panel * q, const struct sn_share * s, size_t
         q->y = &y->phase[f];
         const size_t rows = sn_phase_rows(q->y, s->line, s->lines);
         const bool again = as_before(c, f);
-        q->packed = kept && (begin > 0 || again);
+        q->packed = kept && (begin > s->first || again);
         q->number = kept ? panels_of(c, rows) : 0;
         if (kept && !again) {
             q->panels += before;
@@ -409,14 +409,18 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         q.columns.src += (size_t)(y->low + (ptrdiff_t)s->line) * band->line + (size_t)x->low;
     }
     const sn_32f * weight = sn_weights(c) + g * (c->weightSize / sizeof(float) / p->group);
-    const size_t outputs = sn_outputs(c), some = data_of(c)->kept ? data_of(c)->outputs : outputs;
-    for (size_t o = 0; o < outputs; o += some)
-        compute_channels(&q, s, g, o, sn_min(o + some, outputs), weight, a);
+    const size_t end = s->first + s->columns, some = data_of(c)->kept ? data_of(c)->outputs : s->columns;
+    for (size_t o = s->first; o < end; o += some)
+        compute_channels(&q, s, g, o, sn_min(o + some, end), weight, a);
 }
 
+/* A signal has one line, so its output channels are divided among threads. */
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_phase_bands_run(c, &data_of(c)->band, a, compute);
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.group,
+        .time = sn_deconvolution_32f_time(c), .shares = {.lines = sn_phases_y(c)->count, .most = data_of(c)->band.rows,
+        .columns = sn_outputs(c), .width = data_of(c)->outputs, .weights = c->weightSize, .source = c->srcSize, .start = true,
+        .least = sn_ceil_div(32, sn_phases_x(c)->count)}});
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_nchw = {.name = "phases NCHW", .tiled = true,

@@ -249,7 +249,7 @@ struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struc
     return (struct sn_dot_lines){a->work, true, b->band.pixel, b->band.line};
 }
 
-/* For the tiled algorithm, whose struct begins with the band. */
+/* For algorithms whose struct begins with the band. */
 static void narrow(struct sn_convolution * part)
 {
     struct sn_dot_band * b = (void *)part->algorithmData;
@@ -268,7 +268,7 @@ void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, c
      * 0.85 in ranges of single rows (Zen 5). */
     const size_t rows = panel ? 1 : sn_min(p->kernelY, c->batch * p->dstH / sn_threads());
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_dot_time(c), .columns = panel && !is_nchw(c), .narrow = narrow,
+        .time = sn_convolution_dot_time(c), .columns = (panel || p->dilationX == 1) && !is_nchw(c), .narrow = narrow,
         .shares = {.lines = p->dstH, .most = b->band.rows, .columns = p->dstC, .width = p->group == 1 ? panel : 0, .weights = c->weightSize, .source = c->srcSize,
         .start = b->band.copied && !b->unlessAligned, .least = sn_max(sn_ceil_div(32, p->dstW), rows)}});
 }
