@@ -185,7 +185,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 static void narrow(struct sn_convolution * part)
 {
     struct few_nhwc * few = (void *)part->algorithmData;
-    sn_nhwc_narrow(part, &few->nhwc);
+    sn_band_narrow(&few->nhwc.band, &part->p);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

@@ -561,7 +561,7 @@ void sn_direct_nhwc_narrow(struct sn_convolution * part)
 {
     struct sn_direct_nhwc * d = (void *)part->algorithmData;
     if (!d->edges)
-        sn_nhwc_narrow(part, &d->nhwc);
+        sn_band_narrow(&d->nhwc.band, &part->p);
 }
 
 void sn_direct_nhwc_forward(const struct sn_convolution * c, const struct sn_arrays * a)

@@ -18,6 +18,14 @@ void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters 
     band->columns = band->copied ? sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX) : p->srcW;
 }
 
+void sn_band_narrow(struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    if (!band->copied)
+        return;
+    band->columns = sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX);
+    band->line = band->columns * band->pixel;
+}
+
 void sn_band_dilated(struct sn_band * band, const struct sn_convolution_parameters * p, bool dense)
 {
     const size_t common = sn_divisor(p->strideY, p->dilationY);

@@ -49,6 +49,9 @@ void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters 
 /* Makes a band one of output rows that use the same lines, for a kernel and a dilation of several lines. */
 void sn_band_dilated(struct sn_band * band, const struct sn_convolution_parameters * p, bool dense);
 
+/* Makes a band that of some columns of the outputs, those of p; its pixels and strides remain. */
+void sn_band_narrow(struct sn_band * band, const struct sn_convolution_parameters * p);
+
 /* Sets band->rows and band->lines so that the lines have a size of about `budget`. band->line and strideY must be set. */
 void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters * p, size_t budget);
 

@@ -106,7 +106,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     const size_t first = s->image % p->group * sn_outputs(c), taps = p->kernelY * p->kernelX;
     sn_32f * products = a->work, * band = products + data_of(c)->rows * x->number * x->count, * dst = a->dst;
-    sn_phase_planes_copy(c, data_of(c), a->src, s->line, s->lines, band);
+    sn_phase_planes_copy(c, data_of(c), a->src, s->line, s->lines, SN_ALL_COLUMNS, band);
     for (size_t o = first; o < first + sn_outputs(c); ++o, dst += p->dstH * p->dstW) {
         const sn_32f * weight = sn_weights(c) + o * taps;
         for (size_t f = 0; f < y->number; ++f) {

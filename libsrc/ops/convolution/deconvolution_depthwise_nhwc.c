@@ -149,23 +149,6 @@ static void find_lines(const struct sn_convolution * c, const struct sn_phase * 
         }
 }
 
-/* Outputs begin .. end - 1 of each phase x, those that it has. */
-struct columns {
-    size_t begin, end;
-};
-static const struct columns ALL = {0, SIZE_MAX};
-
-/* Limits a job of stride 1 to some columns. */
-static void limit_columns(struct sn_depthwise_nhwc * d, struct columns columns)
-{
-    const size_t begin = sn_min(columns.begin, d->dstW), skip = sn_min(begin - sn_min(begin, d->padX), d->srcW);
-    d->dstW = sn_min(columns.end, d->dstW) - begin;
-    d->dst = (sn_32f *)d->dst + begin * d->dstPixel;
-    d->padX -= sn_min(begin, d->padX);
-    d->offset += skip * d->srcPixel;
-    d->srcW -= skip;
-}
-
 /* Makes a job that of phase x; a phase without taps, in either direction, is one without lines. Kernels for many columns
  * expect at least one line. */
 static struct sn_depthwise_nhwc columns_of(const struct sn_convolution * c, struct sn_depthwise_nhwc d,
@@ -197,7 +180,7 @@ struct pixels {
 
 /* Rows row .. row + rows - 1, and some columns, of all phases. */
 static void compute_rows(const struct sn_convolution * c, const struct pixels * q, size_t row, size_t rows,
-                         struct columns columns, const sn_32f ** line)
+                         struct sn_phase_columns columns, const sn_32f ** line)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     const sn_32f * weight = sn_weights(c);
@@ -216,7 +199,7 @@ static void compute_rows(const struct sn_convolution * c, const struct pixels * 
             struct sn_depthwise_nhwc f = columns_of(c, d, &x->phase[fx]);
             f.weight = weight + q->first * taps;
             f.dst = q->dst + (fy * c->p.dstW + fx) * q->dstPixel;
-            limit_columns(&f, columns);
+            f = sn_depthwise_columns(&f, sn_min(columns.begin, f.dstW), sn_min(columns.end, f.dstW));
             weight += taps * c->channels;
             if (d.rows && f.dstW)
                 c->table->convolution_32f.depthwise_nhwc(&f);
@@ -229,30 +212,21 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t pixel = a->at->dstPixel;
     const struct pixels all = {.channels = c->p.dstC, .src = a->src, .srcPixel = a->at->srcPixel, .dstPixel = pixel,
         .dst = (sn_32f *)a->dst + s->line * sn_phases_y(c)->stride * c->p.dstW * pixel};
-    compute_rows(c, &all, s->line, s->lines, ALL, a->work);
+    compute_rows(c, &all, s->line, s->lines, SN_ALL_COLUMNS, a->work);
 }
 
-/* A result of one line, such as a signal, whose columns are divided among threads. */
-enum { COLUMNS = 32 };
-
+/* Some columns of the only row of each phase. */
 static void compute_columns(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct pixels all = {.channels = c->p.dstC, .src = a->src, .srcPixel = a->at->srcPixel, .dstPixel = a->at->dstPixel,
         .dst = a->dst};
-    const struct columns some = {s->line * COLUMNS, (s->line + s->lines) * COLUMNS};
-    compute_rows(c, &all, 0, 1, some, a->work);
+    compute_rows(c, &all, 0, 1, sn_phase_columns_of(c, s), a->work);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const struct sn_phases * y = sn_phases_y(c);
-    const size_t units = sn_ceil_div(sn_phases_x(c)->count, COLUMNS);
-    if (c->p.dstH == 1 && y->count == 1 && units > 1) {
-        sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute_columns,
-            .time = sn_deconvolution_32f_time(c), .shares = {.lines = units, .most = units}});
-        return;
-    }
-    sn_phase_bands_run(c, &(struct sn_band){.rows = most_rows(c)}, a, compute);
+    if (!sn_phase_columns_run(c, a, compute_columns))
+        sn_phase_bands_run(c, &(struct sn_band){.rows = most_rows(c)}, a, compute);
 }
 
 /* Channels first .. first + pixel - 1, or up to the last one. */
@@ -273,7 +247,7 @@ static void compute_channels(const struct sn_convolution * c, size_t first, cons
         if (span.inside)
             c->table->layout.image_32f(count, srcPixels, src, SN_NCHW, lines - begin * count, SN_NHWC, begin,
                                        begin + span.inside * p->srcW);
-        compute_rows(c, &q, row, rows, ALL, a->work);
+        compute_rows(c, &q, row, rows, SN_ALL_COLUMNS, a->work);
         c->table->layout.image_32f(count, dstPixels, result - top * count, SN_NHWC, dst, SN_NCHW, top,
                                    top + rows_of_result(c, row, rows) * p->dstW);
     }

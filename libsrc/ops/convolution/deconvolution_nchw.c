@@ -239,6 +239,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 struct panel {
     const struct sn_convolution * c;
     const struct sn_phase * y;
+    struct sn_phase_columns all; /* of each row that are computed: all if there are several rows */
     struct sn_columns_32f columns; /* src: the band, of the group */
     struct sn_piece piece[COLUMNS];
     size_t pixels;
@@ -298,12 +299,13 @@ static void scatter(const struct panel * q, size_t first, sn_32f * dst)
     }
 }
 
-/* Computes all phases in x at the panel's pixels, for output channels begin .. end - 1 of group g. Phases without taps have the
- * same results for each panel. */
+/* Computes all phases in x at the panel's pixels, of which the first is `first`, for output channels begin .. end - 1 of group g.
+ * Phases without taps have the same results for each panel. */
 static void compute_panel(struct panel * q, size_t g, size_t begin, size_t end, const sn_32f * weight, size_t first,
                           sn_32f * dst)
 {
     const struct sn_convolution * c = q->c;
+    const size_t before = first - q->all.begin; /* pixels of panels before this one */
     for (size_t o = begin; o < end; o += data_of(c)->outputs) {
         q->channel = g * sn_outputs(c) + o;
         q->channels = sn_min(data_of(c)->outputs, end - o);
@@ -312,8 +314,8 @@ static void compute_panel(struct panel * q, size_t g, size_t begin, size_t end, 
         for (size_t f = 0, alike; f < sn_phases_x(c)->number; f += alike) {
             const size_t depth = depth_of(c, q->y, &sn_phases_x(c)->phase[f]), step = step_of(depth);
             alike = sn_phases_alike(sn_phases_x(c), f);
-            if (first == 0 || sn_phases_x(c)->phase[f].taps || end - begin > data_of(c)->outputs)
-                compute_phases(q, f, alike, w + o * step, panels + (q->number ? first * depth : 0));
+            if (before == 0 || sn_phases_x(c)->phase[f].taps || end - begin > data_of(c)->outputs)
+                compute_phases(q, f, alike, w + o * step, panels + (q->number ? before * depth : 0));
             w += alike * sn_outputs(c) * step;
             panels += q->number ? panels_size(c, depth, q->number) : 0;
         }
@@ -338,15 +340,15 @@ static size_t cut(const struct sn_convolution * c, size_t first, size_t count, s
     return pieces;
 }
 
-/* Computes `rows` rows of the phase, in all phases x. */
+/* Computes `rows` rows of the phase, or some columns of one, in all phases x. */
 static void compute_phase(struct panel * q, size_t g, size_t begin, size_t end, size_t rows, const sn_32f * weight,
                           sn_32f * dst)
 {
     const struct sn_gemm_32f_tile * tile = &q->c->table->gemm.tile_32f;
-    const size_t all = rows * sn_phases_x(q->c)->count;
+    const size_t end_of_all = sn_min(rows * sn_phases_x(q->c)->count, q->all.end);
     q->columns.piece = q->piece;
-    for (size_t first = 0; first < all; first += tile->columns) {
-        q->pixels = sn_min(tile->columns, all - first);
+    for (size_t first = q->all.begin; first < end_of_all; first += tile->columns) {
+        q->pixels = sn_min(tile->columns, end_of_all - first);
         q->columns.pieces = cut(q->c, first, q->pixels, q->piece);
         q->columns.width = sn_gemm_width(tile, q->pixels);
         compute_panel(q, g, begin, end, weight, first, dst);
@@ -376,7 +378,7 @@ static void compute_channels(struct panel * q, const struct sn_share * s, size_t
         q->y = &y->phase[f];
         const size_t rows = sn_phase_rows(q->y, s->line, s->lines);
         const bool again = as_before(c, f);
-        q->packed = kept && (begin > s->first || again);
+        q->packed = kept && (begin > 0 || again);
         q->number = kept ? panels_of(c, rows) : 0;
         if (kept && !again) {
             q->panels += before;
@@ -392,35 +394,46 @@ static void compute_channels(struct panel * q, const struct sn_share * s, size_t
     }
 }
 
-static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+/* Computes some rows, and columns of them. */
+static void compute_part(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a,
+                         struct sn_phase_columns columns)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &data_of(c)->band;
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
-    const size_t g = s->image % p->group;
-    struct panel q = {.c = c, .product = (sn_32f *)a->work + panel_size(c),
+    const size_t g = s->image % p->group, outputs = sn_outputs(c), some = data_of(c)->kept ? data_of(c)->outputs : outputs;
+    struct panel q = {.c = c, .all = columns, .product = (sn_32f *)a->work + panel_size(c),
         .columns = {.src = a->src, .exact = !band->copied}};
     if (band->copied) {
         sn_32f * copy = q.product + products_size(c);
         for (size_t i = 0; i < sn_inputs(c); ++i)
-            sn_phase_planes_copy(c, band, q.columns.src + i * p->srcH * p->srcW, s->line, s->lines, copy + i * band->plane);
+            sn_phase_planes_copy(c, band, q.columns.src + i * p->srcH * p->srcW, s->line, s->lines, columns,
+                                 copy + i * band->plane);
         q.columns.src = copy;
     } else if (sn_phases_used(c)) {
         q.columns.src += (size_t)(y->low + (ptrdiff_t)s->line) * band->line + (size_t)x->low;
     }
     const sn_32f * weight = sn_weights(c) + g * (c->weightSize / sizeof(float) / p->group);
-    const size_t end = s->first + s->columns, some = data_of(c)->kept ? data_of(c)->outputs : s->columns;
-    for (size_t o = s->first; o < end; o += some)
-        compute_channels(&q, s, g, o, sn_min(o + some, end), weight, a);
+    for (size_t o = 0; o < outputs; o += some)
+        compute_channels(&q, s, g, o, sn_min(o + some, outputs), weight, a);
 }
 
-/* A signal has one line, so its output channels are divided among threads. */
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    compute_part(c, s, a, SN_ALL_COLUMNS);
+}
+
+/* Some columns of the only row of each phase. */
+static void compute_columns(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct sn_share row = {.image = s->image, .lines = 1};
+    compute_part(c, &row, a, sn_phase_columns_of(c, s));
+}
+
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.group,
-        .time = sn_deconvolution_32f_time(c), .shares = {.lines = sn_phases_y(c)->count, .most = data_of(c)->band.rows,
-        .columns = sn_outputs(c), .width = data_of(c)->outputs, .weights = c->weightSize, .source = c->srcSize, .start = true,
-        .least = sn_ceil_div(32, sn_phases_x(c)->count)}});
+    if (!sn_phase_columns_run(c, a, compute_columns))
+        sn_phase_bands_run(c, &data_of(c)->band, a, compute);
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_nchw = {.name = "phases NCHW", .tiled = true,

@@ -245,15 +245,9 @@ static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32
 
 /* ---- forward */
 
-/* Outputs begin .. end - 1 of each phase x, those that it has. */
-struct columns {
-    size_t begin, end;
-};
-static const struct columns ALL = {0, SIZE_MAX};
-
 /* The input of some rows and columns, to the address of that of the first of them. */
 static void copy_band(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t rows,
-                      struct columns columns, sn_32f * band)
+                      struct sn_phase_columns columns, sn_32f * band)
 {
     const size_t lines = sn_phase_lines(c, rows), all = data_of(c)->band.columns - columns.begin;
     const size_t some = columns.end == SIZE_MAX ? all : sn_min(columns.end - columns.begin + sn_phases_x(c)->reach, all);
@@ -336,7 +330,7 @@ static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f g
 /* Computes `rows` rows of a phase y from `row` on, in some columns of all phases x. src is the band, b the weights of the
  * phase, dst its first row, whose pixels are `pixel` floats apart. */
 static void compute_phase(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
-                          const struct sn_phase * y, size_t row, size_t rows, struct columns columns, const sn_32f * b,
+                          const struct sn_phase * y, size_t row, size_t rows, struct sn_phase_columns columns, const sn_32f * b,
                           sn_32f * dst, size_t pixel)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -376,14 +370,14 @@ static void compute_spaced(const struct sn_convolution * c, const struct sn_band
     struct sn_lines_32f copy = {.src = row, .srcStep = channels, .stride = 1, .dst = dst, .dstStep = pixel,
         .lines = c->p.dstW, .inside = channels, .size = channels};
     for (size_t i = 0; i < rows; ++i, src += band->line, copy.dst += line) {
-        compute_phase(c, band, src, y, first + i, 1, ALL, b, row, channels);
+        compute_phase(c, band, src, y, first + i, 1, SN_ALL_COLUMNS, b, row, channels);
         c->table->convolution_32f.lines(&copy);
     }
 }
 
 /* The band for rows from `row` on, and these columns, in the workspace or in the image; returns the address of its column 0. */
 static const sn_32f * find_band(const struct sn_convolution * c, const struct sn_arrays * a, size_t row, size_t rows,
-                                struct columns columns, struct sn_band * band)
+                                struct sn_phase_columns columns, struct sn_band * band)
 {
     struct sn_nhwc_image image = {a->src, a->at->srcPixel};
     *band = data_of(c)->band;
@@ -408,7 +402,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t row = s->line, first = row * y->stride; /* of the result */
     const size_t pixel = is_nchw(c) ? p->dstC : a->at->dstPixel;
     struct sn_band band;
-    const sn_32f * src = find_band(c, a, row, s->lines, ALL, &band), * b = c->weight;
+    const sn_32f * src = find_band(c, a, row, s->lines, SN_ALL_COLUMNS, &band), * b = c->weight;
     sn_32f * work = a->work, * dst = a->dst;
     sn_32f * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * pixel;
     const bool spaced = pixel != p->dstC && has_alike(c);
@@ -419,7 +413,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         if (rows && spaced)
             compute_spaced(c, &band, src, phase, row, rows, b, work, to, pixel);
         else if (rows)
-            compute_phase(c, &band, src, phase, row, rows, ALL, b, to, pixel);
+            compute_phase(c, &band, src, phase, row, rows, SN_ALL_COLUMNS, b, to, pixel);
         b += phase->taps * data_of(c)->step;
     }
     const size_t last = sn_min(first + s->lines * y->stride, p->dstH);
@@ -428,42 +422,30 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
                                    dst, SN_NCHW, first * p->dstW, last * p->dstW);
 }
 
-/*
- * ---- a result of one line, such as a signal: threads share its columns, and what is copied for some stays in the L2 cache
- */
+enum { LEAST_COLUMNS = 32 }; /* of each phase: several tiles of rows */
 
-enum { COLUMNS = 32 }; /* of a unit */
-
+/* Some columns of the only row of each phase: as many at a time as stay in the L2 cache with what is copied for them. */
 static void compute_columns(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    const size_t end = sn_min((s->line + s->lines) * COLUMNS, sn_phases_x(c)->count);
-    const size_t column = (c->p.srcC + sn_phases_x(c)->stride * c->p.dstC) * sizeof(float);
-    const size_t most = sn_max(sn_cpu()->cacheL2 / 4 / column / COLUMNS, 1) * COLUMNS;
-    struct columns some = {s->line * COLUMNS, 0};
-    struct sn_band band;
-    for (; some.begin < end; some.begin = some.end) {
-        some.end = sn_min(some.begin + most, end);
-        const sn_32f * src = find_band(c, a, 0, 1, some, &band);
-        compute_phase(c, &band, src, sn_phases_y(c)->phase, 0, 1, some, c->weight, a->dst, a->at->dstPixel);
-    }
-}
-
-static bool divides_columns(const struct sn_convolution * c, const struct sn_arrays * a)
-{
     const struct sn_phases * y = sn_phases_y(c);
-    const bool spaced = a->at->dstPixel != c->p.dstC && has_alike(c);
-    return !is_nchw(c) && c->p.dstH == 1 && y->number == 1 && y->phase->count == 1 && !spaced;
+    const size_t column = (c->p.srcC + sn_phases_x(c)->stride * c->p.dstC) * sizeof(float);
+    const size_t most = sn_max(sn_cpu()->cacheL2 / 4 / column, LEAST_COLUMNS), pixel = a->at->dstPixel;
+    const struct sn_phase_columns all = sn_phase_columns_of(c, s);
+    struct sn_phase_columns some = all;
+    struct sn_band band;
+    for (; some.begin < all.end; some.begin = some.end) {
+        some.end = sn_min(some.begin + most, all.end);
+        const sn_32f * src = find_band(c, a, 0, 1, some, &band), * b = c->weight;
+        for (size_t f = 0; f < y->number; b += y->phase[f++].taps * data_of(c)->step)
+            compute_phase(c, &band, src, &y->phase[f], 0, 1, some, b, (sn_32f *)a->dst + f * c->p.dstW * pixel, pixel);
+    }
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t units = sn_ceil_div(sn_phases_x(c)->count, COLUMNS);
-    if (units > 1 && divides_columns(c, a)) {
-        sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute_columns,
-            .time = sn_deconvolution_32f_time(c), .shares = {.lines = units, .most = units}});
-        return;
-    }
-    sn_phase_bands_run(c, &data_of(c)->band, a, compute);
+    const bool spaced = a->at->dstPixel != c->p.dstC && has_alike(c);
+    if (is_nchw(c) || spaced || !sn_phase_columns_run(c, a, compute_columns))
+        sn_phase_bands_run(c, &data_of(c)->band, a, compute);
 }
 
 const struct sn_convolution_algorithm

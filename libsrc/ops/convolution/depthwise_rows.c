@@ -195,21 +195,28 @@ size_t sn_depthwise_pixels_together(const struct sn_convolution * c)
     return time < GAIN * (double)p->dstW * vector ? pixels : 1;
 }
 
-/* Computes columns x .. end - 1, of which each `pixels` are one. */
-static void compute_columns(sn_depthwise_nhwc_fn kernel, const struct sn_depthwise_nhwc * d, size_t x, size_t end, size_t pixels)
+struct sn_depthwise_nhwc sn_depthwise_columns(const struct sn_depthwise_nhwc * d, size_t begin, size_t end)
 {
     struct sn_depthwise_nhwc e = *d;
-    const size_t at = x * d->strideX, skip = at > d->padX ? sn_min(at - d->padX, d->srcW) : 0;
-    if (x == end)
-        return;
-    e.dst = result_at(d, x * d->dstPixel);
+    const size_t at = begin * d->strideX, skip = at > d->padX ? sn_min(at - d->padX, d->srcW) : 0;
+    e.dst = result_at(d, begin * d->dstPixel);
+    e.dstW = end - begin;
     e.offset += skip * d->srcPixel;
     e.srcW -= skip;
     e.padX -= sn_min(at, d->padX);
+    return e;
+}
+
+/* Computes columns x .. end - 1, of which each `pixels` are one. */
+static void compute_columns(sn_depthwise_nhwc_fn kernel, const struct sn_depthwise_nhwc * d, size_t x, size_t end, size_t pixels)
+{
+    struct sn_depthwise_nhwc e = sn_depthwise_columns(d, x, end);
+    if (x == end)
+        return;
     e.channels *= pixels;
     e.strideX *= pixels;
     e.dstPixel *= pixels;
-    e.dstW = (end - x) / pixels;
+    e.dstW /= pixels;
     kernel(&e);
 }
 

@@ -49,6 +49,9 @@ void sn_depthwise_together(sn_depthwise_nhwc_fn kernel, const struct sn_depthwis
 struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
                                               size_t first, size_t count, size_t srcPixel, size_t dstPixel);
 
+/* The job of columns begin .. end - 1 of the outputs of another. */
+struct sn_depthwise_nhwc sn_depthwise_columns(const struct sn_depthwise_nhwc * d, size_t begin, size_t end);
+
 /* The kernel for jobs of bfloat16 numbers by products of pairs, if the level has one; else NULL. */
 sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c);
 

@@ -253,11 +253,7 @@ struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struc
 static void narrow(struct sn_convolution * part)
 {
     struct sn_dot_band * b = (void *)part->algorithmData;
-    const struct sn_convolution_parameters * p = &part->p;
-    if (!b->band.copied)
-        return;
-    b->band.columns = sn_used(p->dstW, b->band.strideX, p->kernelX, p->dilationX);
-    b->band.line = b->band.columns * b->band.pixel;
+    sn_band_narrow(&b->band, &part->p);
 }
 
 void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_arrays * a, size_t panel,
@@ -269,8 +265,9 @@ void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, c
     const size_t rows = panel ? 1 : sn_min(p->kernelY, c->batch * p->dstH / sn_threads());
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
         .time = sn_convolution_dot_time(c), .columns = (panel || p->dilationX == 1) && !is_nchw(c), .narrow = narrow,
-        .shares = {.lines = p->dstH, .most = b->band.rows, .columns = p->dstC, .width = p->group == 1 ? panel : 0, .weights = c->weightSize, .source = c->srcSize,
-        .start = b->band.copied && !b->unlessAligned, .least = sn_max(sn_ceil_div(32, p->dstW), rows)}});
+        .shares = {.lines = p->dstH, .most = b->band.rows, .columns = p->dstC, .width = p->group == 1 ? panel : 0,
+        .weights = c->weightSize, .source = c->srcSize, .start = b->band.copied && !b->unlessAligned,
+        .least = sn_max(sn_ceil_div(32, p->dstW), rows)}});
 }
 
 uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,

@@ -47,15 +47,6 @@ bool sn_nhwc_copy_size(const struct sn_convolution * c, const struct sn_nhwc_ban
     return sn_product(size, ever, b->apart ? sn_min(b->band.lines, c->p.srcH) : b->band.lines, b->band.line);
 }
 
-void sn_nhwc_narrow(const struct sn_convolution * part, struct sn_nhwc_band * b)
-{
-    const struct sn_convolution_parameters * p = &part->p;
-    if (!b->band.copied)
-        return;
-    b->band.columns = sn_used(p->dstW, b->band.strideX, p->kernelX, p->dilationX);
-    b->band.line = b->band.columns * b->band.pixel;
-}
-
 void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band * b)
 {
     const struct sn_convolution_parameters * p = &c->p;

@@ -21,9 +21,6 @@ void sn_nhwc_band_apart(const struct sn_convolution * c, bool spaced, struct sn_
 /* Then computes its size, which is that of the workspace, depth, length, and c->segments. False: too large. */
 bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b);
 
-/* For a part of the columns of a single line: those of the copy. */
-void sn_nhwc_narrow(const struct sn_convolution * part, struct sn_nhwc_band * b);
-
 /* Writes the offsets of the segments of a sum from the first input of a pixel. */
 void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band * b);
 

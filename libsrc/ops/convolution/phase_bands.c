@@ -28,11 +28,33 @@ void sn_phase_segments_offsets(const struct sn_convolution * c, const struct sn_
                     *segment++ = y * py->lineStep * band->line + x * px->lineStep * band->pixel + i * band->plane;
 }
 
+/* Arrays of what is computed in parts: in NCHW, groups. */
+static size_t parts_of(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC ? 1 : c->p.group; }
+
+enum { COLUMNS = 32 }; /* of each phase, in a unit: at least two tiles of rows */
+
+struct sn_phase_columns sn_phase_columns_of(const struct sn_convolution * c, const struct sn_share * s)
+{
+    return (struct sn_phase_columns){s->line * COLUMNS, sn_min((s->line + s->lines) * COLUMNS, sn_phases_x(c)->count)};
+}
+
+bool sn_phase_columns_run(const struct sn_convolution * c, const struct sn_arrays * a,
+                          void (*compute)(const struct sn_convolution * c, const struct sn_share * s,
+                                          const struct sn_arrays * a))
+{
+    const size_t units = sn_ceil_div(sn_phases_x(c)->count, COLUMNS);
+    if (sn_phases_y(c)->count != 1 || units < 2)
+        return false;
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = parts_of(c),
+        .time = sn_deconvolution_32f_time(c), .shares = {.lines = units, .most = units}});
+    return true;
+}
+
 void sn_phase_bands_run(const struct sn_convolution * c, const struct sn_band * band, const struct sn_arrays * a,
                         void (*compute)(const struct sn_convolution * c, const struct sn_share * s,
                                         const struct sn_arrays * a))
 {
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .parts = c->p.srcF == SN_NHWC ? 1 : c->p.group, .time = sn_deconvolution_32f_time(c),
+        .parts = parts_of(c), .time = sn_deconvolution_32f_time(c),
         .shares = {.lines = sn_phases_y(c)->count, .most = band->rows, .least = sn_ceil_div(32, sn_phases_x(c)->count)}});
 }

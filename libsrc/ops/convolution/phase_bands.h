@@ -31,6 +31,21 @@ static inline const size_t * sn_phase_offsets(const struct sn_convolution * c, c
     return c->segment + (x->taps < taps ? sn_phases_y(c)->taps * taps * planes : 0);
 }
 
+/* Outputs begin .. end - 1 of each phase in x, those that it has. */
+struct sn_phase_columns {
+    size_t begin, end;
+};
+static const struct sn_phase_columns SN_ALL_COLUMNS = {0, SIZE_MAX};
+
+/*
+ * Where phases have a single row, as in signals, threads share the columns: runs compute() for some of them, which
+ * sn_phase_columns_of() finds, of all phases of each group of each image. False: they are not shared, and nothing was computed.
+ */
+bool sn_phase_columns_run(const struct sn_convolution * c, const struct sn_arrays * a,
+                          void (*compute)(const struct sn_convolution * c, const struct sn_share * s,
+                                          const struct sn_arrays * a));
+struct sn_phase_columns sn_phase_columns_of(const struct sn_convolution * c, const struct sn_share * s);
+
 /* Runs compute() for all output rows, at most band->rows at a time, of all phases of each group of each image; its arrays
  * are those of one group of one image. */
 void sn_phase_bands_run(const struct sn_convolution * c, const struct sn_band * band, const struct sn_arrays * a,

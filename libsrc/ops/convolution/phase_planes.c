@@ -21,17 +21,19 @@ bool sn_phase_planes_plan(const struct sn_convolution * c, bool copied, size_t p
 }
 
 void sn_phase_planes_copy(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src, size_t row,
-                          size_t rows, sn_32f * to)
+                          size_t rows, struct sn_phase_columns columns, sn_32f * to)
 {
     const size_t line = band->line, all = sn_phase_lines(c, rows);
+    const size_t end = sn_min(columns.end, sn_phases_x(c)->count) + sn_phases_x(c)->reach;
+    const size_t some = sn_min(end + sn_lanes(c), line) - columns.begin; /* with the vector after them, which kernels read */
     const struct sn_span y = sn_span_of(sn_phases_y(c)->low + (ptrdiff_t)row, all, c->p.srcH);
-    const struct sn_span x = sn_span_of(sn_phases_x(c)->low, line, c->p.srcW);
+    const struct sn_span x = sn_span_of(sn_phases_x(c)->low + (ptrdiff_t)columns.begin, some, c->p.srcW);
     memset(to, 0, y.before * line * sizeof(float));
     to += y.before * line;
     if (y.inside) {
         const struct sn_lines_32f lines = {.src = x.inside ? src + y.begin * c->p.srcW + x.begin : src, .srcStep = c->p.srcW,
-            .stride = 1, .dst = to, .dstStep = line, .lines = y.inside, .before = x.before,
-            .inside = x.inside, .size = line};
+            .stride = 1, .dst = to + columns.begin, .dstStep = line, .lines = y.inside, .before = x.before,
+            .inside = x.inside, .size = some};
         c->table->convolution_32f.lines(&lines);
     }
     /* Including the vector after the lines, which kernels read. */
