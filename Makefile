@@ -170,7 +170,7 @@ fuzz-program:
 	$(MAKE) CC=clang ISAS='$(FUZZ_ISAS)' VARIANT=$(ARCH)-clang-fuzz CFLAGS='$(FUZZ_CFLAGS)' $(BUILD)/$(ARCH)-clang-fuzz/fuzz/calls
 
 # ---- all tests: built together, by all processors, and run one after the other, so that each has all processors
-test: all $(TESTS) $(VEC_TESTS) $(B)/tests/check $(C_EXAMPLES) $(CXX_EXAMPLES) $(LIMITS) $(VENV)/test.stamp
+test: all $(TESTS) $(VEC_TESTS) $(B)/tests/check $(C_EXAMPLES) $(CXX_EXAMPLES) $(LIMITS) $(OLDER_CPU) $(VENV)/test.stamp
 	$(MAKE) --no-print-directory check
 	$(MAKE) --no-print-directory examples
 	@echo "== pytest"
@@ -183,7 +183,7 @@ test-full:
 demo: all $(B)/demo/digits $(VENV)/demo.stamp
 	@SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python examples/digits/demo.py $(B)/demo/digits $(BUILD)/demo/digits.png
 
-bench: all $(LIMITS) $(BENCH_STAMPS)
+bench: all $(LIMITS) $(OLDER_CPU) $(BENCH_STAMPS)
 	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(BENCH_MODE) $(BENCH_FLAGS)
 
 calibrate: $(B)/bench/calibrate

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import platform
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +16,8 @@ from typing import Any, Callable, cast
 import numpy as np
 import pytest
 
-from bench import cases, clock, implementations, levels, limits, peers, remote, report, runner
+import pysimd
+from bench import cases, clock, implementations, levels, limits, machine, older, peers, remote, report, runner
 from bench.__main__ import main
 from bench.layers import (
     CONVOLUTION,
@@ -54,6 +58,29 @@ def test_the_limit_of_reading_reads(isa: str, rng: np.random.Generator) -> None:
         words = np.zeros(-(-size // 4), "<u4")
         words.view(np.uint8)[:size] = source[1:]
         assert limits.functions().read(limits.ffi.from_buffer("uint8_t[]", source) + 1, size) == words.sum(dtype=np.uint32)
+
+
+@pytest.mark.parametrize("newest", older.LEVELS)
+def test_a_processor_with_older_instructions(newest: str) -> None:
+    """Also in a thread, and in a process that it starts: peers are such processes."""
+    if platform.machine() != "x86_64" or sys.platform != "linux":
+        pytest.skip("only x86-64 Linux hides instructions")
+    see = "import pysimd; print(*pysimd.isa_levels(), flush=True)"
+    start = f"lambda: subprocess.run([sys.executable, '-c', {see!r}])"
+    code = f"import subprocess, sys, threading; t = threading.Thread(target={start}); t.start(); t.join(); {see}"
+    done = subprocess.run([sys.executable, "-c", code], env=older.environment(newest), capture_output=True, text=True)
+    if "no CPUID faulting" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    newer = {*older.LEVELS[older.LEVELS.index(newest) + 1 :], "amx"} | ({"avxvnni"} - {newest})
+    seen = [level for level in pysimd.isa_levels() if level not in newer]
+    assert done.stdout.splitlines() == [" ".join(seen)] * 2, done.stderr
+
+
+def test_figures_of_an_older_processor_have_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = machine.processor()
+    monkeypatch.setenv("BENCH_CPU", "avx2")
+    assert machine.processor() == f"{plain}-avx2"
+    assert "as if it had avx2 at most" in machine.line()
 
 
 def test_cases_of_networks() -> None:

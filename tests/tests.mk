@@ -18,6 +18,15 @@ $(LEVELS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set
 $(LIMITS): $(LIMITS_OBJ) $(B)/commands/limits_link
 	$(COMMAND_limits_link) -o $@
 
+# ---- hides newer instructions from benchmarks, see older_cpu.c
+OLDER_CPU := $(if $(filter linux-x86_64,$(TARGET)-$(ARCH)),$(B)/bench/libolder_cpu.so)
+
+COMMAND_older_cpu = $(CC) -std=c99 -O2 -Wall -Wextra -shared -fPIC
+$(call commands,older_cpu)
+$(B)/bench/libolder_cpu.so: tests/bench/older_cpu.c $(B)/commands/older_cpu
+	@mkdir -p $(@D)
+	$(COMMAND_older_cpu) $< -o $@
+
 # ---- C tests: each tests/c/test_*.c is a program; check_*.c and check.c together are the checker. They are linked with internal.a
 # because the libraries hide internal functions. test_vec*.c are compiled once per instruction set, like kernels.
 TEST_CFLAGS := $(SN_CFLAGS) -Itests -Itests/c -Itests/c/$(TARGET)

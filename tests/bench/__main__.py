@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pysimd
-from bench import compare, machine, pages, report, runner, transformers
+from bench import compare, machine, older, pages, report, runner, transformers
 from bench.cases import CASES, FUNCTIONS, Case, of_networks
 from bench.models import MODELS
 from bench.onnx_files import PEERS as FILE_PEERS
@@ -196,6 +196,9 @@ def _parser() -> argparse.ArgumentParser:
         help="a level, may be repeated; default: those with kernels of their own",
     )
     what.add_argument("--all-levels", action="store_true", help="every level of this machine, or up to SIMDNET_MAX_ISA")
+    what.add_argument(
+        "--cpu", choices=older.LEVELS, default="", help="newer instructions are hidden, also from peers: see bench/older.py"
+    )
     what.add_argument("--threads", type=_threads, default=[1], metavar="N,N", help="numbers of threads (default 1)")
     what.add_argument("--batch", type=_counts, default=[1], metavar="N,N", help="images in a batch of networks and models")
     what.add_argument("--peers", action="store_true", help="other libraries beside, on the newest level")
@@ -485,7 +488,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.compare:
         print(compare.text(*arguments.compare))
         return 0
-    arguments.command = command = " ".join(["python -m bench", *map(shlex.quote, sys.argv[1:] if argv is None else argv)])
+    words = sys.argv[1:] if argv is None else list(argv)
+    if arguments.cpu:
+        older.restart(arguments.cpu, words)
+    arguments.command = command = " ".join(["python -m bench", *map(shlex.quote, words)])
     if arguments.load:
         _load(arguments)
         return 0

@@ -30,14 +30,18 @@ ffi: Any = cffi.FFI()
 ffi.cdef(declarations(Path(__file__).with_name("limits.h").read_text()))
 
 
-@cache
-def _opened() -> Any:
-    """Opens it next to the library that is measured, else in this checkout."""
-    places = [Path(each).resolve().parent / "bench/liblimits.so" for each in (LIBRARY_PATH, f"{ROOT}/build/{LIBRARY}")]
+def built(name: str) -> Path:
+    """A library that make builds for benchmarks: next to the library that is measured, else in this checkout."""
+    places = [Path(each).resolve().parent / "bench" / name for each in (LIBRARY_PATH, f"{ROOT}/build/{LIBRARY}")]
     for place in places:
         if place.is_file():
-            return ffi.dlopen(str(place))
+            return place
     raise SystemExit(f"there is no {places[-1]}, which make bench and make test build")
+
+
+@cache
+def _opened() -> Any:
+    return ffi.dlopen(str(built("liblimits.so")))
 
 
 def functions() -> Any:

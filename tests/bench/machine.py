@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import pysimd
-from bench import limits
+from bench import limits, older
 
 # Bytes moved by the copies whose speed is reported: on most machines they are in the second cache, the third, and memory.
 _COPIES = {"256 KB": 256 << 10, "4 MB": 4 << 20, "256 MB": 256 << 20}
@@ -21,7 +21,8 @@ _COPIES = {"256 KB": 256 << 10, "4 MB": 4 << 20, "256 MB": 256 << 20}
 
 def line() -> str:
     """One line that describes the machine."""
-    return f"simdnet {pysimd.version()}, {_cpu_name()}, {len(_affinity())} of {os.cpu_count()} hardware threads"
+    seen = f", as if it had {older.level()} at most" if older.level() else ""
+    return f"simdnet {pysimd.version()}, {_cpu_name()}{seen}, {len(_affinity())} of {os.cpu_count()} hardware threads"
 
 
 def facts(levels: Iterable[str]) -> dict[str, Any]:
@@ -63,8 +64,8 @@ _VENDORS = {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
 
 def processor() -> str:
     """A name for files: vendor, family and model, since servers hide the marketing name. "amd-19h-11h" is Zen 4,
-    "intel-06h-cfh" Emerald Rapids; of ARM, implementer and part."""
-    return processor_of(_cpu_fields())
+    "intel-06h-cfh" Emerald Rapids; of ARM, implementer and part. With the level that is seen at most, if any."""
+    return "-".join(filter(None, (processor_of(_cpu_fields()), older.level())))
 
 
 def processor_of(fields: Mapping[str, str]) -> str:
