@@ -49,6 +49,7 @@ static void put_number(uint8_t * block, size_t at, int8_t weight)
 
 struct block {
     const struct sn_depthwise_run_8i * d;
+    const struct columns * by;       /* how rows are computed; NULL: 3x3 */
     size_t first, channels;
     bool two;                        /* the vectors also hold other rows */
     const uint8_t * weight;
