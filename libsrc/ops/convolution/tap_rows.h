@@ -9,6 +9,7 @@ struct sn_tap_rows {
     ptrdiff_t first; /* for the first row of the panel */
     size_t stride, step;
     size_t taps, lines;
+    size_t fetched; /* floats from gemm->prefetch on that each row prefetches, or 0: all rows the same */
     const struct sn_tap_rows * columns; /* NULL, or the same for the columns of a line: then each tap is a segment, and no
                                          * padding is read */
 };
