@@ -20,8 +20,8 @@ size_t sn_tap_products(const struct sn_tap_rows * t, size_t outputs);
 /*
  * Runs the tile for one panel; the segments of gemm are those of all rows of taps, in order. Rows at the upper and lower
  * edge are computed each for itself: 112x4x4 by 7x7 takes 0.66 of the time, 48x4x4 by 5x5 with stride 2 0.8. With `columns`
- * one tap is computed after the other.
+ * one tap is computed after the other. *gemm is changed meanwhile, and restored.
  */
-void sn_run_tap_rows(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm, const struct sn_tap_rows * t);
+void sn_run_tap_rows(const struct sn_gemm_32f_tile * tile, struct sn_gemm_32f * gemm, const struct sn_tap_rows * t);
 
 #endif
