@@ -84,10 +84,10 @@ static double cost(const struct sn_convolution * c) { return fmax(sn_direct_nhwc
 static const double EDGE_COPIED = 0.4;
 
 /*
- * Whether to copy only the input of the edges, if `sides` columns of the output need padding, instead of so many floats. Rows
- * are divided into tiles once more at the sides, which costs about as much as the outputs computed there; twice as much where
- * the copy leaves out columns that are read past in place: 736x112x112 to 16 by 3x3 with stride 2 and dilation 4, copied, takes
- * 0.9 of the time, 64x112x112 with dilation 2 0.95 (Xeon with AMX).
+ * Whether to copy only the input of the edges, if `sides` columns of the output need padding, instead of so many floats.
+ * Rows are divided into tiles once more at the sides, which costs about as much as the outputs computed there; twice as much
+ * where the copy leaves out columns that are read past in place: 736x112x112 to 16 by 3x3 with stride 2 and dilation 4,
+ * copied, takes 0.9 of the time, 64x112x112 with dilation 2 0.95 (Xeon with AMX).
  */
 static bool only_edges_preferred(const struct sn_convolution * c, const struct sn_band * band, size_t sides, double copied)
 {
@@ -335,7 +335,8 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
     const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
-    const size_t sharing = byRow && c->p.kernelY * c->p.kernelX > 1 ? gemm.height : 1; /* rows that prefetch a panel together */
+    /* Rows that prefetch a panel together; of a single tap, whose panels are small, each prefetches all of it. */
+    const size_t sharing = byRow && c->p.kernelY * c->p.kernelX > 1 ? gemm.height : 1;
     const struct sn_tap_rows columns = tap_columns_of(&c->p);
     struct sn_tap_rows taps = tap_rows_of(&c->p, r->row);
     taps.stride *= sn_band_classes(&d->nhwc.band);

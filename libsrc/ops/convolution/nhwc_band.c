@@ -23,8 +23,8 @@ static size_t columns_of(const struct sn_convolution_parameters * p, const struc
 }
 
 /*
- * If stride and dilation have a divisor, the columns between are left out of a copy, unless pixels are so short that a line is
- * copied faster at once.
+ * If stride and dilation have a divisor, the columns between are left out of a copy, unless pixels are so short that a line
+ * is copied faster at once.
  */
 enum { LEFT_OUT = 16 };
 
@@ -80,7 +80,8 @@ void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band 
     const struct sn_convolution_parameters * p = &c->p;
     for (size_t s = 0; s < c->segments; ++s) {
         const size_t tap = s * b->length / sn_inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
-        c->segment[s] = y * sn_band_tap(&b->band, p) * b->band.line + x * (p->dilationX / step_of(p, &b->band)) * b->band.pixel +
+        const size_t column = x * (p->dilationX / step_of(p, &b->band));
+        c->segment[s] = y * sn_band_tap(&b->band, p) * b->band.line + column * b->band.pixel +
                         s * b->length % sn_inputs(c);
     }
 }

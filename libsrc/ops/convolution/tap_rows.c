@@ -27,9 +27,9 @@ static size_t width_of(const struct sn_gemm_32f_tile * tile, const struct sn_gem
 }
 
 /*
- * What run_some() changes, and restores: a copy of the whole job would load vectors of several members, some of which have just
- * been written, and so wait until all results before are in the cache. 2x2x56 to 544 by 6x1 in 2 groups takes 0.47 of the time,
- * 2x4x56 by 3x1 0.55 (AVX-512, Xeon with AMX).
+ * What run_some() changes, and restores: a copy of the whole job would load vectors of several members, some of which have
+ * just been written, and so wait until all results before are in the cache. 2x2x56 to 544 by 6x1 in 2 groups takes 0.47 of
+ * the time, 2x4x56 by 3x1 0.55 (AVX-512, Xeon with AMX).
  */
 struct changed {
     const sn_32f * a, * b, * from, * bias, * prefetch;
@@ -43,7 +43,8 @@ struct changed {
 static struct changed changed_of(const struct sn_gemm_32f * g)
 {
     return (struct changed){.a = g->a, .b = g->b, .from = g->from, .bias = g->bias, .prefetch = g->prefetch, .c = g->c,
-        .segment = g->segment, .segments = g->segments, .height = g->height, .activation = g->activation, .stream = g->stream};
+        .segment = g->segment, .segments = g->segments, .height = g->height, .activation = g->activation,
+        .stream = g->stream};
 }
 
 static void restore(struct sn_gemm_32f * g, const struct changed * kept)
@@ -56,8 +57,8 @@ static void restore(struct sn_gemm_32f * g, const struct changed * kept)
 
 /*
  * Rows y .. y + rows - 1, whose taps are `all`, and of them only `some`; the others are added before and after. What they
- * prefetch is divided among rows, if it is: fetched by the first one, the next panel of weights was waited for. Four layers of
- * 416x8x8 by 4x4 take 0.84 of the time, of 512x14x14 to 512 by 3x3 with stride 2 0.89 (avx2 0.85, 0.8; Xeon with AMX).
+ * prefetch is divided among rows, if it is: fetched by the first one, the next panel of weights was waited for. Four layers
+ * of 416x8x8 by 4x4 take 0.84 of the time, of 512x14x14 to 512 by 3x3 with stride 2 0.89 (avx2 0.85, 0.8; Xeon with AMX).
  */
 static void run_some(const struct sn_gemm_32f_tile * tile, struct sn_gemm_32f * gemm, const struct sn_tap_rows * t, size_t y,
                      size_t rows, struct range all, struct range some)
