@@ -15,14 +15,14 @@ void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters 
     band->copied = p->srcC && (padded || wanted);
     band->strideY = band->copied && p->kernelY == 1 ? 1 : p->strideY;
     band->strideX = band->copied && p->kernelX == 1 && !planes ? 1 : p->strideX;
-    band->columns = band->copied ? sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX) : p->srcW;
+    band->columns = band->copied ? sn_band_columns(band, p) : p->srcW;
 }
 
 void sn_band_narrow(struct sn_band * band, const struct sn_convolution_parameters * p)
 {
     if (!band->copied)
         return;
-    band->columns = sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX);
+    band->columns = sn_band_columns(band, p);
     band->line = band->columns * band->pixel;
 }
 
@@ -87,8 +87,7 @@ static void copy_line(const struct sn_band_copy * b, size_t y, uint8_t * line)
         b->fill(b->job, line, band->line * b->unit);
         return;
     }
-    const size_t step = band->strideX == p->strideX ? 1 : p->strideX; /* in the image, for one column of the band */
-    const size_t before = sn_min(sn_ceil_div(p->padX, step), band->columns);
+    const size_t step = sn_band_step(band, p), before = sn_min(sn_ceil_div(p->padX, step), band->columns);
     const size_t begin = sn_min(before * step - p->padX, p->srcW); /* the first column of the image that is copied */
     const size_t inside = sn_min(sn_ceil_div(p->srcW - begin, step), band->columns - before);
     uint8_t * to = line + before * pixel;

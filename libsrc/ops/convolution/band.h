@@ -42,6 +42,18 @@ static inline size_t sn_band_tap(const struct sn_band * band, const struct sn_co
     return band->dense ? 1 : p->dilationY;
 }
 
+/* The columns of the image of which a band of pixels has one: a copy may leave out those that a stride skips. */
+static inline size_t sn_band_step(const struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    return p->strideX / band->strideX;
+}
+
+/* The columns of a band that the outputs use. */
+static inline size_t sn_band_columns(const struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    return sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX / sn_band_step(band, p));
+}
+
 /* Plans a band of pixels: sets copied, columns and the strides. It is copied if `wanted`, or for padding. With `planes` no
  * columns are left out, since lines of planes are not read with a stride. */
 void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters * p, bool wanted, bool planes);

@@ -10,18 +10,6 @@ static size_t pixel_of(const struct sn_convolution * c, bool spaced)
     return c->p.srcC + (spaced ? SN_ALIGN / sizeof(float) : 0);
 }
 
-/* The columns of the image of which the band has one. */
-static size_t step_of(const struct sn_convolution_parameters * p, const struct sn_band * band)
-{
-    return p->strideX / band->strideX;
-}
-
-/* The columns that the outputs use of a line of the band. */
-static size_t columns_of(const struct sn_convolution_parameters * p, const struct sn_band * band)
-{
-    return sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX / step_of(p, band));
-}
-
 /*
  * If stride and dilation have a divisor, the columns between are left out of a copy, unless pixels are so short that a line
  * is copied faster at once.
@@ -34,7 +22,7 @@ static void leave_out(const struct sn_convolution_parameters * p, struct sn_band
     if (!band->copied || p->kernelX == 1 || step == 1 || p->srcC < LEFT_OUT)
         return;
     band->strideX = p->strideX / step;
-    band->columns = columns_of(p, band);
+    band->columns = sn_band_columns(band, p);
 }
 
 void sn_nhwc_band_plan(const struct sn_convolution * c, bool spaced, struct sn_nhwc_band * b)
@@ -62,7 +50,7 @@ bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b)
     /* Without padding, the lines of two outputs are often all of the image, and need not be copied again for other outputs. */
     const size_t two = b->apart ? 2 * sn_used(1, 1, p->kernelY, p->dilationY) * band->line : 0;
     sn_band_rows(band, p, sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float), two));
-    const bool joined = p->group == 1 && p->dilationX / step_of(p, band) == 1 && band->pixel == p->srcC;
+    const bool joined = p->group == 1 && p->dilationX == sn_band_step(band, p) && band->pixel == p->srcC;
     c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
     b->length = joined ? p->kernelX * p->srcC : sn_inputs(c);
     b->depth = p->kernelY * p->kernelX * sn_inputs(c);
@@ -80,7 +68,7 @@ void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band 
     const struct sn_convolution_parameters * p = &c->p;
     for (size_t s = 0; s < c->segments; ++s) {
         const size_t tap = s * b->length / sn_inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
-        const size_t column = x * (p->dilationX / step_of(p, &b->band));
+        const size_t column = x * (p->dilationX / sn_band_step(&b->band, p));
         c->segment[s] = y * sn_band_tap(&b->band, p) * b->band.line + column * b->band.pixel +
                         s * b->length % sn_inputs(c);
     }
@@ -138,11 +126,7 @@ void sn_nhwc_band_copy(const struct sn_convolution * c, const struct sn_band * b
                        size_t rows, sn_32f * to)
 {
     const struct copy job = {c, band, image};
-    struct sn_convolution_parameters p = c->p;
-    struct sn_band some = *band;
-    p.strideX = step_of(&c->p, band); /* sn_band_copy() leaves out what lies between if the band has another stride */
-    some.strideX = p.strideX == 1;
-    sn_band_copy(&(struct sn_band_copy){&some, &p, sizeof(float), &job, fill, copy}, row, rows, (uint8_t *)to);
+    sn_band_copy(&(struct sn_band_copy){band, &c->p, sizeof(float), &job, fill, copy}, row, rows, (uint8_t *)to);
 }
 
 void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, struct sn_nhwc_image image, size_t row,
