@@ -107,7 +107,7 @@ struct sn_depthwise_8i {
 /*
  * Lines of bytes of a depthwise convolution of horizontal stride 1, in which tap t of output i of line y is at
  * src + y * srcStepY + i + tap[t]: those of one channel (NCHW, `plane`), or of pixels of so many channels (NHWC). Up to a
- * vector of bytes is read behind the last one that is needed.
+ * vector of bytes is read behind the last one that is needed. Taps of a plane may be in several planes of the source.
  */
 struct sn_flat_run_8i {
     const uint8_t * src;

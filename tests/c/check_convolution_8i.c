@@ -257,6 +257,34 @@ static void depthwise(SimdTensorFormatType format)
     run_case(layer(format, 45, 22, 900, 45, 5, 2, 2, 45), SIGNED, SIGNED, CHECK_RANDOM);
 }
 
+/* Few channels by few, which in NCHW are computed from lines of planes: groups, paddings, dilations, lines short and long; and
+ * pixels of a number of channels that leaves a part of the last group unused. */
+static void few_by_few(SimdTensorFormatType format)
+{
+    static const size_t widths[] = {3, 9, 40, 70, 140};
+    for (size_t n = 0; n < 60; ++n) {
+        const size_t groups = n % 3 ? 1 : 2, inputs = 1 + n % 5, outputs = 1 + n / 2 % 4, kernel = 1 + n % 4;
+        struct check_layer j = layer(format, groups * inputs, 5 + n % 9, widths[n / 3 % 5], groups * outputs, kernel, 1,
+                                     kernel / 2, groups);
+        j.p->strideY = 1 + n % 7 / 6;
+        j.p->dilationY = 1 + n % 11 / 9, j.p->dilationX = 1 + n % 13 / 10;
+        j.p->padX = j.p->padW = n % 2 ? j.p->dilationX * (kernel - 1) : 0;
+        j.p->padY = j.p->padH = j.p->dilationY * (kernel - 1) / 2;
+        check_convolution_output(j.p);
+        j.batch = 1 + n % 2;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        set_types(j.p, n % 3 ? 0 : n / 3);
+        run_case(j, n % 2 ? SIGNED : POSITIVE, n % 4 ? SIGNED : POSITIVE, n % 5 ? CHECK_RANDOM : WORST);
+    }
+    for (size_t n = 0; n < 24; ++n) { /* panels of few groups in each segment, and pixels that are read in place */
+        const size_t kernel = n % 3 == 2 ? 3 : 1;
+        struct check_layer j = layer(format, 1 + n, 7 + n % 5, 6 + n % 8, n % 2 ? 64 : 20 + n, kernel, 1 + n / 4 % 2, 0, 1);
+        j.batch = 1 + n % 3;
+        j.own_buffer = n % 2;
+        run_case(j, n % 2 ? SIGNED : POSITIVE, n % 3 ? SIGNED : POSITIVE, n % 5 ? CHECK_RANDOM : WORST);
+    }
+}
+
 /* 3x3, by Winograd's algorithm where 16-bit numbers are multiplied: channels around vectors and panels, tiles that extend beyond
  * the image, paddings, batches whose images are computed together. */
 static void squares(SimdTensorFormatType format)
@@ -360,6 +388,7 @@ CHECK_FAMILY(convolution_8i)
         fills(formats[i]);
         batches(formats[i]);
         narrow_groups(formats[i]);
+        few_by_few(formats[i]);
         depthwise(formats[i]);
         signals(formats[i]);
         if (!check_quick())

@@ -303,7 +303,7 @@ static void set_numbers(struct sn_convolution * c, const struct sn_family_number
 static const struct sn_candidate candidates[] = {
     {SN_ALGORITHMS(&base), NULL},
     {SN_ALGORITHMS(&sn_convolution_8i_depthwise_32f), sn_depthwise_32f_preferred},
-    {SN_ALGORITHMS(&sn_convolution_8i_flat), NULL},
+    {SN_ALGORITHMS(&sn_convolution_8i_flat), sn_flat_8i_preferred},
     {SN_ALGORITHMS(&sn_convolution_8i_depthwise), NULL},
     {SN_ALGORITHMS(&sn_convolution_8i_winograd), sn_winograd_8i_preferred},
     {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL},
