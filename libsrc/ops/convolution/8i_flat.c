@@ -33,15 +33,15 @@ static size_t taps_of(const struct sn_convolution * c) { return sn_inputs(c) * c
 static size_t vector_of(const struct sn_convolution * c) { return c->table->alignment; }
 
 /*
- * Fewer channels than a vector has bytes, and in NCHW lines as long as a vector: copies of many short lines of planes take
- * longer than transpositions. On Zen 3 (avx2) 8 channels of 56x56 in NHWC take 0.18 of the time of the other algorithm by 3x3,
+ * Fewer channels than a vector has bytes, and in NCHW long lines: copies of many short lines of planes take longer than
+ * transpositions. On Zen 3 (avx2) 8 channels of 56x56 in NHWC take 0.18 of the time of the other algorithm by 3x3,
  * 0.4 by 5x5, 0.5 by 9x9, 12 channels 0.45 and 0.76, 24 channels 0.6 and 0.86, by 2x2 0.66; 4 planes of 112x112 take 0.17,
  * 12 of 80x80 0.27 by 3x3 and 0.49 by 5x5, 24 of 56x56 0.83. The other algorithm has an instance for half of a vector: 16
  * channels take 0.75 of its time by 3x3, 1.1 by 5x5 and 1.3 by 7x7. With vectors of 64 bytes 3x3 is faster there from half of
  * a vector on, on Zen 4 (avx512vnni): 32 channels of 56x56 take 0.58 of the time of this one, 48 take 0.73, 56 of 28x28 0.56,
  * 32x112x112 0.53 (avx512: 0.81, 1.06, 0.89, 0.82). 48x28x28 by 5x5 takes 1.2 times as long there.
  */
-enum { MANY_TAPS = 16, LONG = 64 };
+enum { MANY_TAPS = 16, LONG = 64, LINE = 6 };
 
 /* Whether the other algorithm is faster though its vectors are not full. */
 static bool is_half(const struct sn_convolution_parameters * p, size_t vector)
@@ -66,7 +66,7 @@ static bool supports(const struct sn_convolution * c)
         return false;
     if (!sn_is_depthwise(c)) /* taps that were cropped count in sums that begin with 0 */
         return is_nchw(c) && taps_of(c) && c->crop.kernelY == 0 && quads_of(c) <= MOST_QUADS;
-    return p->srcC < vector && !is_half(p, vector) && (!is_nchw(c) || p->dstW >= vector);
+    return p->srcC < vector && !is_half(p, vector);
 }
 
 static bool plan(struct sn_convolution * c)
@@ -222,6 +222,10 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 /*
+ * Of depthwise convolutions in NCHW, lines as long as a vector, or fewer planes: pixels of these leave vectors unused. 1x28x28 by 3x3
+ * takes 0.14 to 0.17 of the time, 2x28x28 0.22 to 0.30, 4x28x28 0.42 to 0.54, 8x56x56 0.46 with amx, 0.52 with avx512; but 4x14x14
+ * 0.5 to 0.9, 4x7x7 1.2 to 1.9, 16x56x56 0.9, 24x56x56 1.2 (Xeon with AMX).
+ *
  * Few planes by few: the tile transposes planes to pixels, and leaves most of its columns, and of its groups of numbers, unused. A
  * quad of taps of a vector of outputs takes as long as a third of a plane to copy; of smaller vectors, whose tiles compute fewer
  * useless columns, longer. 3x153x153 to 3 by 3x3 takes 0.21 of the time with amx, 0.22 with avx512 and 0.31 with avx2; 1x480x640 to
@@ -237,7 +241,9 @@ bool sn_flat_8i_preferred(const struct sn_convolution * c)
     const double longer = 96 / (double)(32 + vector_of(c)); /* 1, 1.5, 2 */
     const double work = longer * (double)quads_of(c) + 3 * (double)sn_inputs(c);
     const bool fast = p->kernelY * p->kernelX == 1 && sn_dot_of(c)->tile->number == 1; /* transposed, and not widened */
-    return sn_is_depthwise(c) || work <= (fast ? MOST_WORK_1X1 : MOST_WORK);
+    if (sn_is_depthwise(c))
+        return !is_nchw(c) || p->dstW >= sn_min(vector_of(c), LINE * p->srcC);
+    return work <= (fast ? MOST_WORK_1X1 : MOST_WORK);
 }
 
 const struct sn_convolution_algorithm sn_convolution_8i_flat = {.name = "flat lines", .supports = supports,
