@@ -29,6 +29,7 @@ void sn_base_8i_pack(const struct sn_convolution * c, const void * weight);
 extern const struct sn_convolution_algorithm sn_convolution_8i_base, sn_convolution_8i_flat,
     sn_convolution_8i_depthwise, sn_convolution_8i_depthwise_32f, sn_convolution_8i_winograd;
 bool sn_depthwise_32f_preferred(const struct sn_convolution * c);
+bool sn_depthwise_8i_preferred(const struct sn_convolution * c);
 bool sn_flat_8i_preferred(const struct sn_convolution * c);
 bool sn_winograd_8i_preferred(const struct sn_convolution * c);
 

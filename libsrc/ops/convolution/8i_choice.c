@@ -281,7 +281,7 @@ static const struct sn_candidate candidates[] = {
     {SN_ALGORITHMS(&sn_convolution_8i_base), NULL},
     {SN_ALGORITHMS(&sn_convolution_8i_depthwise_32f), sn_depthwise_32f_preferred},
     {SN_ALGORITHMS(&sn_convolution_8i_flat), sn_flat_8i_preferred},
-    {SN_ALGORITHMS(&sn_convolution_8i_depthwise), NULL},
+    {SN_ALGORITHMS(&sn_convolution_8i_depthwise), sn_depthwise_8i_preferred},
     {SN_ALGORITHMS(&sn_convolution_8i_winograd), sn_winograd_8i_preferred},
     {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL},
     {NULL, NULL},
