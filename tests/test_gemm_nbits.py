@@ -46,10 +46,11 @@ def test_formula(isa: str, rng: np.random.Generator, bits: int, block: int) -> N
 
 
 @pytest.mark.parametrize("bits", [4, 8])
-@pytest.mark.parametrize("block", [16, 32, 128])
+@pytest.mark.parametrize("block", [16, 32, 64, 128])
 def test_quantised(isa: str, rng: np.random.Generator, bits: int, block: int) -> None:
     """Bytes of x, with a scale of each block, in place of x."""
-    for rows, n, depth in ((1, 5, 40), (3, 3, 256), (6, 70, 129), (1, 33, 1000), (200, 9, 700), (15, 77, 700), (0, 4, 16)):
+    few = (1, 5, 40), (3, 3, 256), (6, 70, 129), (1, 33, 1000), (200, 9, 700), (15, 77, 700), (0, 4, 16)
+    for rows, n, depth in (*few, (16, 33, 1000), (37, 70, 529), (129, 32, 40), (150, 65, 300)):
         blocks = -(-depth // block)
         x = rng.standard_normal((rows, depth)).astype(np.float32)
         x[:, : min(block, depth)] *= rng.integers(0, 2)  # a block of zeros
@@ -68,7 +69,7 @@ def test_quantised(isa: str, rng: np.random.Generator, bits: int, block: int) ->
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_quantised_numbers_that_are_not_finite(isa: str, wrong: float) -> None:
-    for rows, columns in ((2, 3), (8, 40)):
+    for rows, columns in ((2, 3), (8, 40), (20, 40)):
         x, weight = np.ones((rows, 64), np.float32), np.full((columns, 4, 8), 0x9A, np.uint8)
         x[1, 40] = wrong
         y = pysimd.gemm_nbits(x, weight, np.ones((columns, 4), np.float32), quantised=True)

@@ -6,7 +6,9 @@
  *
  *   BLOCK_LOAD(n, p, step)    loads register n from rows at p, p + step and so on; step may be 0
  *   BLOCK_STORE(n, p, step)   stores it
+ *   BLOCK_ZERO(n)             sets it to zeros
  *   BLOCK_DOT_8I(c, a, b)     c += a * b, unsigned bytes by signed bytes, to sums of 32 bits that wrap
+ *   BLOCK_DOT_8S(c, a, b)     the same of signed bytes
  *   BLOCK_DOT_16B(c, a, b)    c += a * b, pairs of bfloat16 numbers; subnormal numbers and sums count as zeros
  *
  * Registers are literal numbers, because they are a part of the instruction.
@@ -22,7 +24,9 @@ enum { BLOCK_ROWS = 16, BLOCK_GROUPS = 16, BLOCK_BYTES = 64 };
     __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #n : : "r"(p), "r"((size_t)(step)) : "memory")
 #define BLOCK_STORE(n, p, step)                                                                                             \
     __asm__ volatile("tilestored %%tmm" #n ", (%0,%1,1)" : : "r"(p), "r"((size_t)(step)) : "memory")
+#define BLOCK_ZERO(n) __asm__ volatile("tilezero %tmm" #n)
 #define BLOCK_DOT_8I(c, a, b) __asm__ volatile("tdpbusd %tmm" #b ", %tmm" #a ", %tmm" #c)
+#define BLOCK_DOT_8S(c, a, b) __asm__ volatile("tdpbssd %tmm" #b ", %tmm" #a ", %tmm" #c)
 #define BLOCK_DOT_16B(c, a, b) __asm__ volatile("tdpbf16ps %tmm" #b ", %tmm" #a ", %tmm" #c)
 
 /* What LDTILECFG reads (Intel SDM, volume 1, chapter on programming with AMX). */
