@@ -44,11 +44,18 @@ struct sn_nbits_row {
     void * dst; /* in the form that product_8i() reads */
 };
 
-/* Numbers of one row, without a struct sn_nbits around it: dst[k] for all numbers of `bytes` bytes. */
+/* The numbers of `bytes` bytes as floats, such as zeros. */
 struct sn_nbits_decode {
-    const uint8_t * weight;
-    const sn_32f * scale, * zero; /* of the row's blocks; zero may be NULL as above */
-    size_t bits, block, bytes;
+    const uint8_t * src;
+    size_t bits, bytes;
+    sn_32f * dst;
+};
+
+/* Numbers as a panel of columns: dst[k * width + j] is number k of row j of w, for k < depth and j < columns. The next columns,
+ * up to `width`, have any finite values. The first number is that of a block, of which w.scale and w.zero are the values. */
+struct sn_nbits_panel {
+    struct sn_nbits w;
+    size_t depth, columns, width;
     sn_32f * dst;
 };
 
@@ -67,6 +74,7 @@ struct sn_gemm_nbits_slots {
     void (*order)(size_t bits, size_t depth, const sn_32f * src, sn_32f * dst);
 
     void (*decode)(const struct sn_nbits_decode * d);
+    void (*panel)(const struct sn_nbits_panel * p);
 
     /* A product of M rows of sources that quantise_8i() has written: p->src are these, p->lds apart. size_8i() is the number
      * of floats that a row takes, a multiple of 16. */

@@ -123,37 +123,92 @@ static void order(size_t bits, size_t depth, const sn_32f * src, sn_32f * dst)
 
 /* ---- numbers as floats, in their order */
 
-/* Writes the numbers of n bytes, a vector of floats or less. */
-SN_INLINE void decode_some(const struct sn_nbits_decode * d, size_t i, size_t n, const struct look * look, size_t all)
-{
-    const size_t first = i >> look->shift, blocks = sn_min(look->scales, all - first);
-    const v32i block = look->block;
-    const v32i q = n == V32F_N ? v_load_8u_32i(d->weight + i) : v_load_tail_8u_32i(d->weight + i, n);
-    const v32f scale = v_lookup_32f(v_load_tail_32f(d->scale + first, blocks), block);
-    const v32f zero = d->zero ? v_lookup_32f(v_load_tail_32f(d->zero + first, blocks), block)
-                              : v_set_32f((float)(1 << (d->bits - 1)));
-    if (d->bits == 8) {
-        v_store_tail_32f(d->dst + i, v_mul_32f(v_sub_32f(v_cvt_32i_32f(q), zero), scale), n);
-        return;
-    }
-    const v32f low = v_mul_32f(v_sub_32f(v_cvt_32i_32f(v_and_32i(q, v_set_32i(15))), zero), scale);
-    const v32f high = v_mul_32f(v_sub_32f(v_cvt_32i_32f(v_shr_32i(q, 4)), zero), scale);
-    sn_32f * dst = d->dst + 2 * i;
-    const size_t m = 2 * n;
-    v_store_tail_32f(dst, v_zip_low_32f(low, high), sn_min(m, V32F_N));
-    if (m > V32F_N)
-        v_store_tail_32f(dst + V32F_N, v_zip_high_32f(low, high), m - V32F_N);
-}
-
 static void decode(const struct sn_nbits_decode * d)
 {
-    const size_t bytes = d->block * d->bits / 8, all = sn_ceil_div(d->bytes, bytes);
-    const struct look look = look_of(d->bits, bytes, false);
-    size_t i = 0;
-    for (; i + V32F_N <= d->bytes; i += V32F_N)
-        decode_some(d, i, V32F_N, &look, all);
-    if (i < d->bytes)
-        decode_some(d, i, d->bytes - i, &look, all);
+    for (size_t i = 0, n; i < d->bytes; i += n) {
+        n = sn_min(V32F_N, d->bytes - i);
+        const v32i q = n == V32F_N ? v_load_8u_32i(d->src + i) : v_load_tail_8u_32i(d->src + i, n);
+        if (d->bits == 8) {
+            v_store_tail_32f(d->dst + i, v_cvt_32i_32f(q), n);
+            continue;
+        }
+        const v32f low = v_cvt_32i_32f(v_and_32i(q, v_set_32i(15))), high = v_cvt_32i_32f(v_shr_32i(q, 4));
+        v_store_tail_32f(d->dst + 2 * i, v_zip_low_32f(low, high), sn_min(2 * n, V32F_N));
+        if (2 * n > V32F_N)
+            v_store_tail_32f(d->dst + 2 * i + V32F_N, v_zip_high_32f(low, high), 2 * n - V32F_N);
+    }
+}
+
+/* ---- panels of columns: words of rows of the matrix are transposed, then each number of them is a row of floats */
+
+/* Words of V32F_N columns, and the values of the blocks that they have. */
+struct columns {
+    SN_ALIGNED int32_t word[V32F_N][V32F_N];
+    SN_ALIGNED float scale[V32F_N][V32F_N], zero[V32F_N][V32F_N];
+};
+
+/* n values of 4 bytes, a vector or less, of each of `rows` rows, a vector or fewer; those of other rows are 0. */
+static __attribute__((noinline)) void transpose(void * to, const void * from, size_t step, size_t rows, size_t n)
+{
+    v32f v[V32F_N];
+    SN_UNROLL for (size_t r = 0; r < V32F_N; ++r)
+        v[r] = r < rows ? v_load_tail_32f((const uint8_t *)from + r * step, n) : v_zero_32f();
+    v_transpose_32f(v);
+    SN_UNROLL for (size_t r = 0; r < V32F_N; ++r) v_store_32f((uint8_t *)to + r * V32F_N * sizeof(float), v[r]);
+}
+
+/* The first numbers of the words, each to a row of the panel, which has `room` floats for a vector. */
+SN_INLINE void panel_words(const struct columns * c, const struct look * look, size_t numbers, sn_32f * dst, size_t width,
+                           size_t room, struct form f)
+{
+    const size_t each = 32 / (size_t)f.bits;
+    for (size_t w = 0; numbers; ++w) {
+        const size_t block = w >> look->shift, n = sn_min(each, numbers);
+        const v32i words = v_load_32i(c->word[w]);
+        const v32f scale = v_load_32f(c->scale[block]), zero = v_load_32f(c->zero[block]);
+        numbers -= n;
+        const bool whole = n == each && room == V32F_N;
+        SN_ALIGNED float some[32 / 4][V32F_N];
+        const size_t step = whole ? width : V32F_N;
+        sn_32f * to = whole ? dst : some[0];
+        SN_UNROLL for (int k = 0; k < 32 / f.bits; ++k, to += step)
+            v_store_32f(to, v_mul_32f(number(look, words, zero, k, f), scale));
+        for (size_t k = 0; !whole && k < n; ++k)
+            v_store_tail_32f(dst + k * width, v_load_32f(some[k]), room);
+        dst += n * width;
+    }
+}
+
+SN_INLINE void panel_of(const struct sn_nbits_panel * p, struct form f)
+{
+    const size_t each = 32 / (size_t)f.bits, step = each * V32F_N, bytes = sn_nbits_bytes(&p->w);
+    const struct look look = look_of((size_t)f.bits, p->w.block / each, f.zeros);
+    struct columns c;
+    for (size_t n = 0; n < p->width; n += V32F_N) {
+        const size_t rows = sn_min(V32F_N, p->columns - sn_min(n, p->columns)), room = sn_min(V32F_N, p->width - n);
+        const uint8_t * weight = p->w.weight + n * bytes;
+        for (size_t k = 0; k < p->depth; k += step) {
+            const size_t numbers = sn_min(step, p->depth - k), words = sn_ceil_div(numbers, each);
+            const size_t first = n * p->w.blocks + k / p->w.block, blocks = sn_ceil_div(words, (size_t)1 << look.shift);
+            transpose(c.word, weight + k / each * 4, bytes, rows, words);
+            transpose(c.scale, p->w.scale + first, p->w.blocks * sizeof(float), rows, blocks);
+            if (f.zeros)
+                transpose(c.zero, p->w.zero + first, p->w.blocks * sizeof(float), rows, blocks);
+            panel_words(&c, &look, numbers, p->dst + k * p->width + n, p->width, room, f);
+        }
+    }
+}
+
+static void panel(const struct sn_nbits_panel * p)
+{
+    if (p->w.bits == 8 && p->w.zero)
+        panel_of(p, (struct form){8, true});
+    else if (p->w.bits == 8)
+        panel_of(p, (struct form){8, false});
+    else if (p->w.zero)
+        panel_of(p, (struct form){4, true});
+    else
+        panel_of(p, (struct form){4, false});
 }
 
 SN_INSTALL(gemm_nbits, gemm_nbits)
@@ -161,4 +216,5 @@ SN_INSTALL(gemm_nbits, gemm_nbits)
     slots->product = product;
     slots->order = order;
     slots->decode = decode;
+    slots->panel = panel;
 }

@@ -13,8 +13,8 @@
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
-/* So many rows are multiplied one by one: 8 of 4096 x 4096 take 4.9 ms on a Zen 4, by panels 6.4. */
-enum { FEW = 8 };
+/* So many rows are multiplied one by one: 2 of 4096 x 4096 take 0.75 of the time of panels (avx2 0.71), 3 1.08 (0.98). */
+enum { FEW = 2 };
 
 /* So many rows are multiplied by a decoded panel, at most: there may be a copy of them. */
 enum { MANY = 1024 };
@@ -22,9 +22,9 @@ enum { MANY = 1024 };
 /* Rows of the matrix in a unit of work for few rows, and in a part of it, whose zeros are decoded together. */
 enum { UNIT = 32 };
 
-/* The most floats of a row that are decoded at once: a panel of 64 columns has 256 KB. Blocks of up to so many numbers divide
- * it, larger ones are multiples of it. */
-enum { STEP = 1024 };
+/* The most floats of a column that are decoded at once. Blocks of up to so many numbers divide it, larger ones are multiples of
+ * it. For few rows, panels stay in the L1 cache: 4 of 4096 x 4096 take 0.77 of the time, 26 of 2048 x 2048 0.93, 128 1.04. */
+enum { STEP = 1024, SHORT_STEP = 256, SHORT = 32 };
 
 struct job {
     const struct sn_table * table;
@@ -34,18 +34,13 @@ struct job {
 
 static size_t zero_bytes(const struct sn_nbits * w) { return sn_ceil_div(w->blocks * w->bits, 8); } /* of a row */
 
-/* A power of two beyond all numbers of a row. */
-#define ONE_BLOCK ((size_t)1 << 60)
-
 /* Zeros of some rows, as floats: `to` has space for them and one more. */
 static void decode_zeros(const struct job * job, size_t row, size_t rows, sn_32f * to)
 {
-    static const sn_32f one = 1, none = 0;
     const struct sn_nbits * w = &job->p.w;
     for (size_t i = 0; i < rows; ++i) /* the half byte behind an odd number is overwritten by the next row's first */
-        job->table->gemm_nbits.decode(&(struct sn_nbits_decode){.weight = job->zero + (row + i) * zero_bytes(w), .scale = &one,
-            .zero = &none, .bits = w->bits,
-            .block = ONE_BLOCK, .bytes = zero_bytes(w), .dst = to + i * w->blocks});
+        job->table->gemm_nbits.decode(&(struct sn_nbits_decode){.src = job->zero + (row + i) * zero_bytes(w), .bits = w->bits,
+            .bytes = zero_bytes(w), .dst = to + i * w->blocks});
 }
 
 /* The product of a unit of the matrix's rows, from `row` on; `zero` gets their zeros, or is NULL. */
@@ -101,24 +96,16 @@ static bool multiply_few(struct job * job)
 
 /* ---- many rows */
 
-/* Floats from a decoded row to the next. */
-static size_t pitch(void) { return sn_spaced(STEP, SN_FOUR_SETS); }
-
-/* Decodes `depth` numbers, from number k on, of columns `first` on to the panel; `rows` is for what lies in between. */
-static void pack(const struct job * job, size_t first, size_t columns, size_t k, size_t depth, sn_32f * zero, sn_32f * rows,
+/* Decodes `depth` numbers, from number k on, of columns `first` on to the panel. */
+static void pack(const struct job * job, size_t first, size_t columns, size_t k, size_t depth, const sn_32f * zero,
                  sn_32f * panel)
 {
-    const struct sn_nbits * w = &job->p.w;
-    const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
-    for (size_t j = 0; j < columns; ++j) {
-        const size_t at = (first + j) * w->blocks + k / w->block;
-        job->table->gemm_nbits.decode(&(struct sn_nbits_decode){
-            .weight = w->weight + (first + j) * sn_nbits_bytes(w) + k * w->bits / 8, .scale = w->scale + at,
-            .zero = zero ? zero + j * w->blocks + k / w->block : NULL, .bits = w->bits, .block = w->block,
-            .bytes = sn_ceil_div(depth * w->bits, 8), .dst = rows + j * pitch()});
-    }
-    job->table->gemm.panels_32f[true](&(struct sn_gemm_panels_32f){.b = rows, .step = pitch(), .depth = depth,
-        .columns = columns, .alpha = 1, .panel = panel, .wide = tile->columns, .narrow = sn_gemm_width(tile, columns)});
+    struct sn_nbits w = job->p.w;
+    w.weight += first * sn_nbits_bytes(&w) + k * w.bits / 8;
+    w.scale += first * w.blocks + k / w.block;
+    w.zero = zero ? zero + k / w.block : NULL;
+    job->table->gemm_nbits.panel(&(struct sn_nbits_panel){.w = w, .depth = depth, .columns = columns,
+        .width = sn_gemm_width(&job->table->gemm.tile_32f, columns), .dst = panel});
 }
 
 /* A panel of columns, of all rows. */
@@ -127,7 +114,7 @@ static void multiply_panel(const struct job * job, size_t first, sn_32f * work)
     static const size_t start = 0;
     const struct sn_nbits_product * p = &job->p;
     const size_t columns = job->table->gemm.tile_32f.columns;
-    sn_32f * const panel = work, * const rows = panel + (STEP + 1) * columns, * const bias = rows + columns * pitch();
+    sn_32f * const panel = work, * const bias = panel + (STEP + 1) * columns;
     sn_32f * const zero = bias + columns;
     struct sn_gemm_32f run = {.a = p->src, .height = 1, .width = p->M, .aStepX = p->lds, .segment = &start, .segments = 1,
         .b = panel, .columns = sn_min(columns, p->N - first), .c = p->dst + first, .cStepX = p->ldd};
@@ -138,9 +125,10 @@ static void multiply_panel(const struct job * job, size_t first, sn_32f * work)
     }
     if (job->zero)
         decode_zeros(job, first, run.columns, zero);
+    const size_t step = p->M <= SHORT ? SHORT_STEP : STEP;
     for (size_t k = 0; k < p->depth; k += run.length) {
-        run.length = sn_min(STEP, p->depth - k);
-        pack(job, first, run.columns, k, run.length, job->zero ? zero : NULL, rows, panel);
+        run.length = sn_min(step, p->depth - k);
+        pack(job, first, run.columns, k, run.length, job->zero ? zero : NULL, panel);
         job->table->gemm.tile_32f.run(&run);
         run.a += run.length;
         run.from = run.c;
@@ -160,7 +148,7 @@ static bool multiply_many(struct job * job)
     struct sn_nbits_product * p = &job->p;
     const size_t columns = job->table->gemm.tile_32f.columns, spaced = sn_spaced(p->depth, SN_TWO_SETS);
     const size_t zeros = job->zero ? columns * p->w.blocks + 1 : 0;
-    const size_t floats = sn_align((STEP + 2) * columns + columns * pitch() + zeros, 16);
+    const size_t floats = sn_align((STEP + 2) * columns + zeros, 16);
     const bool copied = spaced != p->lds;
     sn_32f * const work = sn_scratch((floats + (copied ? p->M * spaced : 0)) * sizeof(float));
     if (!work)

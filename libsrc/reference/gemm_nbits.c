@@ -69,10 +69,8 @@ static void plain(const struct sn_nbits_product * p)
 
 static void decode(const struct sn_nbits_decode * d)
 {
-    for (size_t k = 0; k < d->bytes * 8 / d->bits; ++k) {
-        const float zero = d->zero ? d->zero[k / d->block] : (float)(1 << (d->bits - 1));
-        d->dst[k] = ((float)number(d->weight, d->bits, k) - zero) * d->scale[k / d->block];
-    }
+    for (size_t k = 0; k < d->bytes * 8 / d->bits; ++k)
+        d->dst[k] = (float)number(d->src, d->bits, k);
 }
 
 SN_INSTALL(gemm_nbits, gemm_nbits)

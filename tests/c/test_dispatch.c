@@ -197,7 +197,7 @@ static void no_slot_empty(void)
         PART(convolution_16b.planes), PART(convolution_16b.panel), PART(convolution_32f.join),
         PART(normalize.rows), PART(normalize.columns), PART(normalize.row_moments), PART(normalize.column_moments),
         PART(normalize.coefficients), PART(gemm_nbits.product), PART(gemm_nbits.order), PART(gemm_nbits.product_8i),
-        PART(gemm_nbits.quantise_8i), PART(gemm_nbits.size_8i), PART(quantized_gemm.pack),
+        PART(gemm_nbits.quantise_8i), PART(gemm_nbits.size_8i), PART(gemm_nbits.panel), PART(quantized_gemm.pack),
         PART(quantized_gemm.widen), PART(quantized_gemm.narrow), PART(quantized_gemm.split), PART(quantized_gemm.rows),
         PART(quantized_gemm.finish), PART(quantized_gemm.columns),
     };
