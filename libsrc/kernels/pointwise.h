@@ -16,6 +16,12 @@ typedef v32f (*pointwise_fn)(v32f x, const v32f * p);
 
 enum { POINTWISE_PARAMS = 2 };
 
+/*
+ * So many floats in advance src is prefetched if it exceeds the caches. Of functions of many instructions few vectors are
+ * computed at the same time, so hardly more lines are on their way: GELU of 64x320x320 takes 0.28 of the time (avx2), 0.7 (amx).
+ */
+enum { POINTWISE_AHEAD = 1024 };
+
 /* n results, fewer than a vector. */
 SN_INLINE void pointwise_tail(pointwise_fn f, const sn_32f * src, size_t n, const v32f * p, sn_32f * dst)
 {
@@ -40,6 +46,9 @@ SN_INLINE void pointwise_groups(pointwise_fn f, pointwise_fn odd, int group, con
 {
     for (size_t i = begin; i < end; i += (size_t)group * V32F_N) {
         v32f x[4];
+        if (stream)
+            SN_UNROLL for (size_t j = 0; j < (size_t)group * V32F_N; j += SN_LINE / sizeof(float))
+                SN_PREFETCH(src + i + j + POINTWISE_AHEAD);
         SN_UNROLL for (int j = 0; j < group; ++j) x[j] = (j % 2 ? odd : f)(v_load_32f(src + i + j * V32F_N), p);
         SN_UNROLL for (int j = 0; j < group; ++j) put(dst + i + j * V32F_N, x[j], stream);
     }
