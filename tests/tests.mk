@@ -86,10 +86,11 @@ CALIBRATE_SMALL := '1x16x6x6->16x6x6,3x3,nhwc'
 STACK := $(if $(findstring clang,$(CC)),80,64)
 
 # The runs of the checker, each written like its options: with FULL its whole list of cases, else one of eight random ones, and for
-# the stack half of these. Under an emulator there is one run, without threads. CHECK_FLAGS are options for all, and come last:
+# the stack half of these, for caches of other sizes a twelfth. Under an emulator there is one run, without threads. CHECK_FLAGS are options for all, and come last:
 # make check CHECK_FLAGS='--seed 7'.
 CHECK      = $(RUN) $(B)/tests/check --jobs $(JOBS)
 CHECK_RUNS = $(if $(FULL),--jobs=$(JOBS)) $(if $(RUN),,--quick=--threads=5) \
+             $(if $(RUN),,--quick=--caches$(if $(FULL),,=--every=12)) \
              $(if $(OPTIMISED),--quick=--stack=$(STACK)$(if $(FULL)$(RUN),,=--every=2 $(DEEPEST)),$(if $(RUN),--quick))
 # The function that needs the most stack: all its cases, of which one in thousands needed more than there is.
 DEEPEST := --quick=--stack=$(STACK)=--function=SimdnetConvolution32fForwardAdd

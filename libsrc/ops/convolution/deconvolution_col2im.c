@@ -165,15 +165,15 @@ static bool plan_parts(const struct sn_convolution * c, struct col2im * o)
         return false;
     struct sn_band band;
     sn_phase_band_rows(c, row, fixed, budget, &band);
-    o->rows = band.rows;
-    const size_t lines = sn_min(band.lines, c->p.srcH);
+    o->few = is_few(c); /* whatever the caches: sums of lanes have other bits */
+    o->rows = o->few ? y->count : band.rows;
+    const size_t lines = o->few ? c->p.srcH : sn_min(band.lines, c->p.srcH);
     if (!sn_product(&all, lines, c->p.srcW) || !sn_product(&row, taps, all))
         return false;
     if (o->rows == y->count && o->outputs <= sn_outputs(c)) {
         o->outputs = sn_min(sn_outputs(c), sn_max(budget / row, o->outputs));
         o->outputs = sn_ceil_div(sn_outputs(c), sn_ceil_div(sn_outputs(c), o->outputs));
     }
-    o->few = is_few(c) && o->rows == y->count;
     o->single = is_single(c);
     o->distance = o->few ? all : sn_spaced(all, SN_FOUR_SETS);
     return true;
