@@ -105,7 +105,7 @@ struct sn_depthwise_8i {
 };
 
 /*
- * Lines of bytes of a depthwise convolution of horizontal stride 1, in which tap t of output i of line y is at
+ * Lines of bytes of a convolution whose neighbouring outputs have neighbouring inputs: tap t of output i of line y is at
  * src + y * srcStepY + i + tap[t]: those of one channel (NCHW, `plane`), or of pixels of so many channels (NHWC). Up to a
  * vector of bytes is read behind the last one that is needed. Taps of a plane may be in several planes of the source.
  */
@@ -133,6 +133,13 @@ struct sn_flat_8i {
     /* Packs the weights, which are in the caller's layout, into zeroed memory. */
     void (*pack)(bool planes, size_t taps, size_t channels, const int8_t * weight, void * packed);
 };
+
+/*
+ * The columns of a line of `count` bytes as runs of every stride-th column: run f, of columns f, f + stride ..., begins at
+ * dst + f * run. `phases` of them are written, at most `stride`. Up to `stride` vectors are read behind the line, and up to
+ * one is written behind the last run.
+ */
+typedef void (*sn_phases_fn)(const uint8_t * src, size_t count, size_t stride, size_t phases, uint8_t * dst, size_t run);
 
 /* ---- Winograd's algorithm: kernels/winograd/8i.c has the matrices */
 
@@ -196,6 +203,7 @@ struct sn_convolution_8i_slots {
     sn_sums_8i_fn sums;
     sn_pixels_fn pixels;
     sn_planes_fn planes;
+    sn_phases_fn phases;
 };
 
 #endif

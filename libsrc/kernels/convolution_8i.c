@@ -167,8 +167,40 @@ static void planes_8u(const uint8_t * src, size_t step, size_t channels, size_t 
     transpose_8u(src, step, pixels, channels, dst, plane);
 }
 
+/* ---- phases */
+
+/* A vector of a phase, with a stride of 2 or 4, a constant, from `stride` vectors. */
+SN_INLINE v8u every(const uint8_t * src, size_t stride)
+{
+    const v8u a = v_even_8u(v_load_8u(src), v_load_8u(src + V8U_N));
+    if (stride == 2)
+        return a;
+    return v_even_8u(a, v_even_8u(v_load_8u(src + 2 * V8U_N), v_load_8u(src + 3 * V8U_N)));
+}
+
+/* Whole vectors: the next phase overwrites what they hold too much. Tails take longer than loading a line for each. */
+SN_INLINE void split_line(const uint8_t * src, size_t count, size_t stride, size_t phases, uint8_t * dst, size_t run)
+{
+    for (size_t f = 0; f < phases; ++f)
+        for (size_t i = 0; f + i * stride < count; i += V8U_N)
+            v_store_8u(dst + f * run + i, every(src + f + stride * i, stride));
+}
+
+static void phases_8u(const uint8_t * src, size_t count, size_t stride, size_t phases, uint8_t * dst, size_t run)
+{
+    if (stride == 2)
+        split_line(src, count, 2, phases, dst, run);
+    else if (stride == 4)
+        split_line(src, count, 4, phases, dst, run);
+    else
+        for (size_t f = 0; f < phases; ++f)
+            for (size_t i = 0; f + i * stride < count; ++i)
+                dst[f * run + i] = src[f + i * stride];
+}
+
 SN_INSTALL(convolution_8i, convolution_8i)
 {
     slots->pixels = pixels_8i;
     slots->planes = planes_8u;
+    slots->phases = phases_8u;
 }

@@ -276,6 +276,21 @@ static void few_by_few(SimdTensorFormatType format)
         set_types(j.p, n % 3 ? 0 : n / 3);
         run_case(j, n % 2 ? SIGNED : POSITIVE, n % 4 ? SIGNED : POSITIVE, n % 5 ? CHECK_RANDOM : WORST);
     }
+    for (size_t n = 0; n < 48; ++n) { /* lines split into phases of the horizontal stride */
+        const size_t groups = n % 3 ? 1 : 1 + n % 4, inputs = 1 + n / 3 % 3, outputs = 1 + n / 2 % 3, kernel = 1 + n % 5;
+        const size_t stride = 2 + n / 2 % 4;
+        struct check_layer j = layer(format, groups * inputs, 5 + n % 9, stride * widths[2 + n % 3] + n % 7,
+                                     groups * (n % 2 ? outputs : inputs), kernel, stride, kernel / 2,
+                                     n % 2 ? groups : groups * inputs);
+        j.p->strideY = 1 + n % 7 / 3;
+        j.p->dilationX = 1 + n % 13 / 8;
+        j.p->padX = n % 5, j.p->padW = n % 4;
+        check_convolution_output(j.p);
+        j.batch = 1 + n % 2;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        set_types(j.p, n % 3 ? 0 : n / 3);
+        run_case(j, n % 2 ? SIGNED : POSITIVE, n % 4 ? SIGNED : POSITIVE, n % 5 ? CHECK_RANDOM : WORST);
+    }
     for (size_t n = 0; n < 24; ++n) { /* panels of few groups in each segment, and pixels that are read in place */
         const size_t kernel = n % 3 == 2 ? 3 : 1;
         struct check_layer j = layer(format, 1 + n, 7 + n % 5, 6 + n % 8, n % 2 ? 64 : 20 + n, kernel, 1 + n / 4 % 2, 0, 1);

@@ -191,7 +191,7 @@ static void no_slot_empty(void)
         PART(channelwise.rows), PART(channelwise.joined), PART(channelwise.concat), PART(convolution_32f.few_nhwc),
         PART(convolution_32f.few_nchw), PART(convolution_32f.few_nchw_part), PART(convolution_32f.few_grouped),
         PART(convolution_8i.tile), PART(convolution_8i.depthwise), PART(convolution_8i.flat), PART(convolution_8i.winograd),
-        PART(convolution_8i.pixels), PART(convolution_8i.planes),
+        PART(convolution_8i.pixels), PART(convolution_8i.planes), PART(convolution_8i.phases),
         PART(convolution_16b.depthwise_nhwc), PART(convolution_16b.depthwise_pairs),
         PART(convolution_16b.tile), PART(convolution_16b.pixels),
         PART(convolution_16b.planes), PART(convolution_16b.panel), PART(convolution_32f.join),

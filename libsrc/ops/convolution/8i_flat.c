@@ -1,12 +1,13 @@
 /*
- * Quantised depthwise convolution of horizontal stride 1, by lines of bytes: those of a channel in NCHW, those of pixels of
- * few channels in NHWC. A band of lines is copied with its padding, of one plane after the other in NCHW.
+ * Quantised depthwise convolution by lines of bytes: those of a channel in NCHW, or, of horizontal stride 1, those of
+ * pixels of few channels in NHWC. A band of lines is copied with its padding, of one plane after the other in NCHW; with a
+ * horizontal stride, each line as runs of every strideX-th column.
  *
  * In NCHW other convolutions of few channels by few, too: the taps of an output are those of all planes of its group, whose
  * copies follow each other.
  *
- * If the vertical stride is 1 too, and lines are short, the lines of a band are one: an output then has its taps at the same
- * distances in each line, and outputs that fall into the padding between lines are left out of the result.
+ * If the vertical stride is 1 too, and lines are short, the lines of a band are one: an output then has its taps at the
+ * same distances in each line, and outputs that fall into the padding between lines are left out of the result.
  */
 #include <string.h>
 
@@ -17,7 +18,8 @@
 struct flat {
     struct sn_band band;
     size_t plane; /* bytes of a copied plane, or of the copied pixels */
-    size_t bytes; /* of the copies, which begin the workspace; results follow if they are not written in place */
+    size_t bytes; /* of the copies, which begin the workspace; lines that are split follow, then results that are not written
+                     in place */
     size_t line;  /* bytes of a line of outputs */
     bool joined;  /* all lines are one */
 };
@@ -26,6 +28,9 @@ SN_FITS_ALGORITHM_DATA(struct flat);
 static const struct flat * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
+
+/* Whether lines are split into phases, as in nchw_band.h: runs of every strideX-th column. */
+static bool is_split(const struct sn_convolution * c) { return c->p.strideX > 1; }
 
 /* The taps of an output, of all planes of its group. */
 static size_t taps_of(const struct sn_convolution * c) { return sn_inputs(c) * c->p.kernelY * c->p.kernelX; }
@@ -62,7 +67,7 @@ static bool supports(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t vector = vector_of(c);
-    if (!c->table->convolution_8i.flat.run || p->strideX > 1)
+    if (!c->table->convolution_8i.flat.run || (p->strideX > 1 && !is_nchw(c)))
         return false;
     if (!sn_is_depthwise(c)) /* taps that were cropped count in sums that begin with 0 */
         return is_nchw(c) && taps_of(c) && c->crop.kernelY == 0 && quads_of(c) <= MOST_QUADS;
@@ -74,7 +79,7 @@ static bool plan(struct sn_convolution * c)
     const struct sn_convolution_parameters * p = &c->p;
     struct flat * f = (void *)c->algorithmData;
     struct sn_band * band = &f->band;
-    const size_t vector = vector_of(c), cache = sn_cpu()->cacheL2;
+    const size_t vector = vector_of(c), cache = sn_cpu()->cacheL2, reach = (p->kernelX - 1) * p->dilationX;
     size_t most;
     if (!sn_product(&most, p->kernelY, p->kernelX, 128, p->dstC, vector) || !sn_product(&most, most, sn_inputs(c)))
         return false;
@@ -83,25 +88,31 @@ static bool plan(struct sn_convolution * c)
     c->weightSize = c->table->convolution_8i.flat.size(is_nchw(c), taps_of(c), p->dstC);
     sn_band_plan(band, p, true, true);
     band->pixel = is_nchw(c) ? 1 : p->srcC;
-    if (!sn_product(&band->line, band->columns, band->pixel) || !sn_product(&f->line, p->dstW, band->pixel))
+    band->phases = sn_min(p->strideX, reach + 1);
+    band->run = is_split(c) ? p->dstW + reach / p->strideX : band->columns * band->pixel;
+    if (!sn_product(&band->line, band->phases, band->run) || !sn_product(&f->line, p->dstW, band->pixel))
         return false;
     f->joined = band->strideY == 1 && band->line < sn_ceil_div(f->line, vector) * vector;
     sn_band_rows(band, p, cache / 8 / sn_inputs(c));
-    size_t results;
+    size_t results, split;
     if (!sn_product(&f->plane, band->lines, band->line) || !sn_product(&f->bytes, f->plane, sn_inputs(c)) ||
-        !sn_product(&results, band->rows, band->line, sn_element(p->dstT)))
+        !sn_product(&results, band->rows, band->line, sn_element(p->dstT)) ||
+        !sn_product(&split, band->lines, is_split(c) ? band->columns : 0))
         return false;
     f->bytes = sn_align(f->bytes + vector, SN_ALIGN);
-    return sn_product(&c->workSize, f->bytes + results, 1);
+    return sn_product(&c->workSize, f->bytes + sn_max(results, split + p->strideX * vector), 1);
 }
 
 static void offsets(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &data_of(c)->band;
-    for (size_t t = 0; t < taps_of(c); ++t)
+    for (size_t t = 0; t < taps_of(c); ++t) {
+        const size_t column = t % p->kernelX * p->dilationX;
         c->segment[t] = t / p->kernelX / p->kernelY * data_of(c)->plane +
-                        t / p->kernelX % p->kernelY * p->dilationY * band->line + t % p->kernelX * p->dilationX * band->pixel;
+                        t / p->kernelX % p->kernelY * p->dilationY * band->line + column % p->strideX * band->run +
+                        column / p->strideX * band->pixel;
+    }
 }
 
 static void pack(const struct sn_convolution * c, const void * weight)
@@ -129,7 +140,7 @@ static void copy(const void * job, size_t first, size_t step, size_t pixels, uin
     const struct sn_convolution_parameters * p = &c->p;
     const size_t pixel = is_nchw(c) ? 1 : j->a->at->srcPixel, plane = is_nchw(c) ? p->srcH * p->srcW : 0;
     const size_t at = j->channel * plane + first * pixel;
-    (void)step; /* 1 */
+    (void)step; /* 1: see sn_band_plan() */
     sn_dot_of(c)->pixels(&(struct sn_pixels){.src = (const uint8_t *)j->a->src + at * sn_element(p->srcT),
         .floats = p->srcT == SN_DATA_32F, .srcPixel = pixel, .srcChannel = 1, .scale = sn_dot_of(c)->srcScale + j->channel,
         .zero = sn_dot_of(c)->srcZero, .channels = data_of(c)->band.pixel, .pixels = pixels, .dst = to,
@@ -164,6 +175,19 @@ static void finish(const struct sn_convolution * c, size_t channel, size_t row, 
             rows * p->dstW, channel, add, addStep, a->at->after});
 }
 
+/* Copies the lines of a plane that rows of the image need, and splits them. */
+static void copy_split(const struct copy * job, size_t row, size_t rows, size_t lines, uint8_t * to)
+{
+    const struct flat * f = data_of(job->c);
+    const struct sn_convolution_parameters * p = &job->c->p;
+    struct sn_band whole = f->band;
+    uint8_t * from = (uint8_t *)job->a->work + f->bytes;
+    whole.line = whole.columns;
+    sn_band_copy(&(struct sn_band_copy){&whole, p, 1, job, fill, copy}, row, rows, from);
+    for (size_t y = 0; y < lines; ++y, from += whole.line, to += f->band.line)
+        job->c->table->convolution_8i.phases(from, whole.columns, p->strideX, f->band.phases, to, f->band.run);
+}
+
 /* Copies what rows of the image need, or in NCHW the planes from `first` on of a group. */
 static void copy_band(const struct sn_convolution * c, size_t first, size_t row, size_t rows, const struct sn_arrays * a)
 {
@@ -172,7 +196,10 @@ static void copy_band(const struct sn_convolution * c, size_t first, size_t row,
     uint8_t * to = a->work;
     for (size_t i = 0; i < sn_inputs(c); ++i, to += f->plane) {
         const struct copy job = {c, a, first + i};
-        sn_band_copy(&(struct sn_band_copy){&f->band, &c->p, 1, &job, fill, copy}, row, rows, to);
+        if (is_split(c))
+            copy_split(&job, row, rows, lines, to);
+        else
+            sn_band_copy(&(struct sn_band_copy){&f->band, &c->p, 1, &job, fill, copy}, row, rows, to);
         memset(to + lines * f->band.line, 0, vector_of(c)); /* read with the last pixels, and not used */
     }
 }
@@ -235,15 +262,42 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
  */
 static const double MOST_WORK = 96, MOST_WORK_1X1 = 56;
 
+/*
+ * Lines that are split: the tile reads its pixels once, and copies take as long as without a stride, for fewer outputs.
+ * More work is then worth it, but lines of few outputs are not, whose copies take twice as long. 1x512x512 to 8 by 5x5 with
+ * stride 2 takes 0.37 of the time with avx2 and 0.26 with avx512, which widen bytes; 3x224x224 to 8 by 3x3 0.51, 0.35, 0.45
+ * (avx512vnni), 0.52 (amx), to 16 0.88, 0.63, 0.79, 0.83, to 3 by 7x7 0.54, 0.31, 0.37, 0.51; 4x64x64 to 4 by 3x3 0.40,
+ * 0.45, 0.55, 0.51; but 4x40x40 0.82, 0.78, 1.2, 1.3, 4x28x28 1.2 to 2. With stride 3, of which columns are copied one by
+ * one, 3x224x224 to 8 takes 0.55, 0.59, 1.05, 1.03. Depthwise 4x56x56 by 3x3 takes 0.35, 0.44, 0.72, 0.70, 12x112x112 0.62,
+ * 0.55, 0.87, 1.13, 8x28x28 1.7 to 4, 24x224x224 0.69, 0.78, 0.92, 0.84, avxvnni 1.2, 16x224x224 with amx 1.1, and
+ * 32x224x224 with avx512 1.15 (Xeon with AMX).
+ */
+static const double MOST_WORK_SPLIT = 180, MOST_WORK_SPLIT_FAST = 140;
+enum { SPLIT_LINE = 20, SPLIT_LINE_FAST = 32, MOST_FAST = 8 };
+
+/* Whether the lines of outputs are long enough; `fast`: the tile does not widen bytes. */
+static bool is_long(const struct sn_convolution * c, bool fast)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t vector = vector_of(c), inputs = sn_is_depthwise(c) ? p->srcC : sn_inputs(c);
+    if (!is_split(c))
+        return !sn_is_depthwise(c) || !is_nchw(c) || p->dstW >= sn_min(vector, LINE * inputs);
+    if (sn_is_depthwise(c))
+        return fast ? inputs <= MOST_FAST && p->dstW >= LINE * inputs : p->dstW >= sn_min(2 * vector, 4 * inputs);
+    return fast ? p->dstW >= sn_max(SPLIT_LINE_FAST, LINE * inputs) && p->strideX % 2 == 0 : p->dstW >= SPLIT_LINE;
+}
+
 bool sn_flat_8i_preferred(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const double longer = 96 / (double)(32 + vector_of(c)); /* 1, 1.5, 2 */
     const double work = longer * (double)quads_of(c) + 3 * (double)sn_inputs(c);
-    const bool fast = p->kernelY * p->kernelX == 1 && sn_dot_of(c)->tile->number == 1; /* transposed, and not widened */
-    if (sn_is_depthwise(c))
-        return !is_nchw(c) || p->dstW >= sn_min(vector_of(c), LINE * p->srcC);
-    return work <= (fast ? MOST_WORK_1X1 : MOST_WORK);
+    const bool fast = sn_dot_of(c)->tile->number == 1, transposed = p->kernelY * p->kernelX == 1 && fast;
+    if (!is_long(c, fast) || sn_is_depthwise(c))
+        return is_long(c, fast);
+    if (is_split(c))
+        return work <= (transposed ? MOST_WORK_1X1 : fast ? MOST_WORK_SPLIT_FAST : MOST_WORK_SPLIT);
+    return work <= (transposed ? MOST_WORK_1X1 : MOST_WORK);
 }
 
 const struct sn_convolution_algorithm sn_convolution_8i_flat = {.name = "flat lines", .supports = supports,

@@ -173,9 +173,9 @@ static bool plan_weights(struct sn_convolution * c, struct tiled * t)
 
 /*
  * Whether pixels whose numbers do not fill their last group are read in place, by 1x1 kernels. The group extends into the next
- * pixel, where it is multiplied by weights of 0, and not beyond that one; the last pixel, behind which there may be none, is copied. 8x14x56x56 to
- * 14 takes 0.74 of the time, 86x56x56 to 14 0.66, 185x28x28 to 128 0.88, with stride 2 50x57x57 to 50 0.79; images in
- * no cache 0.85 to 1.36 (Xeon with AMX).
+ * pixel, where it is multiplied by weights of 0, and not beyond that one; the last pixel, behind which there may be none, is
+ * copied. 8x14x56x56 to 14 takes 0.74 of the time, 86x56x56 to 14 0.66, 185x28x28 to 128 0.88, with stride 2 50x57x57 to 50
+ * 0.79; images in no cache 0.85 to 1.36 (Xeon with AMX).
  */
 static bool is_read_apart(const struct sn_convolution * c)
 {
