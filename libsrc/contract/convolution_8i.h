@@ -135,11 +135,16 @@ struct sn_flat_8i {
 };
 
 /*
- * The columns of a line of `count` bytes as runs of every stride-th column: run f, of columns f, f + stride ..., begins at
- * dst + f * run. `phases` of them are written, at most `stride`. Up to `stride` vectors are read behind the line, and up to
- * one is written behind the last run.
+ * Runs of every stride-th column of a line: run f has columns f, f + stride ... and begins at dst + f * run, in bytes.
+ * Those of the first `phases` columns are written, at most `stride`. A column is a pixel of so many bytes, fewer than a
+ * vector has. Up to `stride` vectors are read behind the line, and up to one is written behind the last run.
  */
-typedef void (*sn_phases_fn)(const uint8_t * src, size_t count, size_t stride, size_t phases, uint8_t * dst, size_t run);
+struct sn_phases_8i {
+    size_t columns, pixel;
+    size_t stride, phases;
+    size_t run;
+};
+typedef void (*sn_phases_fn)(const struct sn_phases_8i * p, const uint8_t * src, uint8_t * dst);
 
 /* ---- Winograd's algorithm: kernels/winograd/8i.c has the matrices */
 

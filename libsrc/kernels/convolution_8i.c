@@ -179,23 +179,39 @@ SN_INLINE v8u every(const uint8_t * src, size_t stride)
 }
 
 /* Whole vectors: the next phase overwrites what they hold too much. Tails take longer than loading a line for each. */
-SN_INLINE void split_line(const uint8_t * src, size_t count, size_t stride, size_t phases, uint8_t * dst, size_t run)
+SN_INLINE void split_line(const struct sn_phases_8i * p, const uint8_t * src, size_t stride, uint8_t * dst)
 {
-    for (size_t f = 0; f < phases; ++f)
-        for (size_t i = 0; f + i * stride < count; i += V8U_N)
-            v_store_8u(dst + f * run + i, every(src + f + stride * i, stride));
+    for (size_t f = 0; f < p->phases; ++f)
+        for (size_t i = 0; f + i * stride < p->columns; i += V8U_N)
+            v_store_8u(dst + f * p->run + i, every(src + f + stride * i, stride));
 }
 
-static void phases_8u(const uint8_t * src, size_t count, size_t stride, size_t phases, uint8_t * dst, size_t run)
+/* Likewise, `size` bytes for each pixel, a constant. */
+SN_INLINE void split_pixels(const struct sn_phases_8i * p, const uint8_t * src, uint8_t * dst, size_t size)
 {
-    if (stride == 2)
-        split_line(src, count, 2, phases, dst, run);
-    else if (stride == 4)
-        split_line(src, count, 4, phases, dst, run);
+    const size_t step = p->stride * p->pixel;
+    for (size_t f = 0; f < p->phases; ++f) {
+        const uint8_t * from = src + f * p->pixel;
+        uint8_t * to = dst + f * p->run;
+        for (size_t x = f; x < p->columns; x += p->stride, from += step, to += p->pixel)
+            memcpy(to, from, size);
+    }
+}
+
+static void phases_8u(const struct sn_phases_8i * p, const uint8_t * src, uint8_t * dst)
+{
+    if (p->pixel == 1 && p->stride == 2)
+        split_line(p, src, 2, dst);
+    else if (p->pixel == 1 && p->stride == 4)
+        split_line(p, src, 4, dst);
+    else if (p->pixel == 1)
+        split_pixels(p, src, dst, 1);
+    else if (p->pixel <= 4)
+        split_pixels(p, src, dst, 4);
+    else if (p->pixel <= 16)
+        split_pixels(p, src, dst, 16);
     else
-        for (size_t f = 0; f < phases; ++f)
-            for (size_t i = 0; f + i * stride < count; ++i)
-                dst[f * run + i] = src[f + i * stride];
+        split_pixels(p, src, dst, V8U_N);
 }
 
 SN_INSTALL(convolution_8i, convolution_8i)

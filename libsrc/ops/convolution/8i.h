@@ -31,6 +31,7 @@ extern const struct sn_convolution_algorithm sn_convolution_8i_base, sn_convolut
 bool sn_depthwise_32f_preferred(const struct sn_convolution * c);
 bool sn_depthwise_8i_preferred(const struct sn_convolution * c);
 bool sn_flat_8i_preferred(const struct sn_convolution * c);
+bool sn_flat_8i_splits_pixels(const struct sn_convolution * c); /* in depthwise convolutions */
 bool sn_winograd_8i_preferred(const struct sn_convolution * c);
 
 #endif

@@ -56,7 +56,7 @@ bool sn_depthwise_32f_preferred(const struct sn_convolution * c)
     const bool longs = vector == LONG, strided = p->strideX > 1;
     const size_t lines = sn_min(sn_used(ROWS, p->strideY, p->kernelY, p->dilationY), p->srcH);
     const double floats = (double)(lines * p->srcW + sn_min(ROWS, p->dstH) * p->dstW) * (double)channels;
-    if (floats > (double)CACHE / sizeof(float))
+    if (floats > (double)CACHE / sizeof(float) || sn_flat_8i_splits_pixels(c))
         return false;
     if ((channels > half && channels < vector) || (channels < half && strided) || (channels == half && !longs))
         return true;

@@ -1,7 +1,7 @@
 /*
- * Quantised depthwise convolution by lines of bytes: those of a channel in NCHW, or, of horizontal stride 1, those of
- * pixels of few channels in NHWC. A band of lines is copied with its padding, of one plane after the other in NCHW; with a
- * horizontal stride, each line as runs of every strideX-th column.
+ * Quantised depthwise convolution by lines of bytes: those of a channel in NCHW, those of pixels of few channels in NHWC. A
+ * band of lines is copied with its padding, of one plane after the other in NCHW; with a horizontal stride, each line as
+ * runs of every strideX-th column.
  *
  * In NCHW other convolutions of few channels by few, too: the taps of an output are those of all planes of its group, whose
  * copies follow each other.
@@ -67,7 +67,7 @@ static bool supports(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t vector = vector_of(c);
-    if (!c->table->convolution_8i.flat.run || (p->strideX > 1 && !is_nchw(c)))
+    if (!c->table->convolution_8i.flat.run)
         return false;
     if (!sn_is_depthwise(c)) /* taps that were cropped count in sums that begin with 0 */
         return is_nchw(c) && taps_of(c) && c->crop.kernelY == 0 && quads_of(c) <= MOST_QUADS;
@@ -89,15 +89,15 @@ static bool plan(struct sn_convolution * c)
     sn_band_plan(band, p, true, true);
     band->pixel = is_nchw(c) ? 1 : p->srcC;
     band->phases = sn_min(p->strideX, reach + 1);
-    band->run = is_split(c) ? p->dstW + reach / p->strideX : band->columns * band->pixel;
-    if (!sn_product(&band->line, band->phases, band->run) || !sn_product(&f->line, p->dstW, band->pixel))
+    if (!sn_product(&band->run, is_split(c) ? p->dstW + reach / p->strideX : band->columns, band->pixel) ||
+        !sn_product(&band->line, band->phases, band->run) || !sn_product(&f->line, p->dstW, band->pixel))
         return false;
     f->joined = band->strideY == 1 && band->line < sn_ceil_div(f->line, vector) * vector;
     sn_band_rows(band, p, cache / 8 / sn_inputs(c));
     size_t results, split;
     if (!sn_product(&f->plane, band->lines, band->line) || !sn_product(&f->bytes, f->plane, sn_inputs(c)) ||
         !sn_product(&results, band->rows, band->line, sn_element(p->dstT)) ||
-        !sn_product(&split, band->lines, is_split(c) ? band->columns : 0))
+        !sn_product(&split, band->lines, is_split(c) ? band->columns : 0, band->pixel))
         return false;
     f->bytes = sn_align(f->bytes + vector, SN_ALIGN);
     return sn_product(&c->workSize, f->bytes + sn_max(results, split + p->strideX * vector), 1);
@@ -181,11 +181,12 @@ static void copy_split(const struct copy * job, size_t row, size_t rows, size_t 
     const struct flat * f = data_of(job->c);
     const struct sn_convolution_parameters * p = &job->c->p;
     struct sn_band whole = f->band;
+    const struct sn_phases_8i phases = {f->band.columns, f->band.pixel, p->strideX, f->band.phases, f->band.run};
     uint8_t * from = (uint8_t *)job->a->work + f->bytes;
-    whole.line = whole.columns;
+    whole.line = whole.columns * whole.pixel;
     sn_band_copy(&(struct sn_band_copy){&whole, p, 1, job, fill, copy}, row, rows, from);
     for (size_t y = 0; y < lines; ++y, from += whole.line, to += f->band.line)
-        job->c->table->convolution_8i.phases(from, whole.columns, p->strideX, f->band.phases, to, f->band.run);
+        job->c->table->convolution_8i.phases(&phases, from, to);
 }
 
 /* Copies what rows of the image need, or in NCHW the planes from `first` on of a group. */
@@ -275,11 +276,30 @@ static const double MOST_WORK = 96, MOST_WORK_1X1 = 56;
 static const double MOST_WORK_SPLIT = 180, MOST_WORK_SPLIT_FAST = 140;
 enum { SPLIT_LINE = 20, SPLIT_LINE_FAST = 32, MOST_FAST = 8 };
 
+/*
+ * Pixels, which are copied one by one. 3x512x512 by 3x3 with stride 2 takes 0.60 of the time with avx2, 0.50 with avx512,
+ * 0.62 with avx512vnni, 0.70 with amx; 2x224x224 by 7x7 0.29, 0.19, 0.55, 0.80; 8x112x112 by 5x5 1.6, 0.76, 0.62, 1.3;
+ * 12x112x112 by 3x3 0.87, 0.90, 0.87, 1.3; 24x28x28 by 5x5 1.4, 1.05, 1.0, 0.98; with stride 3 3x224x224 by 3x3 0.90, 0.77,
+ * 1.5, 1.5, with stride 4 6x224x224 by 4x4 1.2, 0.96, 2.5, 4.2 (Xeon with AMX).
+ */
+enum { MOST_AMX = 3, FAR = 3 };
+
+bool sn_flat_8i_splits_pixels(const struct sn_convolution * c)
+{
+    const struct sn_dot_tile * tile = sn_dot_of(c)->tile;
+    const bool fast = tile->number == 1;
+    const size_t most = !fast ? vector_of(c) / sizeof(float) / 2 : tile->aligned ? MOST_AMX : MOST_FAST;
+    return c->table->convolution_8i.flat.run && !is_nchw(c) && is_split(c) && c->p.srcC <= most &&
+           c->p.strideX <= (size_t)(fast ? FAR - 1 : FAR);
+}
+
 /* Whether the lines of outputs are long enough; `fast`: the tile does not widen bytes. */
 static bool is_long(const struct sn_convolution * c, bool fast)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t vector = vector_of(c), inputs = sn_is_depthwise(c) ? p->srcC : sn_inputs(c);
+    if (is_split(c) && !is_nchw(c))
+        return sn_flat_8i_splits_pixels(c);
     if (!is_split(c))
         return !sn_is_depthwise(c) || !is_nchw(c) || p->dstW >= sn_min(vector, LINE * inputs);
     if (sn_is_depthwise(c))
