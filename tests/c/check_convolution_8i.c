@@ -291,6 +291,12 @@ static void few_by_few(SimdTensorFormatType format)
         set_types(j.p, n % 3 ? 0 : n / 3);
         run_case(j, n % 2 ? SIGNED : POSITIVE, n % 4 ? SIGNED : POSITIVE, n % 5 ? CHECK_RANDOM : WORST);
     }
+    for (size_t n = 0; n < 4; ++n) { /* panels that the L2 cache does not hold */
+        const size_t groups = 1 + n / 2;
+        struct check_layer j = layer(format, groups * 2048, 2 + n % 2, 3, groups * 70, 3, 1, 1, groups);
+        j.batch = n ? 1 : 8;
+        run_case(j, n % 2 ? SIGNED : POSITIVE, SIGNED, CHECK_RANDOM);
+    }
     for (size_t n = 0; n < 24; ++n) { /* panels of few groups in each segment, and pixels that are read in place */
         const size_t kernel = n % 3 == 2 ? 3 : 1;
         struct check_layer j = layer(format, 1 + n, 7 + n % 5, 6 + n % 8, n % 2 ? 64 : 20 + n, kernel, 1 + n / 4 % 2, 0, 1);
