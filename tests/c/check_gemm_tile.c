@@ -18,7 +18,7 @@ struct job {
     size_t segments, length;
     size_t segment[SEGMENTS];
     size_t aStepY, aStepX;
-    bool byRow, no_bias, resume, fetch;
+    bool byRow, no_bias, resume, fetch, onward;
     SimdConvolutionActivationType activation;
     float param[2];
     bool bench;
@@ -79,7 +79,7 @@ static void run_tile(const struct job * j, void * const * a)
             .activation = (enum sn_activation)j->activation, .param = {j->param[0], j->param[1]}};
         gemm.bias = j->no_bias ? NULL : j->byRow ? a[2] : per_column(j, a[2], first, bias);
         if (j->fetch)
-            gemm.prefetch = panel, gemm.prefetchStep = depth(j);
+            gemm.prefetch = panel, gemm.prefetchStep = depth(j), gemm.onward = j->onward;
         if (j->activation == SimdConvolutionActivationPrelu)
             gemm.slope = j->byRow ? a[3] : per_column(j, a[3], first, slope);
         tile->run(&gemm);
@@ -224,6 +224,20 @@ static void interrupted_case(size_t width, size_t n)
     check_run(interrupted, &j);
 }
 
+/* Panels that the L1 cache does not keep: many rows by one part after the other; segments are whole in a part, or divided. */
+static void deep_case(size_t segments, size_t length, size_t n)
+{
+    struct job j = {.height = check_random(1, 3), .width = check_random(47, 60), .n = n, .segments = segments, .length = length,
+        .aStepX = check_random(length, length + 9), .byRow = check_random(0, 3) == 0, .no_bias = check_random(0, 3) == 0,
+        .resume = check_random(0, 1), .fetch = check_random(0, 1), .onward = check_random(0, 1),
+        .activation = SimdConvolutionActivationRestrictRange, .param = {-0.5f, 0.75f}};
+    j.aStepY = j.width * j.aStepX;
+    for (size_t s = 0; s < segments; ++s)
+        j.segment[s] = s * check_random(0, length);
+    declare(&j);
+    check_run(call, &j);
+}
+
 static void bench(void)
 {
     const size_t depths[] = {64, 256, 576, 1024, 2048};
@@ -246,6 +260,10 @@ CHECK_FAMILY(gemm_tile)
         random_case(check_random(1, 60), check_random(1, 100));
     for (size_t n = 1; n <= 33; n += 4)
         interrupted_case(17, n);
+    const size_t lengths[] = {151, 400, 517, 1200, 2100};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i)
+        for (size_t n = 5; n <= 40; n += 7)
+            deep_case(check_random(1, SEGMENTS), lengths[i], n);
     if (check_timed())
         bench();
 }

@@ -353,6 +353,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
             gemm.slope = c->slope ? c->slope + packed : NULL;
             gemm.stream = r->stream && sn_has_whole_lines(&gemm);
             gemm.prefetch = NULL;
+            gemm.onward = false;
             taps.fetched = 0;
             if (r->prefetchSize && !far) {
                 gemm.prefetch = r->prefetch + r->prefetchSize * (g * sn_outputs(c) + first) / c->p.dstC;
@@ -361,6 +362,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
                 gemm.prefetch = gemm.a + fetched_ahead(c) * gemm.aStepX;
                 gemm.prefetchStep = gemm.aStepX;
             } else if (far) {
+                gemm.onward = true;
                 gemm.prefetch = gemm.b + depth * gemm.columns;
                 gemm.prefetchStep = depth * gemm.columns / gemm.width / sharing;
                 taps.fetched = sharing > 1 ? gemm.prefetchStep * gemm.width : 0;

@@ -81,7 +81,7 @@ static void run_some(const struct sn_gemm_32f_tile * tile, struct sn_gemm_32f * 
         gemm->activation = SN_ACTIVATION_IDENTITY;
         gemm->stream = false;
     }
-    if (!gemm->prefetch || !t->fetched) {
+    if (!gemm->prefetch || !t->fetched || (gemm->onward && sn_gemm_is_deep(tile, gemm))) {
         tile->run(gemm);
         restore(gemm, &kept);
         return;
