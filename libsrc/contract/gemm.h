@@ -147,8 +147,8 @@ static inline size_t sn_gemm_width(const struct sn_gemm_32f_tile * tile, size_t 
 }
 
 /*
- * Whether a run computes all its rows by a part of B, and then by the next one: many rows, in tiles higher than 4. 40 rows take
- * 1.03 times as long, low tiles up to 1.04 (avx2, 40x90x90 to 40 by 5x5 in NCHW, 256x14x14 to 256 by 3x3 with stride 2).
+ * Whether a run computes all its rows by a part of B, and then by the next one: many rows, in tiles higher than 4. 40 rows
+ * take 1.03 times as long, low tiles up to 1.04 (avx2, 40x90x90 to 40 by 5x5 in NCHW, 256x14x14 to 256 by 3x3 with stride 2).
  */
 static inline bool sn_gemm_is_deep(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * g)
 {

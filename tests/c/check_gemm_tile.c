@@ -227,8 +227,8 @@ static void interrupted_case(size_t width, size_t n)
 /* Panels that the L1 cache does not keep: many rows by one part after the other; segments are whole in a part, or divided. */
 static void deep_case(size_t segments, size_t length, size_t n)
 {
-    struct job j = {.height = check_random(1, 3), .width = check_random(47, 60), .n = n, .segments = segments, .length = length,
-        .aStepX = check_random(length, length + 9), .byRow = check_random(0, 3) == 0, .no_bias = check_random(0, 3) == 0,
+    struct job j = {.height = check_random(1, 3), .width = check_random(47, 60), .n = n, .segments = segments,
+        .length = length, .aStepX = check_random(length, length + 9), .byRow = check_random(0, 3) == 0, .no_bias = check_random(0, 3) == 0,
         .resume = check_random(0, 1), .fetch = check_random(0, 1), .onward = check_random(0, 1),
         .activation = SimdConvolutionActivationRestrictRange, .param = {-0.5f, 0.75f}};
     j.aStepY = j.width * j.aStepX;

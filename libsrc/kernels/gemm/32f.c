@@ -29,8 +29,8 @@ static void run_whole(const struct sn_gemm_32f * g)
 /*
  * A panel that does not stay in the L1 cache is read from L2 by every tile. So a sum that is deep is divided: all rows are
  * computed by a part of the panel, then by the next one, and continue from C. On avx2, 736x31x31 to 736 by 1x1 takes 0.95 of
- * the time, 288x28x28 to 288 in 3 groups 0.93, 832x7x7 to 384 0.93, 192x17x17 by 1x7 0.94, 288x37x37 to 40 by 7x7 with stride 4
- * 0.93. Tiles of 16 floats read less of B for each product, and more of C: they would take 1.05 to 1.1 (a Xeon with AMX).
+ * the time, 288x28x28 to 288 in 3 groups 0.93, 832x7x7 to 384 0.93, 192x17x17 by 1x7 0.94, 288x37x37 to 40 by 7x7 with stride
+ * 4 0.93. Tiles of 16 floats read less of B for each product, and more of C: they would take 1.05 to 1.1 (a Xeon with AMX).
  */
 enum { PART = 32 << 10 };
 static const size_t DEEP = V32F_N == 16 ? SIZE_MAX : 36 << 10;

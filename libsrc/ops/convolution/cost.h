@@ -56,6 +56,9 @@ static const double SN_VECTOR_CONVERTED = 9;
 /* The same for images by Winograd's algorithm and what it is compared with; 0 for NHWC. */
 double sn_both_converted(const struct sn_convolution * c);
 
+/* Whether weights are more than an L2 cache keeps. */
+bool sn_weights_are_far(const struct sn_convolution * c);
+
 /* To read so many bytes of weights, or all, from the L3 cache or, if they exceed it, from memory. */
 bool sn_exceed_l3(double bytes);
 double sn_fetched(double bytes);

@@ -304,12 +304,26 @@ struct parameters {
     const sn_32f * b, * bias, * slope;
 };
 
+/*
+ * Whether a panel prefetches the next one, of weights that exceed the L2 cache: with few rows, if both stay in it. 1024x4x4 to
+ * 512 by 4x4 with stride 2 takes 0.83 of the time, 512x8x8 0.94 (avx512 0.82, 0.93); 98 rows of 128 KB would take 1.1, 72 rows
+ * of 950 KB 1.1 (avx512, Xeon with AMX).
+ */
+static bool prefetches_panels(const struct sn_convolution * c, const struct sn_gemm_32f * g, size_t depth)
+{
+    enum { FEW_ROWS = 64 };
+    const size_t bytes = depth * c->table->gemm.tile_32f.columns * sizeof(float), rows = g->height * g->width;
+    return rows && rows <= FEW_ROWS && bytes <= sn_cpu()->cacheL2 / 4 && sn_weights_exceed_l2(c);
+}
+
 /* Computes the panels of `columns` outputs of a group from `gemm`, whose other members are those of all panels. taps: NULL, or
  * those of its rows. */
 static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f gemm, const struct sn_tap_rows * taps,
                            size_t columns, size_t depth, struct parameters * at)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    struct sn_tap_rows rows = taps ? *taps : (struct sn_tap_rows){0};
+    gemm.onward = (taps || gemm.height == 1) && prefetches_panels(c, &gemm, depth);
     sn_32f * dst = gemm.c;
     for (size_t first = 0; first < columns; first += tile->columns) {
         gemm.columns = sn_min(tile->columns, columns - first);
@@ -317,8 +331,13 @@ static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f g
         gemm.c = dst + first;
         gemm.bias = at->bias + first;
         gemm.slope = at->slope ? at->slope + first : NULL;
+        if (gemm.onward) {
+            gemm.prefetch = gemm.b + depth * gemm.columns;
+            gemm.prefetchStep = depth * gemm.columns / (gemm.height * gemm.width);
+            rows.fetched = gemm.prefetchStep * gemm.width;
+        }
         if (taps && gemm.width)
-            sn_run_tap_rows(tile, &gemm, taps);
+            sn_run_tap_rows(tile, &gemm, &rows);
         else if (gemm.width)
             tile->run(&gemm);
         at->b += depth * sn_gemm_width(tile, gemm.columns);
