@@ -152,14 +152,17 @@ static size_t groups_joined(const struct sn_convolution * c)
 static bool is_inner_product(const struct sn_convolution * c) { return c->family->inputs != NULL; }
 
 /*
- * The outputs of a panel: half of the tile's if it fills more than half of the L2 cache, since all rows of pixels read it, and
- * tiles for fewer outputs have more rows. 842x16x16 to 256 by 7x7 with stride 2 in two groups takes 0.62 of the time with avx512
+ * The outputs of a panel: half of the tile's if it has more bytes than half of a usual L2 cache, since all rows of pixels read it,
+ * and tiles for fewer outputs have more rows. 842x16x16 to 256 by 7x7 with stride 2 in two groups takes 0.62 of the time with avx512
  * and 0.92 with avx512vnni, 512x7x7 to 512 by 5x5 0.77, 1024x7x7 to 512 by 3x3 0.87, 512x28x28 to 64 by 5x5 0.90 with avx512.
+ * The same on all processors of a level, whose packed weights are the same.
  */
+enum { LARGE_PANEL = 1 << 20 };
+
 static size_t panel_of(const struct sn_convolution * c)
 {
     const struct sn_dot_tile * tile = tile_of(c);
-    const bool half = !tile->aligned && !is_inner_product(c) && panel_bytes(c, tile->columns) > sn_cpu()->cacheL2 / 2;
+    const bool half = !tile->aligned && !is_inner_product(c) && panel_bytes(c, tile->columns) > LARGE_PANEL;
     return half ? tile->columns / 2 : tile->columns;
 }
 
