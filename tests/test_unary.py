@@ -67,6 +67,21 @@ def test_signs_of_zero_and_nan(isa: str) -> None:
         assert np.array_equal(np.signbit(odd(x))[:2], [False, True])
 
 
+@pytest.mark.parametrize("name", ["exp", "log"])
+def test_neighbours_have_no_effect(isa: str, rng: np.random.Generator, name: str) -> None:
+    """Vectors of usual numbers alone are computed in another way."""
+    usual = rng.uniform(-64, 64, 64 * 61).astype(np.float32)
+    usual = np.abs(usual) if name == "log" else usual
+    expected = pysimd.unary(usual, name)
+    for special in (np.nan, np.inf, -np.inf, 0.0, 1e-40, 3e-38, -80.0, 88.0, 100.0):
+        x = usual.copy()
+        x[::61] = special
+        y, alone = pysimd.unary(x, name), pysimd.unary(np.full(64, special, np.float32), name)
+        np.testing.assert_array_equal(y[::61], alone)
+        y[::61] = expected[::61]
+        np.testing.assert_array_equal(y, expected)
+
+
 def test_in_place_and_out(rng: np.random.Generator) -> None:
     x = floats(rng, 5, 20)
     expected = pysimd.exp(x)

@@ -149,13 +149,22 @@ SN_INLINE v32f vx_exp_within(v32f x, enum vx_range range)
     return vx_exp_of_parts(sum, n, vx_less_ln_2(x, n, false), NULL, range);
 }
 
+static __attribute__((unused, noinline)) v32f vx_exp_of_any(v32f x)
+{
+    return vx_exp_within(v_min_32f(v_set_32f(89.0f), v_max_32f(v_set_32f(-104.5f), x)), VX_ANY);
+}
+
 /*
  * exp(x), error at most 2 units; denormal results too, overflow to infinity, NaN for NaN. Beyond the bounds results are 0
- * and infinity; NaN propagates as the second operand.
+ * and infinity; NaN propagates as the second operand. Where v_scale_32f() is not one instruction, vectors of small numbers
+ * have a jump of their own: 0.57 of the time (avx2). The bits are the same, as nothing gets near to denormal numbers.
  */
 SN_INLINE v32f v_exp_32f(v32f x)
 {
-    return vx_exp_within(v_min_32f(v_set_32f(89.0f), v_max_32f(v_set_32f(-104.5f), x)), VX_ANY);
+    if (V32F_N < 16 && !v_any(v_nlt_32f(v_abs_32f(x), v_set_32f(64))))
+        return vx_exp_within(x, VX_NORMAL);
+    return V32F_N < 16 ? vx_exp_of_any(x)
+                       : vx_exp_within(v_min_32f(v_set_32f(89.0f), v_max_32f(v_set_32f(-104.5f), x)), VX_ANY);
 }
 
 /* The same for x that is 0 or less, or NaN, but below -87 it is exp(-87): never denormal. */
@@ -243,11 +252,12 @@ SN_INLINE v32f vx_log_of_parts(v32f m, const v32f * exponent)
     return v_add_32f(high, v_fma_32f(v_mul_32f(r, r), vx_log1p_near_table(r), r));
 }
 
-/* x = 2^exponent * m, with m in the range of vx_log_of_parts(). */
-SN_INLINE void vx_log_parts(v32f x, v32f * m, v32f * exponent)
+/* x = 2^exponent * m, with m in the range of vx_log_of_parts(). `usual`: x is positive, normal and finite. */
+SN_INLINE void vx_log_parts(v32f x, v32f * m, v32f * exponent, bool usual)
 {
-    *m = v_mantissa_32f(x);
-    *exponent = v_exponent_32f(x);
+    const v32i bits = v_cast_32f_32i(x);
+    *m = usual ? v_cast_32i_32f(v_or_32i(v_and_32i(bits, v_set_32i(0x007FFFFF)), v_set_32i(0x3F800000))) : v_mantissa_32f(x);
+    *exponent = usual ? v_sub_32f(v_cvt_32i_32f(v_shr_32i(bits, 23)), v_set_32f(127)) : v_exponent_32f(x);
     if (V32F_N < 8) {
         const v32m low = v_lt_32f(*m, v_set_32f(1.5f));
         *m = v_mul_32f(*m, v_select_32f(low, v_set_32f(1), v_set_32f(0.5f)));
@@ -255,12 +265,29 @@ SN_INLINE void vx_log_parts(v32f x, v32f * m, v32f * exponent)
     }
 }
 
-/* log(x), error at most 2 units; of denormals too, -Inf for 0 of either sign, NaN for x < 0. */
-SN_INLINE v32f v_log_32f(v32f x)
+SN_INLINE v32f vx_log_by_parts(v32f x, bool usual)
 {
     v32f m, exponent;
-    vx_log_parts(x, &m, &exponent);
+    vx_log_parts(x, &m, &exponent, usual);
     return vx_log_of_parts(m, &exponent);
+}
+
+static __attribute__((unused, noinline)) v32f vx_log_of_any(v32f x) { return vx_log_by_parts(x, false); }
+
+/*
+ * log(x), error at most 2 units; of denormals too, -Inf for 0 of either sign, NaN for x < 0. Where mantissa and exponent are
+ * not one instruction each, vectors of positive normal numbers have a jump of their own, with the same bits; with
+ * vectors of four that gains nothing.
+ */
+SN_INLINE v32f v_log_32f(v32f x)
+{
+    if (V32F_N != 8)
+        return vx_log_by_parts(x, false);
+    /* normal numbers become the smallest integers */
+    const v32i order = v_add_32i(v_cast_32f_32i(x), v_set_32i(INT32_MAX - 0x007FFFFF));
+    if (v_any(v_gt_32i(order, v_set_32i(INT32_MIN + 0x7EFFFFFF))))
+        return vx_log_of_any(x);
+    return vx_log_by_parts(x, true);
 }
 
 /* exponent * b - n, where n is close to the product. Without a fused multiply-add b is split into two parts. */
@@ -282,7 +309,7 @@ SN_INLINE v32f vx_product_less(v32f exponent, v32f b, v32f n)
 SN_INLINE v32f v_pow_32f(v32f x, v32f b)
 {
     v32f m, exponent;
-    vx_log_parts(x, &m, &exponent);
+    vx_log_parts(x, &m, &exponent, false);
     exponent = v_min_32f(v_set_32f(0x1p30f), v_max_32f(v_set_32f(-0x1p30f), exponent));
     const v32f log_m = v_mul_32f(b, vx_log_of_parts(m, NULL));
     const v32f t = v_fma_32f(log_m, v_set_32f(VX_LOG2_E), v_mul_32f(exponent, b));
