@@ -60,6 +60,24 @@ SN_INLINE v32f fold(v32f a, v32f b, enum sn_fold kind) { return kind == SN_FOLD_
 
 SN_INLINE v32f nothing(enum sn_fold kind) { return v_set_32f(kind == SN_FOLD_MAX ? -INFINITY : 0); }
 
+/*
+ * The maximum of the first n vectors at p, whole pairs, and r. Of a pair, each of the two maxima is its second element if one
+ * is NaN, so that they are equal only if none is: then `numbers` stays 1. 3136 rows of 64 take 0.78 of the time of a selection
+ * for each element (avx2); with mask registers 1.05 (avx512).
+ */
+SN_INLINE v32f most_of_pairs(v32f r, const sn_32f * p, size_t n, const struct map * map)
+{
+    const v32f one = v_set_32f(1), none = v_zero_32f();
+    v32f numbers = one;
+    for (size_t c = 0; c < n; c += 2 * V32F_N) {
+        const v32f a = value_of(v_load_32f(p + c), map, none, SN_FOLD_MAX);
+        const v32f b = value_of(v_load_32f(p + c + V32F_N), map, none, SN_FOLD_MAX), more = v_max_32f(a, b);
+        numbers = v_where_32f(v_eq_32f(more, v_max_32f(b, a)), numbers);
+        r = v_max_32f(more, r);
+    }
+    return v_select_32f(v_eq_32f(numbers, one), r, v_set_32f(NAN));
+}
+
 /* n elements, and nothing in the lanes behind them. */
 SN_INLINE v32f part_of(const sn_32f * p, size_t n, const struct map * map, v32f shift, enum sn_fold kind)
 {
@@ -112,8 +130,13 @@ SN_INLINE void short_rows(const struct sn_fold_matrix * m, size_t first, size_t 
         const size_t row = first + sn_min(i, rows - 1);
         const sn_32f * p = m->src + row * m->step;
         const v32f shift = kind == SN_FOLD_EXP ? v_set_32f(m->shift[row]) : v_zero_32f();
+        size_t c = 0;
         r[i] = rest ? part_of(p + full, rest, &map, shift, kind) : nothing(kind);
-        for (size_t c = 0; c < full; c += V32F_N)
+        if (kind == SN_FOLD_MAX && V32F_N == 8) {
+            c = full - full % (2 * V32F_N);
+            r[i] = most_of_pairs(r[i], p, c, &map);
+        }
+        for (; c < full; c += V32F_N)
             r[i] = fold(r[i], value_of(v_load_32f(p + c), &map, shift, kind), kind);
     }
     fold_lanes(total + first, lanes_of(r, kind), kind);
