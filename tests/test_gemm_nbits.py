@@ -67,6 +67,18 @@ def test_quantised(isa: str, rng: np.random.Generator, bits: int, block: int) ->
             assert np.all(np.abs(y - (taken @ w.T + bias)) <= bound)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_largest_sums_of_bytes(isa: str, sign: int) -> None:
+    """Sums of 15 * 127 do not exceed what they are added up in."""
+    for block in (16, 32, 64, 128):
+        for rows, columns in ((1, 5), (2, 9), (7, 70), (32, 64)):
+            x, weight = np.full((rows, 512), sign, np.float32), np.full((columns, 512 // block, block // 2), 0xFF, np.uint8)
+            scale, zero = np.ones(weight.shape[:2], np.float32), np.zeros((columns, -(-512 // block // 2)), np.uint8)
+            for z, number in ((None, 7), (zero, 15)):
+                y = pysimd.gemm_nbits(x, weight, scale, zero=z, quantised=True)
+                np.testing.assert_allclose(y, np.full((rows, columns), sign * number * 512.0), rtol=1e-6)
+
+
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_quantised_numbers_that_are_not_finite(isa: str, wrong: float) -> None:
     for rows, columns in ((2, 3), (8, 40), (20, 40)):

@@ -81,7 +81,7 @@ SN_INLINE void put_bytes(uint8_t * vectors, const v8u bytes[2], int bits)
     v32i sum = v_set_32i(0);
     for (int v = 0; v < 8 / bits; ++v) {
         v_store_32i(vectors + (size_t)v * V8U_N, part[v]);
-        sum = tile_dot(sum, half, part[v]);
+        sum = GROUP(bits) == TILE_GROUP ? tile_dot(sum, half, part[v]) : add_pairs(sum, nibble_products(half, part[v]));
     }
     v_store_32i(vectors + (size_t)(8 / bits + 1) * V8U_N, v_sub_32i(v_sub_32i(v_set_32i(0), sum), sum));
 }
@@ -116,7 +116,7 @@ SN_INLINE void quantise_words(const struct sn_nbits_row * r, size_t k, int bits)
         const size_t at = k + i * V32F_N;
         q[i] = quantised(r->src + sn_min(at, r->depth), at < r->depth ? r->depth - at : 0, scale[i * V32F_N / numbers]);
     }
-    if (TILE_GROUP == 4)
+    if (GROUP(bits) == 4)
         put_bytes(vectors, (v8u[]){bytes_of(q), bytes_of(q + (bits == 4 ? 4 : 0))}, bits);
     else
         put_pairs(vectors, q, bits);
@@ -165,15 +165,14 @@ SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, 
     const size_t first = i >> look->shift, scales = n == V32F_N ? look->scales : sn_min(look->scales, w->blocks - first);
     const sn_32f * x = src + i / V32F_N * STEP((size_t)f.bits);
     const int parts = PARTS(f.bits);
-    v32i groups[ROWS][4];
+    v32i words[ROWS];
     v32f scale[ROWS], zero[ROWS];
     SN_UNROLL for (int r = 0; r < rows; ++r)
     {
         const uint8_t * at = w->weight + (size_t)r * w->bytes + 4 * i;
-        const v32i words = n == V32F_N ? v_load_32i(at) : v_load_tail_32i(at, n);
+        words[r] = n == V32F_N ? v_load_32i(at) : v_load_tail_32i(at, n);
         if (sources == 1)
             SN_PREFETCH(at + ROWS * w->bytes);
-        SN_UNROLL for (int v = 0; v < parts; ++v) groups[r][v] = group(words, f.bits, v);
         scale[r] = of_blocks(look, w->scale + (size_t)r * w->blocks + first, scales);
         zero[r] = scale[r]; /* not used */
         if (f.zeros)
@@ -186,9 +185,8 @@ SN_INLINE void add_words(v32f * sum, const struct rows * w, const sn_32f * src, 
         const v32i start = v_load_32i(x + (parts + 1) * V32F_N);
         SN_UNROLL for (int r = 0; r < rows; ++r)
         {
-            v32i part = starts ? start : v_set_32i(0);
-            SN_UNROLL for (int v = 0; v < parts; ++v) part = tile_dot(part, groups[r][v], v_load_32i(x + v * V32F_N));
-            const v32f sums = v_cvt_32i_32f(part), exact = f.zeros ? v_fma_32f(zero[r], v_cvt_32i_32f(start), sums) : sums;
+            const v32f sums = v_cvt_32i_32f(word_products(starts ? start : v_set_32i(0), words[r], x, f.bits));
+            const v32f exact = f.zeros ? v_fma_32f(zero[r], v_cvt_32i_32f(start), sums) : sums;
             sum[s * ROWS + r] = v_fma_32f(exact, v_mul_32f(size, scale[r]), sum[s * ROWS + r]);
         }
     }
@@ -217,10 +215,7 @@ SN_INLINE void add_blocks(v32f * sum, const struct rows * w, const sn_32f * src,
         {
             const v32i words = v_load_32i(at + (size_t)r * w->bytes);
             SN_PREFETCH(at + (size_t)(r + ROWS) * w->bytes);
-            v32i part = start;
-            SN_UNROLL for (int v = 0; v < parts; ++v)
-                part = tile_dot(part, group(words, f.bits, v), v_load_32i(x + v * V32F_N));
-            sum[r] = v_fma_32f(v_cvt_32i_32f(part), v_lookup_32f(scale[r], index), sum[r]);
+            sum[r] = v_fma_32f(v_cvt_32i_32f(word_products(start, words, x, f.bits)), v_lookup_32f(scale[r], index), sum[r]);
         }
     }
 }
@@ -250,16 +245,6 @@ SN_INLINE void tile(const struct sn_nbits_product * p, const struct look * look,
                 v_reduce_add_32f(sum[s * ROWS + r]) + (p->bias ? p->bias[row + (size_t)r] : 0);
 }
 
-SN_INLINE void all_rows(const struct sn_nbits_product * p, const struct look * look, size_t source, int sources, int rows,
-                        struct form f)
-{
-    size_t row = 0;
-    for (; row + (size_t)rows <= p->N; row += (size_t)rows)
-        tile(p, look, source, row, sources, rows, f);
-    for (; row < p->N; ++row)
-        tile(p, look, source, row, sources, 1, f);
-}
-
 SN_INLINE void all(const struct sn_nbits_product * of, struct form f)
 {
     struct sn_nbits_product rest = *of;
@@ -273,11 +258,17 @@ SN_INLINE void all(const struct sn_nbits_product * of, struct form f)
         rest.bias = p->bias ? p->bias + PANEL : NULL;
         rest.dst += PANEL;
     }
-    size_t source = 0;
-    for (; source + SOURCES <= p->M; source += SOURCES)
-        all_rows(p, &look, source, SOURCES, ROWS_OF_SOURCES, f);
-    for (; source < p->M; ++source)
-        all_rows(p, &look, source, 1, ROWS, f);
+    for (size_t source = 0, n; source < p->M; source += n) {
+        size_t row = 0;
+        n = source + SOURCES <= p->M ? SOURCES : 1;
+        for (; n > 1 && row + ROWS_OF_SOURCES <= p->N; row += ROWS_OF_SOURCES)
+            tile(p, &look, source, row, SOURCES, ROWS_OF_SOURCES, f);
+        for (; n == 1 && row + ROWS <= p->N; row += ROWS)
+            tile(p, &look, source, row, 1, ROWS, f);
+        for (; row < p->N; ++row)
+            for (size_t s = 0; s < n; ++s)
+                tile(p, &look, source + s, row, 1, 1, f);
+    }
 }
 
 static void product_8i(const struct sn_nbits_product * p)

@@ -40,7 +40,7 @@ SN_INLINE struct look look_of(size_t bits, size_t units, bool zeros)
 /* The values of the blocks of a vector of words, in each word's lane. */
 SN_INLINE v32f of_blocks(const struct look * look, const sn_32f * values, size_t n)
 {
-    return v_lookup_32f(v_load_tail_32f(values, n), look->block);
+    return look->scales == 1 ? v_set_32f(*values) : v_lookup_32f(v_load_tail_32f(values, n), look->block);
 }
 
 /* Rows of the matrix from the first on; rows are `bytes` apart, those of blocks `blocks`. */

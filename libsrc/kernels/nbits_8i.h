@@ -8,11 +8,21 @@
 #include "kernels/nbits.h"
 
 #include <dot_8i.h>
+#include <nibbles.h>
+
+/* Numbers that are multiplied together. Without products of four bytes, those of 4 bits are products of two, added up to
+ * NIBBLE_SUMS times in 16 bits: 8 * 2 * 15 * 127 is below 2^15. */
+#define BY_NIBBLES (TILE_GROUP == 2 && HAS_NIBBLES)
+#define GROUP(bits) (BY_NIBBLES && (bits) == 4 ? 4 : TILE_GROUP)
+enum { NIBBLE_SUMS = 8 };
+
+/* Sums of 16 bits, in pairs, added to sums of 32. */
+SN_INLINE v32i add_pairs(v32i sum, v16i pairs) { return v_add_32i(sum, v_madd_16i_32i(pairs, v_set_16i(1))); }
 
 /* The vectors of a source for a vector of words: the parts, then in each word's lane the scale, and what the sum of its
  * products begins with if the zero is the middle of all numbers: less the middle times the sum of its numbers. */
 enum { MORE = 2 };
-#define PARTS(bits) (32 / (bits) / TILE_GROUP)
+#define PARTS(bits) (32 / (bits) / GROUP(bits))
 #define STEP(bits) ((size_t)(PARTS(bits) + MORE) * V32F_N)
 
 static size_t vectors_size(size_t bits, size_t depth)
@@ -35,8 +45,8 @@ SN_INLINE uint8_t * vectors_at(void * row, size_t k, int bits)
 /* The groups of part v of words. */
 SN_INLINE v32i group(v32i words, int bits, int v)
 {
-    const int32_t mask = TILE_GROUP == 4 ? 0x0F0F0F0F : bits == 4 ? 0x000F000F : 0x00FF00FF;
-    if (bits == 8 && TILE_GROUP == 4)
+    const int32_t mask = GROUP(bits) == 4 ? 0x0F0F0F0F : bits == 4 ? 0x000F000F : 0x00FF00FF;
+    if (bits == 8 && GROUP(bits) == 4)
         return TILE_BIASED ? v_xor_32i(words, v_set_32i((int32_t)0x80808080)) : words;
     switch (bits * v) {
     case 0: return v_and_32i(words, v_set_32i(mask));
@@ -44,6 +54,16 @@ SN_INLINE v32i group(v32i words, int bits, int v)
     case 8: return v_and_32i(v_shr_32i(words, 8), v_set_32i(mask));
     default: return v_and_32i(v_shr_32i(words, 12), v_set_32i(mask));
     }
+}
+
+/* sum, and the products of a vector of words with the parts of a source at x. */
+SN_INLINE v32i word_products(v32i sum, v32i words, const sn_32f * x, int bits)
+{
+    if (BY_NIBBLES && bits == 4)
+        return add_pairs(sum, v_add_16i(nibble_products(group(words, 4, 0), v_load_32i(x)),
+                                        nibble_products(group(words, 4, 1), v_load_32i(x + V32F_N))));
+    SN_UNROLL for (int v = 0; v < PARTS(bits); ++v) sum = tile_dot(sum, group(words, bits, v), v_load_32i(x + v * V32F_N));
+    return sum;
 }
 
 #endif

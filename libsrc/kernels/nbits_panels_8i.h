@@ -46,23 +46,39 @@ SN_INLINE void set_panel(struct panel * t, const struct sn_nbits_product * p, si
         }
 }
 
+/* Adds the products of n words at `from` to sums of 32 bits or, of pairs, of 16; x are those of the first source. */
+SN_INLINE void add_words_of(v32i part[HIGH][WIDE], v16i pairs[HIGH][WIDE], const int32_t * from, const sn_32f * x, size_t lds,
+                            size_t n, int rows)
+{
+    const sn_32f * at[(HIGH + 2) / 3]; /* one pointer for three sources: fewer registers */
+    SN_UNROLL for (int r = 0; r < rows; r += 3) at[r / 3] = x + (size_t)r * lds;
+    for (size_t w = 0; w < n; ++w, from += PANEL) {
+        v32i y[WIDE];
+        SN_UNROLL for (int j = 0; j < WIDE; ++j) y[j] = v_load_32i(from + j * V32F_N);
+        SN_UNROLL for (int r = 0; r < rows; ++r)
+        {
+            const v32i source = v_broadcast_32i(at[r / 3] + (size_t)(r % 3) * lds);
+            SN_UNROLL for (int j = 0; j < WIDE; ++j)
+                if (BY_NIBBLES)
+                    pairs[r][j] = v_add_16i(pairs[r][j], nibble_products(y[j], source));
+                else
+                    part[r][j] = tile_dot(part[r][j], y[j], source);
+        }
+        SN_UNROLL for (int r = 0; r < rows; r += 3) ++at[r / 3];
+    }
+}
+
 /* Adds the exact sums of block b to those of its words; x are those of the first source, and begin with the block's first. */
 SN_INLINE void add_block(v32i part[HIGH][WIDE], const struct panel * t, size_t b, const sn_32f * x, size_t lds, int rows)
 {
-    for (size_t v = 0; v < t->parts; ++v) {
-        const int32_t * from = &t->group[v][b * t->words][0];
-        const sn_32f * at[(HIGH + 2) / 3]; /* one pointer for three sources: fewer registers */
-        SN_UNROLL for (int r = 0; r < rows; r += 3) at[r / 3] = x + v * V32F_N + (size_t)r * lds;
-        for (size_t w = 0; w < t->words; ++w, from += PANEL) {
-            v32i y[WIDE];
-            SN_UNROLL for (int j = 0; j < WIDE; ++j) y[j] = v_load_32i(from + j * V32F_N);
-            SN_UNROLL for (int r = 0; r < rows; ++r)
-            {
-                const v32i source = v_broadcast_32i(at[r / 3] + (size_t)(r % 3) * lds);
-                SN_UNROLL for (int j = 0; j < WIDE; ++j) part[r][j] = tile_dot(part[r][j], y[j], source);
-            }
-            SN_UNROLL for (int r = 0; r < rows; r += 3) ++at[r / 3];
-        }
+    const size_t step = BY_NIBBLES ? sn_min(t->words, NIBBLE_SUMS / 2) : t->words;
+    v16i pairs[HIGH][WIDE];
+    for (size_t w = 0; w < t->words; w += step) {
+        SN_UNROLL for (int k = 0; k < HIGH * WIDE; ++k) pairs[k / WIDE][k % WIDE] = v_set_16i(0);
+        for (size_t v = 0; v < t->parts; ++v)
+            add_words_of(part, pairs, &t->group[v][b * t->words + w][0], x + v * V32F_N + w, lds, step, rows);
+        SN_UNROLL for (int r = 0; BY_NIBBLES && r < rows; ++r)
+            SN_UNROLL for (int j = 0; j < WIDE; ++j) part[r][j] = add_pairs(part[r][j], pairs[r][j]);
     }
 }
 
@@ -108,26 +124,25 @@ SN_INLINE void add_panels(const struct panel * t, size_t count, const struct sn_
         SN_UNROLL for (int j = 0; j < WIDE; ++j) v_store_32f(dst + (size_t)r * p->ldd + j * V32F_N, sum[r][j]);
 }
 
-#define ADD_PANELS(rows, zeros)                                                                                             \
-    static __attribute__((noinline, unused)) void add_panels_##rows##_##zeros(                                              \
+/* Few sources take a jump for each block rather than instances of their own. */
+#define ADD_PANELS(name, rows, zeros)                                                                                       \
+    static __attribute__((noinline, unused)) void add_panels_##name(                                                        \
         const struct panel * t, size_t count, const struct sn_nbits_product * p, size_t source, sn_32f * dst)               \
     {                                                                                                                       \
         add_panels(t, count, p, source, dst, rows, zeros);                                                                  \
     }
 
-ADD_PANELS(HIGH, 0)
-ADD_PANELS(HIGH, 1)
-ADD_PANELS(2, 0)
-ADD_PANELS(2, 1)
-ADD_PANELS(1, 0)
-ADD_PANELS(1, 1)
+ADD_PANELS(high, HIGH, false)
+ADD_PANELS(high_zeros, HIGH, true)
+ADD_PANELS(2, 2, p->w.zero != NULL)
+ADD_PANELS(1, 1, p->w.zero != NULL)
 
-static void set_panel_4(struct panel * t, const struct sn_nbits_product * p, size_t i, size_t n)
+static __attribute__((unused)) void set_panel_4(struct panel * t, const struct sn_nbits_product * p, size_t i, size_t n)
 {
     set_panel(t, p, i, n, 4);
 }
 
-static void set_panel_8(struct panel * t, const struct sn_nbits_product * p, size_t i, size_t n)
+static __attribute__((unused)) void set_panel_8(struct panel * t, const struct sn_nbits_product * p, size_t i, size_t n)
 {
     set_panel(t, p, i, n, 8);
 }
@@ -143,26 +158,25 @@ static void set_results(const struct sn_nbits_product * p)
 static __attribute__((unused, noinline)) void multiply_panel(const struct sn_nbits_product * p)
 {
     struct panel t[TOGETHER];
-    const bool zeros = p->w.zero != NULL;
     const size_t words = sn_ceil_div(p->depth, 32 / p->w.bits);
     set_results(p);
     for (size_t i = 0; i < words;) {
         size_t source = 0, count = 0;
         for (; count < TOGETHER && i < words; ++count, i += V32F_N)
-            (p->w.bits == 8 ? set_panel_8 : set_panel_4)(&t[count], p, i, sn_min(V32F_N, words - i));
+            (GROUP(8) == 4 && p->w.bits == 8 ? set_panel_8 : set_panel_4)(&t[count], p, i, sn_min(V32F_N, words - i));
         for (; source + HIGH <= p->M; source += HIGH)
-            (zeros ? add_panels_HIGH_1 : add_panels_HIGH_0)(t, count, p, source, p->dst);
+            (p->w.zero ? add_panels_high_zeros : add_panels_high)(t, count, p, source, p->dst);
         for (; source + 2 <= p->M; source += 2)
-            (zeros ? add_panels_2_1 : add_panels_2_0)(t, count, p, source, p->dst);
+            add_panels_2(t, count, p, source, p->dst);
         for (; source < p->M; ++source)
-            (zeros ? add_panels_1_1 : add_panels_1_0)(t, count, p, source, p->dst);
+            add_panels_1(t, count, p, source, p->dst);
     }
 }
 
 /* Whether panels serve: they need words of whole blocks. */
 SN_INLINE bool has_panels(const struct sn_nbits_product * p)
 {
-    return TILE_GROUP == 4 && !TILE_BIASED && p->M >= HIGH && p->w.block * p->w.bits / 32 <= V32F_N;
+    return GROUP(p->w.bits) == 4 && !TILE_BIASED && p->M >= HIGH && p->w.block * p->w.bits / 32 <= V32F_N;
 }
 
 #endif
