@@ -62,7 +62,8 @@ SN_INLINE v32i word_products(v32i sum, v32i words, const sn_32f * x, int bits)
     if (BY_NIBBLES && bits == 4)
         return add_pairs(sum, v_add_16i(nibble_products(group(words, 4, 0), v_load_32i(x)),
                                         nibble_products(group(words, 4, 1), v_load_32i(x + V32F_N))));
-    SN_UNROLL for (int v = 0; v < PARTS(bits); ++v) sum = tile_dot(sum, group(words, bits, v), v_load_32i(x + v * V32F_N));
+    const int parts = PARTS(bits);
+    SN_UNROLL for (int v = 0; v < parts; ++v) sum = tile_dot(sum, group(words, bits, v), v_load_32i(x + v * V32F_N));
     return sum;
 }
 

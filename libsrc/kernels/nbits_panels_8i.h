@@ -26,7 +26,8 @@ SN_INLINE void set_panel(struct panel * t, const struct sn_nbits_product * p, si
 {
     const size_t bytes = sn_nbits_bytes(&p->w), blocks = p->w.blocks;
     t->words = p->w.block * (size_t)bits / 32;
-    t->parts = (size_t)PARTS(bits);
+    const int parts = PARTS(bits);
+    t->parts = (size_t)parts;
     t->first = i / t->words;
     t->blocks = sn_ceil_div(n, t->words);
     for (size_t j = 0; j < WIDE; ++j) {
@@ -35,7 +36,7 @@ SN_INLINE void set_panel(struct panel * t, const struct sn_nbits_product * p, si
         SN_UNROLL for (size_t r = 0; r < V32F_N; ++r) words[r] = v_load_tail_32f(from + r * bytes, n);
         v_transpose_32f(words);
         SN_UNROLL for (size_t w = 0; w < V32F_N; ++w)
-            SN_UNROLL for (int v = 0; v < PARTS(bits); ++v)
+            SN_UNROLL for (int v = 0; v < parts; ++v)
                 v_store_32i(&t->group[v][w][j * V32F_N], group(v_cast_32f_32i(words[w]), bits, v));
     }
     for (size_t r = 0; r < PANEL; ++r)

@@ -47,9 +47,19 @@ static void put_number(uint8_t * block, size_t at, int8_t weight)
 
 /* ---- a block */
 
+/* How the rows of a kernel other than 3x3 are computed, see columns_8i.h. */
+struct columns {
+    size_t rows;             /* of outputs whose sums are in registers */
+    size_t groups;           /* joined vectors of a column */
+    size_t steps;            /* of a sum */
+    size_t strideX, kernelX;
+    size_t held;             /* columns in the buffer */
+    size_t most;             /* outputs that are computed from the buffer, see most_of() */
+};
+
 struct block {
     const struct sn_depthwise_run_8i * d;
-    const struct columns * by;       /* how rows are computed; NULL: 3x3 */
+    struct columns by;               /* of other kernels than 3x3 */
     size_t first, channels;
     bool two;                        /* the vectors also hold other rows */
     const uint8_t * weight;

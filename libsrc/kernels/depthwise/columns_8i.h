@@ -17,16 +17,6 @@
 
 #include "kernels/depthwise/block_8i.h"
 
-/* How the rows of a kernel are computed. */
-struct columns {
-    size_t rows;             /* of outputs whose sums are in registers */
-    size_t groups;           /* joined vectors of a column */
-    size_t steps;            /* of a sum */
-    size_t strideX, kernelX;
-    size_t held;             /* columns in the buffer */
-    size_t most;             /* outputs that are computed from the buffer, see most_of() */
-};
-
 enum { MOST_ROWS = 4 };
 
 /* The pixels whose sums are in registers with those of so many rows. */
@@ -176,7 +166,7 @@ SN_INLINE void compute_columns(struct block * b, const struct columns * c, uint8
 SN_INLINE void run_columns(struct block * b, enum kind kind)
 {
     const struct sn_depthwise_run_8i * d = b->d;
-    const struct columns * c = b->by;
+    const struct columns * c = &b->by;
     const size_t of_few = b->rows < c->rows ? most_of(c, b->rows) : 0;
     const size_t rows = of_few ? b->rows : c->rows, most = of_few ? of_few : c->most;
     size_t n;
@@ -207,11 +197,10 @@ static const sweep_fn columns_sweep[KINDS] = {columns_any, FEW_FN(columns_few, c
 static void run_all_columns(struct block * b)
 {
     const struct sn_depthwise_run_8i * d = b->d;
-    const struct columns c = columns_of(d->kernelY, d->kernelX, d->strideY, d->strideX);
     const sweep_fn fn = columns_sweep[kind_of(b)];
-    b->by = &c;
+    b->by = columns_of(d->kernelY, d->kernelX, d->strideY, d->strideX);
     for (size_t y = 0; y < d->rows;)
-        y = run_rows(b, y, c.rows, fn);
+        y = run_rows(b, y, b->by.rows, fn);
 }
 
 #endif
