@@ -5,7 +5,7 @@
 /* ---- cycles */
 
 /* Weights that are read from the L3 cache, or from memory. */
-static const double L2_BYTES = 2e6, L3_BYTES = 9e6;                    /* from memory if there are more bytes */
+static const double L2_BYTES = 2e6, L3_BYTES = 9e6;    /* from memory if there are more bytes */
 static const double L3_SPEED = 20, MEMORY_SPEED = 5.5; /* bytes per cycle */
 
 bool sn_exceed_l3(double bytes) { return bytes >= L3_BYTES; }

@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-#include "ops/convolution/columns.h"
 #include "runtime/arena.h"
-#include "runtime/threads.h"
 
 size_t sn_activation_params(enum sn_activation activation, size_t channels)
 {
@@ -467,45 +465,4 @@ void sn_convolution_free(struct sn_convolution * c)
     free_packed(c);
     sn_free(c->tables);
     sn_free(c->segment);
-}
-
-/* ---- forward */
-
-struct job {
-    const struct sn_convolution_run * r;
-    struct sn_shares shares;
-    struct sn_arrays all;
-};
-
-static void run(const void * argument, void * work, size_t begin, size_t end)
-{
-    const struct job * job = argument;
-    struct sn_share s;
-    for (; begin < end; begin += s.units) {
-        s = sn_share_at(&job->shares, begin, end);
-        const struct sn_arrays a = sn_image_of(&job->all, s.image, work);
-        job->r->compute(job->r->c, &s, &a);
-    }
-}
-
-void sn_convolution_run(const struct sn_convolution_run * r)
-{
-    const size_t parts = sn_max(r->parts, 1);
-    struct sn_distances split;
-    struct sn_shares shares = r->shares;
-    shares.images = r->joined ? 1 : r->c->batch * parts;
-    struct sn_arrays all = *r->arrays; /* images are parts */
-    if (parts > 1) { /* the divisions would slow down small layers */
-        split = *r->arrays->at;
-        split.srcImage /= parts;
-        split.addImage /= parts;
-        split.dstImage /= parts;
-        all.at = &split;
-    }
-    if (sn_convolution_run_columns(r, &shares, &all))
-        return;
-    struct job job = {r, sn_shares_of(shares), all};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .cost = r->time,
-        .units = shares.images * job.shares.imageUnits, .least = job.shares.least,
-        .work = r->arrays->work, .workBytes = r->c->workSize});
 }
