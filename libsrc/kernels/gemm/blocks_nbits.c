@@ -124,9 +124,10 @@ static void set_panel(struct panel * t, const struct sn_nbits_product * p, size_
             set_values(&t->zero[0][j * V32F_N], COLUMNS, p->w.zero + at, blocks, t->blocks, false);
     }
     const float middle = (float)(1 << (p->w.bits - 1));
+    sn_32f * zeros = t->zero[0]; /* of all blocks */
     for (size_t k = 0; p->w.zero && k < t->blocks * COLUMNS; k += V32F_N) {
-        const v32f zero = v_sub_32f(v_load_32f(t->zero[0] + k), v_set_32f(middle));
-        v_store_32f(t->zero[0] + k, v_mul_32f(zero, v_set_32f(1 / middle)));
+        const v32f zero = v_sub_32f(v_load_32f(zeros + k), v_set_32f(middle));
+        v_store_32f(zeros + k, v_mul_32f(zero, v_set_32f(1 / middle)));
     }
 }
 
