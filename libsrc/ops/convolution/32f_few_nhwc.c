@@ -1,17 +1,18 @@
 /*
  * NHWC with few outputs, which would use only a few columns of the tile: the lanes of a vector are steps of the sum, and are
  * added up at the end, or they are results, if there are few inputs too (contract/convolution_32f.h). Bands are those of the direct
- * algorithm. The kernel writes dense pixels: for any others, lines are copied from the workspace.
+ * algorithm, or only of the edges. The kernel writes dense pixels: for any others, lines are copied from the workspace.
  *
  * Each of several groups is such a convolution, where these are too few to be side by side (32f_few_grouped.c).
  */
 #include "ops/convolution/32f.h"
 #include "ops/convolution/cost.h"
-#include "ops/convolution/nhwc_band.h"
+#include "ops/convolution/nhwc_edges.h"
 #include "runtime/cpu.h"
 
 struct few_nhwc {
     struct sn_nhwc_band nhwc;
+    bool edges;     /* only the input of the edges is copied */
     bool shortSums; /* lanes are results */
 };
 
@@ -91,17 +92,61 @@ static double cost(const struct sn_convolution * c)
     return sn_few_nhwc_is_short(c) ? cost_of_short(c) : cost_of_lanes(c);
 }
 
+/* The time of a block of fewer pixels, by that of a whole one. */
+static const double PARTIAL = 1.75;
+
+/* Blocks of `pixels` pixels, of some outputs, in rows or in columns. */
+static double blocks_of(size_t rows, size_t columns, size_t pixels)
+{
+    const bool down = columns < rows && columns < pixels;
+    const size_t lines = down ? columns : rows, length = down ? rows : columns;
+    return (double)lines * ((double)(length / pixels) + (length % pixels ? PARTIAL : 0));
+}
+
+/* Those of an image of which only the edges are copied. */
+static double blocks_with_edges(const struct sn_convolution_parameters * p, size_t pixels)
+{
+    const struct sn_inner i = sn_inner_of(p);
+    const size_t y[] = {0, i.top, i.bottom, p->dstH}, x[] = {0, i.left, i.right, p->dstW};
+    double blocks = 0;
+    for (size_t j = 0; j < 3; ++j)
+        for (size_t k = 0; k < 3; ++k)
+            blocks += blocks_of(y[j + 1] - y[j], x[k + 1] - x[k], pixels);
+    return blocks;
+}
+
+/* Vector cycles of a step of the sums of a block, and to copy a float. */
+static const double BLOCK_STEP = 0.75, COPIED = 0.12;
+
+/*
+ * Whether to copy only the input of the edges, which makes more blocks. 2 images of 928x40x256 to 2 by 3x3 with stride 2 take
+ * 0.45 of the time, 512x20x20 to 4 0.67, 64x56x56 to 1 by 3x3 0.83; small images, copied in the L1 cache, would take 1.2 to 1.4
+ * (Xeon with AMX).
+ */
+static bool only_edges(const struct sn_convolution * c, const struct sn_band * band)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    if (!sn_nhwc_edges_fit(p, band))
+        return false;
+    const size_t pixels = sn_lanes(c) / padded(c);
+    const double more = blocks_with_edges(p, pixels) - blocks_of(p->dstH, p->dstW, pixels);
+    return BLOCK_STEP * more * sn_depth(c) * (double)p->group < COPIED * (double)(c->srcSize / sizeof(float));
+}
+
 static bool plan(struct sn_convolution * c)
 {
     struct few_nhwc * few = (void *)c->algorithmData;
     struct sn_nhwc_band * b = &few->nhwc;
     few->shortSums = sn_few_nhwc_is_short(c);
     sn_nhwc_band_plan(c, false, b);
+    few->edges = !few->shortSums && only_edges(c, &b->band);
+    if (few->edges)
+        sn_nhwc_only_edges(&c->p, &b->band);
     c->runStep = sn_lanes(c);
     size_t line;
     return sn_product(&c->channels, c->p.group, sn_lanes(c)) && sn_nhwc_band_size(c, b) &&
            sn_floats(&c->weightSize, c->p.group, b->depth, padded(c)) &&
-           sn_floats(&line, c->p.dstW, c->p.dstC) && sn_product(&c->workSize, c->workSize + line, 1);
+           sn_floats(&line, sn_max(c->p.dstW, b->band.rows), c->p.dstC) && sn_product(&c->workSize, c->workSize + line, 1);
 }
 
 static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, &data_of(c)->nhwc); }
@@ -127,15 +172,15 @@ static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32
 }
 
 /* Computes line by line to the end of the workspace, and copies. */
-static void compute_spaced(const struct sn_convolution * c, struct sn_gemm_32f gemm, sn_32f * work, size_t pixel)
+static void compute_spaced(const struct sn_convolution * c, struct sn_gemm_32f gemm, sn_32f * work)
 {
     const size_t channels = sn_outputs(c), lines = gemm.height;
     sn_32f * dst = gemm.c;
-    gemm.c = work + c->workSize / sizeof(float) - c->p.dstW * channels;
+    gemm.c = work + c->workSize / sizeof(float) - gemm.width * channels;
     gemm.height = 1;
     for (size_t y = 0; y < lines; ++y, gemm.a += gemm.aStepY) {
         const struct sn_lines_32f pixels = {.src = gemm.c, .srcStep = channels, .stride = 1, .dst = dst + y * gemm.cStepY,
-            .dstStep = pixel, .lines = c->p.dstW, .inside = channels, .size = channels};
+            .dstStep = gemm.cStepX, .lines = gemm.width, .inside = channels, .size = channels};
         c->table->convolution_32f.few_nhwc(&gemm);
         c->table->convolution_32f.lines(&pixels);
     }
@@ -153,39 +198,66 @@ static bool is_far(const struct sn_convolution * c)
     return in_place && c->p.srcC >= FAR_CHANNELS && c->batch * c->srcSize > sn_cpu()->cacheL2 * FAR;
 }
 
-static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+/* An image of the call, with the workspace. */
+struct few_job {
+    const struct sn_convolution * c;
+    sn_32f * work;
+};
+
+static void compute_rows(const void * job, const struct sn_nhwc_rows * r)
 {
+    const struct few_job * j = job;
+    const struct sn_convolution * c = j->c;
     const struct few_nhwc * d = data_of(c);
-    struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
-    sn_nhwc_source(c, &d->nhwc, (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, &r);
-    struct sn_gemm_32f gemm = {.a = r.src, .height = r.rows, .width = c->p.dstW, .aStepY = r.srcLine, .aStepX = r.srcPixel,
-        .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .b = c->weight,
-        .columns = sn_outputs(c), .shortSums = d->shortSums, .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel,
-        .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+    struct sn_gemm_32f gemm = {.a = r->src, .height = r->rows, .width = r->columns ? r->columns : c->p.dstW,
+        .aStepY = r->srcLine, .aStepX = r->srcPixel, .segment = c->segment, .segments = c->segments,
+        .length = d->nhwc.length, .b = c->weight, .columns = sn_outputs(c), .shortSums = d->shortSums, .c = r->dst,
+        .cStepY = r->dstLine, .cStepX = r->dstPixel, .bias = c->bias, .slope = c->slope,
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
     if (is_far(c))
-        gemm.prefetch = r.src;
-    if (r.dstPixel != gemm.columns) {
+        gemm.prefetch = r->src;
+    if (gemm.width < gemm.height && gemm.width < sn_lanes(c) / padded(c)) { /* blocks of pixels below each other */
+        gemm.height = gemm.width, gemm.width = r->rows;
+        gemm.aStepX = r->srcLine, gemm.aStepY = r->srcPixel;
+        gemm.cStepX = r->dstLine, gemm.cStepY = r->dstPixel;
+    }
+    if (gemm.cStepX != gemm.columns) {
         for (size_t g = 0; g < c->p.group; ++g) {
-            compute_spaced(c, gemm, a->work, r.dstPixel);
+            compute_spaced(c, gemm, j->work);
             gemm.a += sn_inputs(c);
-            gemm.b += padded(c) * data_of(c)->nhwc.depth;
+            gemm.b += padded(c) * d->nhwc.depth;
             gemm.c += gemm.columns;
             gemm.bias += c->runStep;
             gemm.slope = gemm.slope ? gemm.slope + c->runStep : NULL;
         }
         return;
     }
-    if (r.srcLine == gemm.width * r.srcPixel && r.dstLine == gemm.width * r.dstPixel) { /* all rows are one line */
-        gemm.width *= r.rows;
+    if (gemm.aStepY == gemm.width * gemm.aStepX && gemm.cStepY == gemm.width * gemm.cStepX) { /* all rows are one line */
+        gemm.width *= gemm.height;
         gemm.height = 1;
     }
     c->table->convolution_32f.few_nhwc(&gemm);
 }
 
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct few_nhwc * d = data_of(c);
+    const struct sn_nhwc_image image = {a->src, a->at->srcPixel};
+    const struct few_job job = {c, a->work};
+    struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
+    if (d->edges) {
+        sn_nhwc_edges_run(&(struct sn_nhwc_edges){c, &d->nhwc.band, image, a->work, &job, compute_rows}, &r);
+    } else {
+        sn_nhwc_source(c, &d->nhwc, image, s->line, a->work, &r);
+        compute_rows(&job, &r);
+    }
+}
+
 static void narrow(struct sn_convolution * part)
 {
     struct few_nhwc * few = (void *)part->algorithmData;
-    sn_band_narrow(&few->nhwc.band, &part->p);
+    if (!few->edges)
+        sn_band_narrow(&few->nhwc.band, &part->p);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

@@ -15,6 +15,7 @@
 
 #include "ops/cache_sets.h"
 #include "ops/convolution/cost.h"
+#include "ops/convolution/nhwc_edges.h"
 #include "ops/convolution/tap_rows.h"
 #include "ops/units.h"
 #include "runtime/cpu.h"
@@ -148,42 +149,11 @@ static bool spans_cache(const struct sn_convolution * c, const struct sn_band * 
     return has_classes(c) && near <= sn_used(1, 1, c->p.kernelY, c->p.dilationY) && near > c->p.kernelY;
 }
 
-/* ---- edges */
-
-/* The outputs of a row (or column) that need padding before the image; the first of those that need padding after it. */
-static size_t edge_before(size_t pad, size_t stride, size_t outputs) { return sn_min(sn_ceil_div(pad, stride), outputs); }
-
-static size_t edge_behind(size_t size, size_t pad, size_t stride, size_t reach, size_t outputs)
-{
-    return size + pad > reach ? sn_min((size + pad - reach - 1) / stride + 1, outputs) : 0;
-}
-
-/* Rows top .. bottom - 1 and columns left .. right - 1 of the output need no padding. */
-struct edges {
-    size_t top, bottom, left, right;
-};
-
-static struct edges edges_of(const struct sn_convolution_parameters * p)
-{
-    const size_t reachY = (p->kernelY - 1) * p->dilationY, reachX = (p->kernelX - 1) * p->dilationX;
-    struct edges e = {.top = edge_before(p->padY, p->strideY, p->dstH), .left = edge_before(p->padX, p->strideX, p->dstW)};
-    e.bottom = sn_max(edge_behind(p->srcH, p->padY, p->strideY, reachY, p->dstH), e.top);
-    e.right = sn_max(edge_behind(p->srcW, p->padX, p->strideX, reachX, p->dstW), e.left);
-    return e;
-}
-
 /* True if copying only the input of the edges is possible and faster. */
 static bool only_edges(const struct sn_convolution * c, const struct sn_band * band, double copied)
 {
-    const struct sn_convolution_parameters * p = &c->p;
-    if (!band->copied || band->pixel != p->srcC)
-        return false;
-    const struct edges e = edges_of(p);
-    const size_t sides = e.left + (p->dstW - e.right);
-    const size_t most = sn_max(e.left, p->dstW - e.right); /* copied columns are stored in lines as long as the image's */
-    if (e.left == e.right || (most && sn_used(most, p->strideX, p->kernelX, p->dilationX) > p->srcW))
-        return false;
-    return only_edges_preferred(c, band, sides, copied);
+    const struct sn_inner i = sn_inner_of(&c->p);
+    return sn_nhwc_edges_fit(&c->p, band) && only_edges_preferred(c, band, i.left + (c->p.dstW - i.right), copied);
 }
 
 /* ---- plan and weights */
@@ -199,13 +169,8 @@ bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
     if (d->nhwc.band.copied && taps_are_apart(c))
         sn_nhwc_band_apart(c, clash, &d->nhwc);
     d->edges = only_edges(c, &d->nhwc.band, plan_dense(c, &d->nhwc.band));
-    if (d->edges) { /* lines are those of the image */
-        d->nhwc.band.columns = p->srcW;
-        d->nhwc.band.strideY = p->strideY;
-        d->nhwc.band.strideX = p->strideX;
-        d->nhwc.band.classes = 0;
-        d->nhwc.band.dense = false;
-    }
+    if (d->edges)
+        sn_nhwc_only_edges(p, &d->nhwc.band);
     if ((d->edges || !d->nhwc.band.copied) && !d->nhwc.apart && spans_cache(c, &d->nhwc.band))
         sn_band_dilated(&d->nhwc.band, p, false);
     c->runStep = sn_gemm_width(&c->table->gemm.tile_32f, sn_outputs(c));
@@ -482,63 +447,28 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         }
 }
 
-/* Copies the input of r->rows x r->columns outputs from (row, x) on, with padding, to lines as long as those of an image. */
-static void copy_part(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t x,
-                      const struct sn_nhwc_rows * r, size_t line, bool classes, sn_32f * to)
-{
-    const struct sn_convolution_parameters * p = &c->p;
-    const size_t lines = sn_used(r->rows, p->strideY, p->kernelY, p->dilationY), step = classes ? p->dilationY : 1;
-    const size_t columns = sn_used(r->columns, p->strideX, p->kernelX, p->dilationX), at = x * p->strideX;
-    const size_t before = at < p->padX ? sn_min(p->padX - at, columns) : 0, begin = at + before - p->padX;
-    const size_t inside = begin < p->srcW ? sn_min(p->srcW - begin, columns - before) : 0;
-    for (size_t i = 0; i < lines; i += step, to += step * line) {
-        const size_t y = row * p->strideY + i - p->padY; /* wraps to a huge number for a line above the image */
-        memset(to, 0, columns * p->srcC * sizeof(float));
-        if (y < p->srcH && inside)
-            sn_nhwc_copy(c, image, y * p->srcW + begin, 1, inside, to + before * p->srcC, p->srcC);
-    }
-}
+struct edges_job {
+    const struct sn_convolution * c;
+    const struct sn_direct_nhwc * d;
+};
 
-/* Computes rows y .. endY - 1, columns x .. endX - 1 of the outputs r, which begin with `row`. */
-static void compute_part(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,
-                         size_t row, sn_32f * work, struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
+static void compute_part(const void * job, const struct sn_nhwc_rows * r)
 {
-    const struct sn_convolution_parameters * p = &c->p;
-    const struct edges e = edges_of(p);
-    if (y >= endY || x >= endX)
-        return;
-    const size_t to = (y - row) * r.dstLine + x * r.dstPixel;
-    r.row = y;
-    r.rows = endY - y;
-    r.columns = endX - x;
-    r.dst += to;
-    r.add = r.add ? r.add + to : NULL;
-    if (image.pixel == p->srcC && y >= e.top && endY <= e.bottom && x >= e.left && endX <= e.right) {
-        r.src = image.src + ((y * p->strideY - p->padY) * p->srcW + x * p->strideX - p->padX) * p->srcC;
-    } else {
-        copy_part(c, image, y, x, &r, d->nhwc.band.line, d->nhwc.band.classes > 0, work);
-        r.src = work;
-    }
-    sn_direct_nhwc_compute(c, d, &r);
+    const struct edges_job * j = job;
+    sn_direct_nhwc_compute(j->c, j->d, r);
 }
 
 void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,
                          size_t row, sn_32f * work, struct sn_nhwc_rows r)
 {
-    const struct sn_band * band = &d->nhwc.band;
-    if (!d->edges) {
+    if (d->edges) {
+        const struct edges_job job = {c, d};
+        r.row = row;
+        sn_nhwc_edges_run(&(struct sn_nhwc_edges){c, &d->nhwc.band, image, work, &job, compute_part}, &r);
+    } else {
         sn_nhwc_source(c, &d->nhwc, image, row, work, &r);
         sn_direct_nhwc_compute(c, d, &r);
-        return;
     }
-    const struct edges e = edges_of(&c->p);
-    const size_t end = row + r.rows, middle = sn_min(sn_max(row, e.top), end), below = sn_max(sn_min(end, e.bottom), middle);
-    const size_t y[] = {row, middle, below, end}, x[] = {0, e.left, e.right, c->p.dstW};
-    r.srcLine = band->strideY * band->line;
-    r.srcPixel = band->strideX * band->pixel;
-    for (size_t i = 0; i < 3; ++i)
-        for (size_t j = 0; j < 3; ++j)
-            compute_part(c, d, image, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
 }
 
 /*
