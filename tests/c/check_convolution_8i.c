@@ -257,47 +257,61 @@ static void depthwise(SimdTensorFormatType format)
     run_case(layer(format, 45, 22, 900, 45, 5, 2, 2, 45), SIGNED, SIGNED, CHECK_RANDOM);
 }
 
-/* Few channels by few, which in NCHW are computed from lines of planes: groups, paddings, dilations, lines short and long; and
- * pixels of a number of channels that leaves a part of the last group unused. */
+/* Computes a layer whose activation, types, signs and values follow from n. */
+static void run_varied(struct check_layer j, size_t n)
+{
+    j.batch = 1 + n % 2;
+    j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+    set_types(j.p, n % 3 ? 0 : n / 3);
+    run_case(j, n % 2 ? SIGNED : POSITIVE, n % 4 ? SIGNED : POSITIVE, n % 5 ? CHECK_RANDOM : WORST);
+}
+
+static const size_t few_widths[] = {3, 9, 40, 70, 140};
+
+/* Few channels by few, which in NCHW are computed from lines of planes: groups, paddings, dilations, lines short and long. */
 static void few_by_few(SimdTensorFormatType format)
 {
-    static const size_t widths[] = {3, 9, 40, 70, 140};
     for (size_t n = 0; n < 60; ++n) {
         const size_t groups = n % 3 ? 1 : 2, inputs = 1 + n % 5, outputs = 1 + n / 2 % 4, kernel = 1 + n % 4;
-        struct check_layer j = layer(format, groups * inputs, 5 + n % 9, widths[n / 3 % 5], groups * outputs, kernel, 1,
+        struct check_layer j = layer(format, groups * inputs, 5 + n % 9, few_widths[n / 3 % 5], groups * outputs, kernel, 1,
                                      kernel / 2, groups);
         j.p->strideY = 1 + n % 7 / 6;
         j.p->dilationY = 1 + n % 11 / 9, j.p->dilationX = 1 + n % 13 / 10;
         j.p->padX = j.p->padW = n % 2 ? j.p->dilationX * (kernel - 1) : 0;
         j.p->padY = j.p->padH = j.p->dilationY * (kernel - 1) / 2;
         check_convolution_output(j.p);
-        j.batch = 1 + n % 2;
-        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
-        set_types(j.p, n % 3 ? 0 : n / 3);
-        run_case(j, n % 2 ? SIGNED : POSITIVE, n % 4 ? SIGNED : POSITIVE, n % 5 ? CHECK_RANDOM : WORST);
+        run_varied(j, n);
     }
-    for (size_t n = 0; n < 48; ++n) { /* lines split into phases of the horizontal stride */
+}
+
+/* Lines that are split into phases of the horizontal stride. */
+static void few_in_phases(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 48; ++n) {
         const size_t groups = n % 3 ? 1 : 1 + n % 4, inputs = 1 + n / 3 % 3, outputs = 1 + n / 2 % 3, kernel = 1 + n % 5;
         const size_t stride = 2 + n / 2 % 4;
-        struct check_layer j = layer(format, groups * inputs, 5 + n % 9, stride * widths[2 + n % 3] + n % 7,
+        struct check_layer j = layer(format, groups * inputs, 5 + n % 9, stride * few_widths[2 + n % 3] + n % 7,
                                      groups * (n % 2 ? outputs : inputs), kernel, stride, kernel / 2,
                                      n % 2 ? groups : groups * inputs);
         j.p->strideY = 1 + n % 7 / 3;
         j.p->dilationX = 1 + n % 13 / 8;
         j.p->padX = n % 5, j.p->padW = n % 4;
         check_convolution_output(j.p);
-        j.batch = 1 + n % 2;
-        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
-        set_types(j.p, n % 3 ? 0 : n / 3);
-        run_case(j, n % 2 ? SIGNED : POSITIVE, n % 4 ? SIGNED : POSITIVE, n % 5 ? CHECK_RANDOM : WORST);
+        run_varied(j, n);
     }
-    for (size_t n = 0; n < 4; ++n) { /* panels that the L2 cache does not hold */
+}
+
+/* Panels that the L2 cache does not hold; then panels of few groups in each segment, of pixels that are read
+ * in place, of a number of channels that leaves a part of the last group unused. */
+static void panels(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 4; ++n) {
         const size_t groups = 1 + n / 2;
         struct check_layer j = layer(format, groups * 2048, 2 + n % 2, 3, groups * 70, 3, 1, 1, groups);
         j.batch = n ? 1 : 8;
         run_case(j, n % 2 ? SIGNED : POSITIVE, SIGNED, CHECK_RANDOM);
     }
-    for (size_t n = 0; n < 24; ++n) { /* panels of few groups in each segment, and pixels that are read in place */
+    for (size_t n = 0; n < 24; ++n) {
         const size_t kernel = n % 3 == 2 ? 3 : 1;
         struct check_layer j = layer(format, 1 + n, 7 + n % 5, 6 + n % 8, n % 2 ? 64 : 20 + n, kernel, 1 + n / 4 % 2, 0, 1);
         j.batch = 1 + n % 3;
@@ -410,6 +424,8 @@ CHECK_FAMILY(convolution_8i)
         batches(formats[i]);
         narrow_groups(formats[i]);
         few_by_few(formats[i]);
+        few_in_phases(formats[i]);
+        panels(formats[i]);
         depthwise(formats[i]);
         signals(formats[i]);
         if (!check_quick())
