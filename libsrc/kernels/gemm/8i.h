@@ -53,34 +53,54 @@ SN_INLINE const uint8_t * tile_step(v32i sum[TILE_ROWS][TILE_VECTORS], const uin
     return b + vectors * V8U_N / (narrow ? 2 : 1);
 }
 
+/* Sums of a result that take turns with the steps, so that about ten are computed at once: two units with a latency of five steps. */
+enum { MOST_PARTS = 4 };
+
+SN_INLINE int tile_parts(int rows, int vectors)
+{
+    return TILE_GROUP < 4 || vectors == TILE_VECTORS || rows * vectors > 6 ? 1 : rows * vectors > 3 ? 2 : MOST_PARTS;
+}
+
 /*
  * One segment. One row by weights that are bytes in memory has so few operations in a step that some are taken together: 0.90
- * of the time with avx512 by 4096 x 1024, 0.96 with avx2 (Zen 4). Products of bytes, which wait for memory, gain nothing, and
- * prefetches in the panel only make them slower: 1.0 to 1.2 times the time, 1 to 4 KB ahead.
+ * of the time with avx512 by 4096 x 1024, 0.96 with avx2 (Zen 4). Prefetches in the panel only make products of bytes slower:
+ * 1.0 to 1.2 times the time, 1 to 4 KB ahead.
  */
-SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
-                                        const uint8_t * b, int rows, int vectors, bool narrow)
+SN_INLINE const uint8_t * tile_multiply(v32i sum[MOST_PARTS][TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step,
+                                        size_t length, const uint8_t * b, int rows, int vectors, bool narrow)
 {
+    const int parts = tile_parts(rows, vectors);
+    const size_t together = rows == 1 && narrow ? TOGETHER : (size_t)parts;
     const uint8_t * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
-    for (; rows == 1 && narrow && length >= TOGETHER; length -= TOGETHER)
-        SN_UNROLL for (int s = 0; s < TOGETHER; ++s) b = tile_step(sum, p, step, b, rows, vectors, narrow);
+    for (; together > 1 && length >= together; length -= together)
+        SN_UNROLL for (size_t s = 0; s < together; ++s)
+            b = tile_step(sum[s % (size_t)parts], p, step, b, rows, vectors, narrow);
     for (; length; --length)
-        b = tile_step(sum, p, step, b, rows, vectors, narrow);
+        b = tile_step(sum[0], p, step, b, rows, vectors, narrow);
     return b;
 }
 
 SN_INLINE void tile_sums(const struct sn_dot * g, const uint8_t * a, v32i sum[TILE_ROWS][TILE_VECTORS], int rows,
                          int vectors, bool narrow)
 {
+    const int parts = tile_parts(rows, vectors);
+    v32i part[MOST_PARTS][TILE_ROWS][TILE_VECTORS];
     SN_UNROLL for (int j = 0; j < vectors; ++j)
     {
         const v32i start = v_load_32i((const int32_t *)g->start + j * V32F_N);
-        SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = start;
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int s = 0; s < parts; ++s) part[s][i][j] = s ? v_set_32i(0) : start;
     }
     const uint8_t * b = g->b;
     for (size_t s = 0; s < g->segments; ++s)
-        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors, narrow);
+        b = tile_multiply(part, a + g->segment[s], g->aStepX, g->length, b, rows, vectors, narrow);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < vectors; ++j)
+        {
+            sum[i][j] = part[0][i][j];
+            SN_UNROLL for (int s = 1; s < parts; ++s) sum[i][j] = v_add_32i(sum[i][j], part[s][i][j]);
+        }
 }
 
 SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, int rows, int vectors, bool narrow)
