@@ -262,6 +262,16 @@ static size_t wrong_roundings(SimdTensorDataType type, SimdTensorFormatType form
     return wrong;
 }
 
+/* Panels that the L2 cache does not hold, and blocks of rows that are multiplied together or one by one. */
+static void large_panels(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 3; ++n) {
+        struct check_layer j = layer(format, 1000, 9, n ? 7 : 20, 70, 3, 1 + n % 2, 1, 1);
+        set_types(j.p, n);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 static void roundings(void)
 {
     if (!check_selected(family.forward))
@@ -341,6 +351,7 @@ CHECK_FAMILY(convolution_16b)
         tails(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
+        large_panels(formats[i]);
         signals(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
