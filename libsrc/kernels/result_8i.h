@@ -251,9 +251,9 @@ static inline struct result_limits result_limits_of(const struct sn_result_8i * 
 }
 
 /*
- * Rows of a vector of sums, a multiple of four, to quick results without gaps between them: four vectors become bytes together.
- * With avxvnni, 8x60x60 to 8 by 3x3 takes 0.76 of the time, 8x128x378 to 8 by 4x4 0.84, 24x80x80 to 24 by 1x1 in NCHW 0.88; with
- * avx512vnni 16x80x80 to 16 by 3x3 0.96 (Xeon with AMX). Rows of two vectors gain nothing.
+ * Rows of a vector of sums, a multiple of four, to quick results without gaps between them: four vectors become bytes
+ * together. With avxvnni, 8x60x60 to 8 by 3x3 takes 0.76 of the time, 8x128x378 to 8 by 4x4 0.84, 24x80x80 to 24 by 1x1 in
+ * NCHW 0.88; with avx512vnni 16x80x80 to 16 by 3x3 0.96 (Xeon with AMX). Rows of two vectors gain nothing.
  */
 static __attribute__((noinline, unused)) void result_joined(const int32_t * sums, const struct sn_result_8i * r,
                                                             const struct result_limits * l, uint8_t * dst, size_t rows)

@@ -214,14 +214,15 @@ static void narrow_groups(SimdTensorFormatType format)
     }
 }
 
-/* Groups that are all computed as one, in several panels; and panels of one vector of outputs, without gaps between results. */
+/* Groups that are all computed as one, in several panels; panels of a vector of outputs, without gaps between results. */
 static void whole_groups(SimdTensorFormatType format)
 {
     static const size_t vectors[] = {4, 8, 16};
     for (size_t n = 0; n < 24; ++n) {
         const size_t groups = n % 2 ? 19 : 1, outputs = n % 2 ? 1 + n % 4 : vectors[n / 2 % 3];
-        struct check_layer j = layer(format, groups * (1 + n % 5), 5 + n % 7, 3 + 2 * n, groups * outputs, 1 + 2 * (n % 3 / 2),
-                                     1 + n / 4 % 3, n % 3 / 2, groups);
+        const size_t pad = n % 3 / 2;
+        struct check_layer j = layer(format, groups * (1 + n % 5), 5 + n % 7, 3 + 2 * n, groups * outputs, 1 + 2 * pad,
+                                     1 + n / 4 % 3, pad, groups);
         j.p->activation = check_activation_at(n / 2 % CHECK_ACTIVATIONS);
         set_types(j.p, n / 8);
         run_case(j, n % 4 < 2 ? SIGNED : POSITIVE, SIGNED, CHECK_RANDOM);

@@ -53,7 +53,11 @@ SN_INLINE const uint8_t * tile_step(v32i sum[TILE_ROWS][TILE_VECTORS], const uin
     return b + vectors * V8U_N / (narrow ? 2 : 1);
 }
 
-/* Sums of a result that take turns with the steps, so that about ten are computed at once: two units with a latency of five steps. */
+/*
+ * Sums of a result that take turns with the steps, so that about ten are computed at once: two units have a latency of
+ * five. 672x1x1 to 832 by 1x1 takes 0.61 of the time with avxvnni, 1280x1x1 to 1000 0.48, 128x7x7 by 3x3 0.86 (Xeon with
+ * AMX).
+ */
 enum { MOST_PARTS = 4 };
 
 SN_INLINE int tile_parts(int rows, int vectors)
@@ -63,8 +67,8 @@ SN_INLINE int tile_parts(int rows, int vectors)
 
 /*
  * One segment. One row by weights that are bytes in memory has so few operations in a step that some are taken together: 0.90
- * of the time with avx512 by 4096 x 1024, 0.96 with avx2 (Zen 4). Prefetches in the panel only make products of bytes slower:
- * 1.0 to 1.2 times the time, 1 to 4 KB ahead.
+ * of the time with avx512 by 4096 x 1024, 0.96 with avx2 (Zen 4). Prefetches in the panel only make products of bytes
+ * slower: 1.0 to 1.2 times the time, 1 to 4 KB ahead.
  */
 SN_INLINE const uint8_t * tile_multiply(v32i sum[MOST_PARTS][TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step,
                                         size_t length, const uint8_t * b, int rows, int vectors, bool narrow)

@@ -218,10 +218,10 @@ static size_t blocks_together(const struct sn_dot * g)
 }
 
 /*
- * Panels that the L2 cache does not hold beside others are read once for several blocks, by parts of some segments that it holds,
- * and the sums are stored between the parts. 800x20x20 to 72 by 8x8 with stride 2 takes 0.53 of the time, 842x16x16 to 256 by 7x7
- * with stride 2 0.54, 1024x14x14 to 128 by 5x5 0.74, 2048x7x7 to 512 by 3x3 0.85, bfloat16 512x20x20 to 64 by 7x7 0.51, 1024x16x16
- * to 128 by 3x3 0.97 (Xeon with AMX).
+ * Panels that the L2 cache does not hold beside others are read once for several blocks, by parts of some segments that it
+ * holds, and the sums are stored between the parts. 800x20x20 to 72 by 8x8 with stride 2 takes 0.53 of the time, 842x16x16
+ * to 256 by 7x7 with stride 2 0.54, 1024x14x14 to 128 by 5x5 0.74, 2048x7x7 to 512 by 3x3 0.85, bfloat16 512x20x20 to 64 by
+ * 7x7 0.51, 1024x16x16 to 128 by 3x3 0.97 (Xeon with AMX).
  */
 enum { LARGE_PANEL = 1 << 20, PART = 1 << 19, MOST_BLOCKS = 6 };
 
@@ -232,8 +232,8 @@ static bool takes_parts(const struct sn_dot * g, size_t blocks)
     return blocks > 2 && g->segments > 1 && g->segments * g->length * panel_width(g) > LARGE_PANEL;
 }
 
-static __attribute__((noinline)) void run_parts(const struct sn_dot * g, const struct block_lines * l, size_t line, size_t rows,
-                                                block_results_fn results)
+static __attribute__((noinline)) void run_parts(const struct sn_dot * g, const struct block_lines * l, size_t line,
+                                                size_t rows, block_results_fn results)
 {
     struct block_sums sums[MOST_BLOCKS];
     struct block_ahead ahead = {0, 0, 0};

@@ -105,10 +105,10 @@ static size_t images_together(const struct sn_convolution * c)
 }
 
 /*
- * The part of the work for a panel that does not depend on the number of steps, in steps of a vector: for a row of results, and
- * for each of its vectors. Fitted to 31 layers of 2 to 64 groups on each level (Xeon with AMX): on avxvnni, avx512vnni, avx2,
- * sse41 and avx512 the chosen groups take 1.01, 1.00, 1.01, 1.01 and 1.00 of the time of the best ones; with 6 for each vector
- * alone 1.27, 1.14, 1.16, 1.06 and 1.01, up to 6 times.
+ * The part of the work for a panel that does not depend on the number of steps, in steps of a vector: for a row of results,
+ * and for each of its vectors. Fitted to 31 layers of 2 to 64 groups on each level (Xeon with AMX): on avxvnni, avx512vnni,
+ * avx2, sse41 and avx512 the chosen groups take 1.00, 1.00, 1.00, 1.01 and 1.00 of the time of the best ones; with 6 for
+ * each vector alone 1.27, 1.14, 1.16, 1.06 and 1.01, up to 6 times.
  */
 enum { PANEL_STEPS_2 = 22, PANEL_STEPS_4 = 10, VECTOR_STEPS = 3 };
 
@@ -137,8 +137,8 @@ static double joined_time(const struct sn_convolution * c, size_t n)
 /*
  * The groups that are computed as one: as many as take the fewest steps of tiles. One group of few channels leaves most of
  * a tile's columns, and of the numbers that are multiplied together, unused: 116 groups of one input and two outputs by 3x5
- * take 0.3 of the time. All groups may be joined in several panels: 266x299x256 to 38 in 19 groups with stride 3 takes 0.76 of
- * the time with avxvnni, 0.57 with avx512vnni, 38x57x57 to 19 in 19 groups 0.16 with avxvnni (Xeon with AMX).
+ * take 0.3 of the time. All groups may be joined in several panels: 266x299x256 to 38 in 19 groups with stride 3 takes 0.76
+ * of the time with avxvnni, 0.53 with avx512vnni, 38x57x57 to 19 in 19 groups 0.18 with avxvnni (Xeon with AMX).
  */
 static size_t groups_joined(const struct sn_convolution * c)
 {
