@@ -241,6 +241,9 @@ enum { SHORT_SUM = 8 };
  * gains with warm caches. */
 enum { GROUPS_BYTES = 12 << 10, FEW_INPUTS = 64 };
 
+/* Bytes of the inputs and results of pixels that meet all panels of weights before the next ones. */
+enum { PART_BYTES = 64 << 10 };
+
 /* Whether images and results exceed the caches. */
 static bool is_cold(const struct sn_convolution * c) { return sn_beyond_cache(c->batch * (c->srcSize + c->dstSize)); }
 
@@ -320,9 +323,13 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
             gemm.prefetch = NULL;
             gemm.onward = false;
             taps.fetched = 0;
-            if (r->prefetchSize && !far) {
-                gemm.prefetch = r->prefetch + r->prefetchSize * (g * sn_outputs(c) + first) / c->p.dstC;
-                gemm.prefetchStep = r->prefetchSize * gemm.columns / c->p.dstC / gemm.width;
+            if (r->source && first == 0) {
+                gemm.prefetch = r->source;
+                gemm.prefetchStep = gemm.aStepX;
+            } else if (r->prefetchSize && !far) {
+                const size_t before = r->source ? tile->columns : 0, outputs = c->p.dstC - before;
+                gemm.prefetch = r->prefetch + r->prefetchSize * (g * sn_outputs(c) + first - before) / outputs;
+                gemm.prefetchStep = r->prefetchSize * gemm.columns / outputs / gemm.width;
             } else if (first == 0 && in_place && prefetches_source(c, depth)) {
                 gemm.prefetch = gemm.a + fetched_ahead(c) * gemm.aStepX;
                 gemm.prefetchStep = gemm.aStepX;
@@ -341,12 +348,13 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
 
 /*
  * The rows of A that meet all panels of weights before the next rows. Where results are written faster in order (a trait of
- * the processor), two tiles, if the weights stay in the L2 cache from one of these parts to the next, and results do not: on
- * Emerald Rapids 1.5 times as fast for 16x112x112 to 96 channels, 1.2 for 64x56x56 to 256; on Zen 4 0.94 and 1.00. A later Xeon
- * takes 0.5 of the time for 80x96x96 to 1120, 0.92 for 256x56x56 to 512; for results that stay in the L2 cache as long with
- * AVX-512 and 1.0 to 1.15 with AVX2. Elsewhere as many as fill a
- * quarter of the L2 cache with their results, if sums are so short that writing them takes most of the time: on Zen 3 8x416x416
- * to 46 channels takes 0.87 of the time, 3x40x82 to 1024 0.84; with 16 inputs 1.03.
+ * the processor), those of PART_BYTES, if the weights stay in the L2 cache from one of these parts to the next, and results do
+ * not: as two tiles each, on Emerald Rapids 1.5 times as fast for 16x112x112 to 96 channels, 1.2 for 64x56x56 to 256; on Zen 4
+ * 0.94 and 1.00. A later Xeon takes 0.5 of the time for 80x96x96 to 1120, 0.92 for 256x56x56 to 512; for results that stay in
+ * the L2 cache as long with AVX-512 and 1.0 to 1.15 with AVX2. More than two tiles: 8x416x416 to 46 takes 0.71 of the time,
+ * 24x256x256 to 48 0.79, 16x112x112 to 96 0.85, 3x224x224 to 64 by 3x3 0.8 (avx2 0.69, 0.83, 0.83, 0.86); 32 KB and 128 KB are
+ * as good. Elsewhere as many as fill a quarter of the L2 cache with their results, if sums are so short that writing them takes
+ * most of the time: on Zen 3 8x416x416 to 46 channels takes 0.87 of the time, 3x40x82 to 1024 0.84; with 16 inputs 1.03.
  *
  * A 1x1 convolution with groups would read and write the whole image once for each group: some pixels are multiplied for all
  * groups, while the next ones are prefetched. 120x192x192 in 5 groups takes 0.53 of the time (1.3 without the prefetches),
@@ -359,8 +367,10 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
     if (c->p.group > 1 && !r->prefetchSize && depth == sn_inputs(c) && (depth < FEW_INPUTS || is_cold(c)))
         return sn_min(sn_max(GROUPS_BYTES / sizeof(float) / sn_max(r->srcPixel, 1) / tile->rows, 1) * tile->rows, all);
     const bool near = !r->prefetchSize && c->weightSize <= sn_cpu()->cacheL2 / 2 && sn_outputs(c) > tile->columns;
-    if (near && sn_cpu()->traits.ordered && exceeds_l2(c, c->dstSize))
-        return sn_min(2 * tile->rows, all);
+    if (near && sn_cpu()->traits.ordered && exceeds_l2(c, c->dstSize)) {
+        const size_t part = PART_BYTES / sizeof(float) / sn_max(r->srcPixel + r->dstPixel, 1);
+        return sn_min(sn_max(part / tile->rows, 2) * tile->rows, all);
+    }
     if (!near || c->p.group > 1 || depth > SHORT_SUM)
         return all;
     const size_t most = sn_cpu()->cacheL2 / 4 / sizeof(float) / sn_max(r->dstPixel, 1);
@@ -370,12 +380,25 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
 /*
  * Whether the results of the next pixels are prefetched: of few inputs, the products take less time than lines take to arrive
  * that are only written. 24x348x348 to 177 channels takes 0.44 of the time, 16x512x512 to 48 0.52, 16x112x112 to 96 0.81 (avx512;
- * avx2 0.65, 0.64, 1.02); convolutions of 3x3 on 3 channels, whose lines are copied, 1.06 (Xeon with AMX).
+ * avx2 0.65, 0.64, 1.02); convolutions of 3x3 on 3 channels, whose lines are copied, 1.06 (Xeon with AMX). With wide vectors more
+ * inputs are few: four layers of 96x160x160 to 96 take 0.86, 128x112x112 to 128 0.96; with avx2 1.02 to 1.1.
  */
 static bool prefetches_results(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t depth)
 {
-    return c->p.group == 1 && !r->prefetchSize && depth == sn_inputs(c) && depth < FEW_INPUTS &&
-           exceeds_l2(c, c->dstSize);
+    return c->p.group == 1 && !r->prefetchSize && depth == sn_inputs(c) && exceeds_l2(c, c->dstSize) &&
+           depth < (sn_lanes(c) < 16 ? FEW_INPUTS : 3 * FEW_INPUTS);
+}
+
+/*
+ * Whether the first panel prefetches the inputs of the next pixels, and the others their results: two layers of 48x320x320 to 48
+ * take 0.72 of the time (avx2 0.8), 32x320x320 to 96 0.85. With fewer inputs the first panel is too short to prefetch
+ * instead of the others: 24x348x348 to 177 takes 1.1 (avx2 0.98; Xeon with AMX).
+ */
+static bool prefetches_inputs(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
+{
+    enum { INPUTS = 32 };
+    const bool all = r->outputs == 0 || r->outputs == sn_outputs(c), in_place = !d->nhwc.band.copied || d->edges;
+    return all && in_place && d->nhwc.depth >= INPUTS;
 }
 
 /*
@@ -426,6 +449,7 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
     }
     const size_t lines = gemm.height;
     const bool next_results = prefetches_results(c, r, d->nhwc.depth);
+    const bool next_inputs = next_results && prefetches_inputs(c, d, r);
     gemm.height = 1;
     for (size_t y = 0; y < lines; ++y)
         for (size_t x = 0; x < all; x += once) {
@@ -442,6 +466,7 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
             } else if (next_results) {
                 some.prefetch = some.dst + once * gemm.cStepX;
                 some.prefetchSize = gemm.width * gemm.cStepX;
+                some.source = next_inputs ? some.src + once * gemm.aStepX : NULL;
             }
             compute_panels(c, d, &some, gemm, byRow);
         }
