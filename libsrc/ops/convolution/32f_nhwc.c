@@ -239,7 +239,7 @@ enum { SHORT_SUM = 8 };
 
 /* Bytes of the inputs of all groups that are multiplied before the next ones, and the inputs of a group below which that also
  * gains with warm caches. */
-enum { GROUPS_BYTES = 12 << 10, FEW_INPUTS = 64 };
+enum { GROUPS_BYTES = 24 << 10, FEW_INPUTS = 64 };
 
 /* Bytes of the inputs and results of pixels that meet all panels of weights before the next ones. */
 enum { PART_BYTES = 64 << 10 };
@@ -281,9 +281,19 @@ static size_t fetched_ahead(const struct sn_convolution * c)
 static bool exceeds_l2(const struct sn_convolution * c, size_t bytes) { return c->batch * bytes > sn_cpu()->cacheL2; }
 
 /*
+ * Whether images or results are not in the L2 cache, when they are used next. Of chains of four layers with half of its size,
+ * 48x56x56 to 48 takes 0.89 of the time by this limit, 40x80x80 to 40 0.79, 96x40x40 to 96 0.89 (avx2 0.86, 0.91, 0.98), of one
+ * layer again and again 1.02, 0.86 and, 64x56x56 to 64, 1.05 (Xeon with AMX).
+ */
+static bool leaves_l2(const struct sn_convolution * c)
+{
+    return exceeds_l2(c, sn_cpu()->traits.ordered ? 2 * (c->srcSize + c->dstSize) : c->dstSize);
+}
+
+/*
  * Whether the inputs of later pixels are prefetched, where they are read in place. With fewer than MANY_INPUTS if there is one
- * panel, and the image comes from afar: 40x416x416 to 16 channels takes 0.67 of the time, 32x224x224 to 8 0.8, 32x320x320 to 32
- * 0.86 (avx512); with avx2 0.94, 0.79 and 0.99, 48x112x112 to 24 1.04 (Xeon with AMX). Not for several rows of taps whose
+ * panel, and images are large: 40x416x416 to 16 channels takes 0.67 of the time, 32x224x224 to 8 0.8, 32x320x320 to 32
+ * 0.86, 32x124x124 to 32 0.9 (avx512); with avx2 0.94, 0.79, 0.99 and 1.02, 48x112x112 to 24 1.04 (Xeon with AMX). Not for several rows of taps whose
  * columns lie apart: without, 864x80x112 to 9 by 5x1 with stride 2 takes 0.84 to 0.93 of the time, 16x562x562 to 16 by 3x3
  * with stride 2 and dilation 6 0.90 to 0.95, 64x160x160 to 64 by 3x3 with dilation 6 1.02.
  */
@@ -293,7 +303,7 @@ static bool prefetches_source(const struct sn_convolution * c, size_t depth)
     const bool one = sn_outputs(c) <= c->table->gemm.tile_32f.columns;
     if (c->p.kernelY > 1 && (c->p.strideX > c->p.kernelX || c->p.dilationX > 1))
         return false;
-    return depth >= MANY_INPUTS || (depth >= INPUTS && one && exceeds_l2(c, c->srcSize));
+    return depth >= MANY_INPUTS || (depth >= INPUTS && one && exceeds_l2(c, c->srcSize + c->dstSize));
 }
 
 /* All panels of weights over the rows that `gemm` describes, beginning with those of r; `byRow`: its height is that of r. */
@@ -350,16 +360,16 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
  * The rows of A that meet all panels of weights before the next rows. Where results are written faster in order (a trait of
  * the processor), those of PART_BYTES, if the weights stay in the L2 cache from one of these parts to the next, and results do
  * not: as two tiles each, on Emerald Rapids 1.5 times as fast for 16x112x112 to 96 channels, 1.2 for 64x56x56 to 256; on Zen 4
- * 0.94 and 1.00. A later Xeon takes 0.5 of the time for 80x96x96 to 1120, 0.92 for 256x56x56 to 512; for results that stay in
- * the L2 cache as long with AVX-512 and 1.0 to 1.15 with AVX2. More than two tiles: 8x416x416 to 46 takes 0.71 of the time,
- * 24x256x256 to 48 0.79, 16x112x112 to 96 0.85, 3x224x224 to 64 by 3x3 0.8 (avx2 0.69, 0.83, 0.83, 0.86); 32 KB and 128 KB are
- * as good. Elsewhere as many as fill a quarter of the L2 cache with their results, if sums are so short that writing them takes
- * most of the time: on Zen 3 8x416x416 to 46 channels takes 0.87 of the time, 3x40x82 to 1024 0.84; with 16 inputs 1.03.
+ * 0.94 and 1.00. A later Xeon takes 0.5 of the time for 80x96x96 to 1120, 0.92 for 256x56x56 to 512, and with more than two
+ * tiles again 0.71 for 8x416x416 to 46, 24x256x256 to 48 0.79, 16x112x112 to 96 0.85, 3x224x224 to 64 by 3x3 0.8 (avx2 0.69,
+ * 0.83, 0.83, 0.86); 32 KB and 128 KB are as good. Elsewhere as many as fill a quarter of the L2 cache with their results, if
+ * sums are so short that writing them takes most of the time: on Zen 3 8x416x416 to 46 channels takes 0.87 of the time,
+ * 3x40x82 to 1024 0.84; with 16 inputs 1.03.
  *
  * A 1x1 convolution with groups would read and write the whole image once for each group: some pixels are multiplied for all
  * groups, while the next ones are prefetched. 120x192x192 in 5 groups takes 0.53 of the time (1.3 without the prefetches),
- * 64x224x224 to 128 in 2 groups 0.76 (Zen 3); with warm caches 120x96x96 0.92, but 512x28x28 in 8 groups 1.07. A pixel
- * may have no channels at all.
+ * 64x224x224 to 128 in 2 groups 0.76 (Zen 3); with warm caches 120x96x96 0.92, but 512x28x28 in 8 groups 1.07. That was with
+ * 12 KB: twice as many take 0.88 (avx2 0.93) of that time on a Xeon with AMX. A pixel may have no channels at all.
  */
 static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t depth, size_t all)
 {
@@ -367,7 +377,7 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
     if (c->p.group > 1 && !r->prefetchSize && depth == sn_inputs(c) && (depth < FEW_INPUTS || is_cold(c)))
         return sn_min(sn_max(GROUPS_BYTES / sizeof(float) / sn_max(r->srcPixel, 1) / tile->rows, 1) * tile->rows, all);
     const bool near = !r->prefetchSize && c->weightSize <= sn_cpu()->cacheL2 / 2 && sn_outputs(c) > tile->columns;
-    if (near && sn_cpu()->traits.ordered && exceeds_l2(c, c->dstSize)) {
+    if (near && sn_cpu()->traits.ordered && leaves_l2(c)) {
         const size_t part = PART_BYTES / sizeof(float) / sn_max(r->srcPixel + r->dstPixel, 1);
         return sn_min(sn_max(part / tile->rows, 2) * tile->rows, all);
     }
@@ -385,7 +395,7 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
  */
 static bool prefetches_results(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t depth)
 {
-    return c->p.group == 1 && !r->prefetchSize && depth == sn_inputs(c) && exceeds_l2(c, c->dstSize) &&
+    return c->p.group == 1 && !r->prefetchSize && depth == sn_inputs(c) && leaves_l2(c) &&
            depth < (sn_lanes(c) < 16 ? FEW_INPUTS : 3 * FEW_INPUTS);
 }
 

@@ -63,7 +63,7 @@ struct sn_nhwc_rows {
     bool stream;              /* dst is an array that exceeds the caches */
     const sn_32f * prefetch;     /* NULL, or `prefetchSize` floats that will be needed next and are prefetched */
     size_t prefetchSize;
-    const sn_32f * source;       /* NULL, or the inputs of these next pixels: the first panel prefetches them, others `prefetch` */
+    const sn_32f * source;       /* NULL, or inputs of these next pixels: the first panel prefetches them, others `prefetch` */
 };
 
 /* The rows of a share of an image; their source is not set. */
