@@ -283,11 +283,12 @@ static bool exceeds_l2(const struct sn_convolution * c, size_t bytes) { return c
 /*
  * Whether images or results are not in the L2 cache, when they are used next. Of chains of four layers with half of its size,
  * 48x56x56 to 48 takes 0.89 of the time by this limit, 40x80x80 to 40 0.79, 96x40x40 to 96 0.89 (avx2 0.86, 0.91, 0.98), of one
- * layer again and again 1.02, 0.86 and, 64x56x56 to 64, 1.05 (Xeon with AMX).
+ * layer again and again 1.02, 0.86 and, 64x56x56 to 64, 1.05 (Xeon with AMX). Groups read their inputs at a distance: two layers
+ * of 192x56x56 in 2 groups would take 1.03.
  */
 static bool leaves_l2(const struct sn_convolution * c)
 {
-    return exceeds_l2(c, sn_cpu()->traits.ordered ? 2 * (c->srcSize + c->dstSize) : c->dstSize);
+    return exceeds_l2(c, sn_cpu()->traits.ordered && c->p.group == 1 ? 2 * (c->srcSize + c->dstSize) : c->dstSize);
 }
 
 /*
@@ -364,7 +365,9 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
  * tiles again 0.71 for 8x416x416 to 46, 24x256x256 to 48 0.79, 16x112x112 to 96 0.85, 3x224x224 to 64 by 3x3 0.8 (avx2 0.69,
  * 0.83, 0.83, 0.86); 32 KB and 128 KB are as good. Elsewhere as many as fill a quarter of the L2 cache with their results, if
  * sums are so short that writing them takes most of the time: on Zen 3 8x416x416 to 46 channels takes 0.87 of the time,
- * 3x40x82 to 1024 0.84; with 16 inputs 1.03.
+ * 3x40x82 to 1024 0.84; with 16 inputs 1.03. Groups of several taps would be called for few outputs each: 24x28x28 to 1632 in 8
+ * groups by 3x3 takes 0.82 of the time as whole lines with avx2, 48x56x56 to 480 in 4 groups 0.9 (Xeon with AMX; AVX-512 0.98
+ * to 1.02).
  *
  * A 1x1 convolution with groups would read and write the whole image once for each group: some pixels are multiplied for all
  * groups, while the next ones are prefetched. 120x192x192 in 5 groups takes 0.53 of the time (1.3 without the prefetches),
@@ -377,7 +380,7 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
     if (c->p.group > 1 && !r->prefetchSize && depth == sn_inputs(c) && (depth < FEW_INPUTS || is_cold(c)))
         return sn_min(sn_max(GROUPS_BYTES / sizeof(float) / sn_max(r->srcPixel, 1) / tile->rows, 1) * tile->rows, all);
     const bool near = !r->prefetchSize && c->weightSize <= sn_cpu()->cacheL2 / 2 && sn_outputs(c) > tile->columns;
-    if (near && sn_cpu()->traits.ordered && leaves_l2(c)) {
+    if (near && sn_cpu()->traits.ordered && leaves_l2(c) && (c->p.group == 1 || depth == sn_inputs(c))) {
         const size_t part = PART_BYTES / sizeof(float) / sn_max(r->srcPixel + r->dstPixel, 1);
         return sn_min(sn_max(part / tile->rows, 2) * tile->rows, all);
     }
