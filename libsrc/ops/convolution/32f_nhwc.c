@@ -284,11 +284,13 @@ static bool exceeds_l2(const struct sn_convolution * c, size_t bytes) { return c
  * Whether images or results are not in the L2 cache, when they are used next. Of chains of four layers with half of its size,
  * 48x56x56 to 48 takes 0.89 of the time by this limit, 40x80x80 to 40 0.79, 96x40x40 to 96 0.89 (avx2 0.86, 0.91, 0.98), of one
  * layer again and again 1.02, 0.86 and, 64x56x56 to 64, 1.05 (Xeon with AMX). Groups read their inputs at a distance: two layers
- * of 192x56x56 in 2 groups would take 1.03.
+ * of 192x56x56 in 2 groups would take 1.03. Merged convolutions have a buffer in the cache on one side: 24x56x56 by 144 to 24
+ * channels would take 1.05 with avx2.
  */
-static bool leaves_l2(const struct sn_convolution * c)
+static bool leaves_l2(const struct sn_convolution * c, const struct sn_nhwc_rows * r)
 {
-    return exceeds_l2(c, sn_cpu()->traits.ordered && c->p.group == 1 ? 2 * (c->srcSize + c->dstSize) : c->dstSize);
+    const bool both = r->images && sn_cpu()->traits.ordered && c->p.group == 1;
+    return exceeds_l2(c, both ? 2 * (c->srcSize + c->dstSize) : c->dstSize);
 }
 
 /*
@@ -380,7 +382,7 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
     if (c->p.group > 1 && !r->prefetchSize && depth == sn_inputs(c) && (depth < FEW_INPUTS || is_cold(c)))
         return sn_min(sn_max(GROUPS_BYTES / sizeof(float) / sn_max(r->srcPixel, 1) / tile->rows, 1) * tile->rows, all);
     const bool near = !r->prefetchSize && c->weightSize <= sn_cpu()->cacheL2 / 2 && sn_outputs(c) > tile->columns;
-    if (near && sn_cpu()->traits.ordered && leaves_l2(c) && (c->p.group == 1 || depth == sn_inputs(c))) {
+    if (near && sn_cpu()->traits.ordered && leaves_l2(c, r) && (c->p.group == 1 || depth == sn_inputs(c))) {
         const size_t part = PART_BYTES / sizeof(float) / sn_max(r->srcPixel + r->dstPixel, 1);
         return sn_min(sn_max(part / tile->rows, 2) * tile->rows, all);
     }
@@ -398,8 +400,8 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
  */
 static bool prefetches_results(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t depth)
 {
-    return c->p.group == 1 && !r->prefetchSize && depth == sn_inputs(c) && leaves_l2(c) &&
-           depth < (sn_lanes(c) < 16 ? FEW_INPUTS : 3 * FEW_INPUTS);
+    return c->p.group == 1 && !r->prefetchSize && depth == sn_inputs(c) && leaves_l2(c, r) &&
+           depth < (r->images && sn_lanes(c) >= 16 ? 3 * FEW_INPUTS : FEW_INPUTS);
 }
 
 /*
@@ -411,7 +413,7 @@ static bool prefetches_inputs(const struct sn_convolution * c, const struct sn_d
 {
     enum { INPUTS = 32 };
     const bool all = r->outputs == 0 || r->outputs == sn_outputs(c), in_place = !d->nhwc.band.copied || d->edges;
-    return all && in_place && d->nhwc.depth >= INPUTS;
+    return r->images && all && in_place && d->nhwc.depth >= INPUTS;
 }
 
 /*
@@ -529,6 +531,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         struct sn_nhwc_rows r = sn_nhwc_rows_of(c, &rows, a);
         r.dstLine *= sn_band_classes(band);
         r.stream = stream;
+        r.images = true;
         sn_direct_nhwc_rows(c, d, (struct sn_nhwc_image){a->src, a->at->srcPixel}, rows.line, a->work, r);
     }
     if (stream) /* orders non-temporal stores before those that signal the end to other threads */

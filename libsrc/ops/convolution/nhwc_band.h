@@ -61,6 +61,7 @@ struct sn_nhwc_rows {
     const sn_32f * add;       /* NULL, or an array that is added before the activation; has the layout of dst */
     size_t first, outputs;    /* only these output channels, a panel of the tile, the first one at dst; 0 outputs: all */
     bool stream;              /* dst is an array that exceeds the caches */
+    bool images;              /* source and dst are images, no buffers that stay in the caches */
     const sn_32f * prefetch;     /* NULL, or `prefetchSize` floats that will be needed next and are prefetched */
     size_t prefetchSize;
     const sn_32f * source;       /* NULL, or inputs of these next pixels: the first panel prefetches them, others `prefetch` */
