@@ -192,6 +192,16 @@ def test_few_outputs_of_short_rows(isa: str, rng: np.random.Generator, activatio
         check(x, weight, floats(rng, o), "nchw", activation, params, ((1, 1), dilation, (pad,) * 4, 1))
 
 
+def test_parts_of_large_images(isa: str, rng: np.random.Generator) -> None:
+    """Several panels of outputs, and more pixels than meet all of them before the next ones."""
+    x, weight, bias = floats(rng, 203, 207, 40), floats(rng, 1, 1, 40, 45), floats(rng, 45)
+    context = pysimd.Convolution32f(x.shape, 45, kernel=1, activation="relu")
+    context.set_params(weight, bias)
+    expected = np.maximum(x.astype(np.float64) @ weight[0, 0] + bias, 0)
+    bound = 1e-5 * (np.abs(x).astype(np.float64) @ np.abs(weight[0, 0]) + np.abs(bias))
+    assert (np.abs(context.forward(x) - expected) <= bound).all()
+
+
 @pytest.mark.parametrize("activation", ["identity", "restrict_range", "elu"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_winograd(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
