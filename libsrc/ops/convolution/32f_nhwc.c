@@ -309,6 +309,12 @@ static bool prefetches_source(const struct sn_convolution * c, size_t depth)
     return depth >= MANY_INPUTS || (depth >= INPUTS && one && exceeds_l2(c, c->srcSize + c->dstSize));
 }
 
+/*
+ * The least floats of a panel that rows prefetch together: of shorter ones, each row run for itself takes up to twice as long as
+ * its sums, of 72 products (8x16x16 to 1984 by 3x3 with stride 2, avx512), and the first row prefetches all.
+ */
+enum { SHARED_FLOATS = 16 << 10 };
+
 /* All panels of weights over the rows that `gemm` describes, beginning with those of r; `byRow`: its height is that of r. */
 static void compute_panels(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
                            struct sn_gemm_32f gemm, bool byRow)
@@ -317,7 +323,8 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
     const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
     const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
     /* Rows that prefetch a panel together; of a single tap, whose panels are small, each prefetches all of it. */
-    const size_t sharing = byRow && c->p.kernelY * c->p.kernelX > 1 ? gemm.height : 1;
+    const bool shared = byRow && c->p.kernelY * c->p.kernelX > 1 && depth * tile->columns >= SHARED_FLOATS;
+    const size_t sharing = shared ? gemm.height : 1;
     const struct sn_tap_rows columns = tap_columns_of(&c->p);
     struct sn_tap_rows taps = tap_rows_of(&c->p, r->row);
     taps.stride *= sn_band_classes(&d->nhwc.band);
