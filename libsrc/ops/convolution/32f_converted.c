@@ -28,6 +28,11 @@ static bool supports(const struct sn_convolution * c)
  * group has a single vector of outputs. */
 static const double CONVERTED_PRODUCT = 1.035, CONVERTED_SHORT = 0.6, CONVERTED_NARROW = 2;
 
+/* The same for a vector of a result of many channels and several taps, whose sum is started and stored: of few channels, direct
+ * NCHW takes as much more for lines and panels. */
+enum { MANY_OUTPUTS = 128 };
+static const double CONVERTED_START = 9;
+
 static double cost(const struct sn_convolution * c)
 {
     const double lanes = (double)sn_lanes(c);
@@ -36,7 +41,9 @@ static double cost(const struct sn_convolution * c)
     const double narrow = width == lanes ? CONVERTED_NARROW : 1;
     const double of_group = CONVERTED_PRODUCT + CONVERTED_SHORT / (double)sn_inputs(c);
     const double product = c->p.group == 1 ? CONVERTED_PRODUCT : narrow * of_group;
-    return sn_of_vectors(c, product * sn_dst_pixels(c) * sn_depth(c) * vectors + SN_VECTOR_CONVERTED * (in + out));
+    const double start = c->p.group == 1 && sn_taps(c) > 1 && c->p.dstC > MANY_OUTPUTS ? CONVERTED_START : 0;
+    const double products = product * sn_dst_pixels(c) * sn_depth(c) * vectors;
+    return sn_of_vectors(c, products + SN_VECTOR_CONVERTED * (in + out) + start * out);
 }
 
 /* The output channels that are computed before they are converted. */

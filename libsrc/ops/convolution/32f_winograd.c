@@ -74,6 +74,24 @@ static size_t block_of(const struct sn_convolution * c, enum sn_winograd kind, s
     return planes_of(kind) * (tiles * (pixel_of(slice_inputs(c)) + c->table->gemm.tile_32f.columns) + 4 * LINE);
 }
 
+/* ---- blocks */
+
+/*
+ * The tiles that a block should have. It should fit into half of the L2 cache; but if that is too small for LEAST_TILES, the
+ * weights do not stay in that cache anyway, and larger blocks read them fewer times. With stride 2, half of LEAST_TILES: most
+ * weights are used for several planes. With kernels of one row or column, little is computed for each input, and blocks of
+ * one register tile, whose data stay in the L1 cache, or near it, are as fast or up to 1.1 times as fast (64x48x320 by 1x3),
+ * if their weights are read from the L2 cache.
+ */
+static size_t tiles_wanted(const struct sn_convolution * c, enum sn_winograd kind, size_t cache)
+{
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    if ((s.kernelY == 1 || s.kernelX == 1) && filters_of(kind) * sn_inputs(c) * c->p.dstC <= cache / 4)
+        return c->table->gemm.tile_32f.rows;
+    const size_t one = block_of(c, kind, 1);
+    return sn_max(sn_min(sn_max(cache / 2 / one, LEAST_TILES / s.stride), WORK / one), 1);
+}
+
 /* ---- cost */
 
 /* Measured on 3x3 layers, but for rows and columns. */
@@ -100,6 +118,17 @@ static double transforms_of(const struct sn_convolution * c, enum sn_winograd ki
     return planes * tiles * (sn_vectors(c, c->p.srcC) + sn_vectors(c, c->p.dstC)) * transform;
 }
 
+/* The blocks of an image, by the cache that the models assume. */
+static double blocks_of(const struct sn_convolution * c, enum sn_winograd kind, double tiles)
+{
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    const size_t fit = tiles_wanted(c, kind, (size_t)SN_L2_BYTES / sizeof(float));
+    if (!is_nchw(c))
+        return ceil(tiles / (double)fit);
+    const size_t tilesX = sn_winograd_tiles(c->p.dstW, s.blockX, c->p.dilationX);
+    return ceil(tiles / (double)(tilesX * sn_max(fit / tilesX, 1)));
+}
+
 /*
  * The cost for a single image. Images of a batch share the passes over the weights, but if the choice followed from their
  * number, an image would have other bits in a batch than alone: 512x7x7 to 512 would be F(4,3) from two images on.
@@ -110,7 +139,8 @@ static double transforms_of(const struct sn_convolution * c, enum sn_winograd ki
  * passes of avx512: on Emerald Rapids, cold, F(3,3) takes 1.99 times as long, on Zen 4 0.84 times. From 7 to 9.4 MB of
  * L3_BYTES and from 5.5 to 6 of MEMORY_SPEED, regrets by docs/figures are the same. Smaller weights of a single pass are
  * waited for likewise, unless the L2 cache keeps them: 256x10x10 to 64 channels by F(4,3) (2.4 MB) takes 1.2 times as long as
- * by F(2,3) warm and 2.5 times cold, 256x8x8 1.6 and 2.7 times (Emerald Rapids).
+ * by F(2,3) warm and 2.5 times cold, 256x8x8 1.6 and 2.7 times (Emerald Rapids). Each block reads them again: 1456x19x19 to 416
+ * by 3x3 with stride 2, by F(2,3) in three blocks of a single pass, takes 1.6 times as long as directly (Xeon with AMX).
  *
  * Not built: weights that are transformed a panel ahead of their use, 1.8, 2.8 and 4 times fewer bytes from memory. Counted
  * for 512x7x7, for 16 filters, in ns, without calls and waits: on Zen 4 (3.7 GHz, 28 GB/s) F(2,3) multiplies for 69, reads
@@ -130,11 +160,13 @@ static double cost(const struct sn_convolution * c)
     const double width = sn_tile_width(c, sn_outputs(c)) * (double)p->group, inputs = (double)sn_inputs(c);
     const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * (inputs + WINOGRAD_START);
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
-    const double passes = ceil(tiles / (double)c->table->gemm.tile_32f.rows);
-    const double first = products / passes * own / planes;
-    const double bytes = 4 * filters * width * inputs, fetch = sn_fetched(bytes) * own / filters;
+    const double bytes = 4 * filters * width * inputs, rows = (double)c->table->gemm.tile_32f.rows;
+    const double blocks = bytes > SN_L2_BYTES ? blocks_of(c, kind, tiles) : 1;
+    const bool single = ceil(tiles / blocks) <= rows; /* pass over the weights, for each block */
+    const double first = products / (single ? 1 : ceil(tiles / rows)) * own / planes;
+    const double fetch = sn_fetched(bytes) * own / filters;
     const double waited = sn_exceed_l3(bytes) ? fetch : fmax(fetch, bytes / WAITED_SPEED * own / filters);
-    const double weighted = passes == 1 && bytes >= WAITED_BYTES ? first + waited : fmax(first, fetch);
+    const double weighted = single && bytes >= WAITED_BYTES ? first + blocks * waited : fmax(first, fetch);
     const double transforms = transforms_of(c, kind, planes, tiles);
     return products - first + weighted + sn_of_vectors(c, transforms) + sn_both_converted(c) + WINOGRAD_CALL;
 }
@@ -155,29 +187,13 @@ static bool supports(const struct sn_convolution * c)
     return row <= WORK / 64 && block_of(c, kind, sn_max(row, c->table->gemm.tile_32f.rows)) <= WORK;
 }
 
-/*
- * The tiles that a block should have. It should fit into half of the L2 cache; but if that is too small for LEAST_TILES, the
- * weights do not stay in that cache anyway, and larger blocks read them fewer times. With stride 2, half of LEAST_TILES: most
- * weights are used for several planes. With kernels of one row or column, little is computed for each input, and blocks of
- * one register tile, whose data stay in the L1 cache, or near it, are as fast or up to 1.1 times as fast (64x48x320 by 1x3),
- * if their weights are read from the L2 cache.
- */
-static size_t tiles_wanted(const struct sn_convolution * c, enum sn_winograd kind)
-{
-    const struct sn_winograd_size s = sn_winograd_size(kind);
-    const size_t cache = sn_cpu()->cacheL2 / sizeof(float); /* floats */
-    if ((s.kernelY == 1 || s.kernelX == 1) && filters_of(kind) * sn_inputs(c) * c->p.dstC <= cache / 4)
-        return c->table->gemm.tile_32f.rows;
-    return sn_max(cache / 2 / block_of(c, kind, 1), LEAST_TILES / s.stride);
-}
-
 /* Blocks of about equal size, of whole register tiles if possible; a seventh larger than wanted if that saves one: the 64
  * tiles of 256x28x28 with dilation 2 are 1.15 times as fast in two blocks as in 28, 28 and 8. */
 static void plan_block(const struct sn_convolution * c, struct winograd * w)
 {
     const size_t rows = c->table->gemm.tile_32f.rows, all = c->batch * w->tilesY * w->tilesX;
     const size_t one = block_of(c, w->kind, 1);
-    const size_t fit = sn_max(sn_min(tiles_wanted(c, w->kind), WORK / one), 1);
+    const size_t fit = tiles_wanted(c, w->kind, sn_cpu()->cacheL2 / sizeof(float)); /* floats */
     if (is_nchw(c)) {
         const size_t lines = c->batch * w->tilesY, blocks = sn_ceil_div(lines, sn_max(fit / w->tilesX, 1));
         w->tiles = sn_ceil_div(lines, blocks) * w->tilesX;

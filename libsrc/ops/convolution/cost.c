@@ -5,14 +5,14 @@
 /* ---- cycles */
 
 /* Weights that are read from the L3 cache, or from memory. */
-static const double L2_BYTES = 2e6, L3_BYTES = 9e6;    /* from memory if there are more bytes */
+static const double L3_BYTES = 9e6;                    /* from memory if there are more bytes */
 static const double L3_SPEED = 20, MEMORY_SPEED = 5.5; /* bytes per cycle */
 
 bool sn_exceed_l3(double bytes) { return bytes >= L3_BYTES; }
 
 double sn_fetched(double bytes) { return bytes / (sn_exceed_l3(bytes) ? MEMORY_SPEED : L3_SPEED); }
 
-bool sn_weights_are_far(const struct sn_convolution * c) { return 4 * sn_depth(c) * (double)c->p.dstC > L2_BYTES; }
+bool sn_weights_are_far(const struct sn_convolution * c) { return 4 * sn_depth(c) * (double)c->p.dstC > SN_L2_BYTES; }
 
 double sn_weights_fetched(const struct sn_convolution * c) { return sn_fetched(4 * sn_depth(c) * (double)c->p.dstC); }
 

@@ -56,7 +56,8 @@ static const double SN_VECTOR_CONVERTED = 9;
 /* The same for images by Winograd's algorithm and what it is compared with; 0 for NHWC. */
 double sn_both_converted(const struct sn_convolution * c);
 
-/* Whether weights are more than an L2 cache keeps. */
+/* Whether weights are more than an L2 cache keeps, as the models assume. */
+static const double SN_L2_BYTES = 2e6;
 bool sn_weights_are_far(const struct sn_convolution * c);
 
 /* To read so many bytes of weights, or all, from the L3 cache or, if they exceed it, from memory. */
