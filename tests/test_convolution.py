@@ -370,6 +370,44 @@ def test_result_does_not_depend_on_batch_buffer_or_threads(isa: str, rng: np.ran
     assert np.array_equal(one, y[1])
 
 
+@pytest.mark.parametrize(
+    ("batch", "shape", "outputs", "kernel", "stride", "padding"),
+    [
+        (5, (256, 4, 4), 136, (1, 4), 1, (0, 1, 0, 2)),  # rows of a tile are lines of several images,
+        (16, (256, 3, 3), 96, 4, 1, (1, 1, 2, 2)),  # pixels of several images,
+        (3, (160, 7, 7), 150, 4, 2, 1),  # pixels of one image
+        (4, (330, 4, 3), 220, 2, 1, 0),  # in place
+    ],
+)
+def test_small_images_share_passes_over_many_weights(
+    batch: int,
+    shape: tuple[int, ...],
+    outputs: int,
+    kernel: Any,
+    stride: int,
+    padding: Any,
+    isa: str,
+    rng: np.random.Generator,
+) -> None:
+    def made(*src: int) -> pysimd.Convolution32f:
+        return pysimd.Convolution32f(
+            src, outputs, kernel=kernel, stride=stride, padding=padding, activation="relu", layout="nchw"
+        )
+
+    context, one = made(batch, *shape), made(*shape)
+    assert isa == "base" or "direct NCHW by NHWC" in context.info
+    weight, bias = floats(rng, *context.weight_shape), floats(rng, outputs)
+    context.set_params(weight, bias)
+    one.set_params(weight, bias)
+    x, add = floats(rng, batch, *shape), floats(rng, *context.dst_shape)
+    for threads in (1, 2):
+        with pysimd.num_threads(threads):
+            y, z = context(x), context(x, add=add)
+        for i in range(batch):
+            assert np.array_equal(y[i], one(x[i])), (threads, i)
+            assert np.array_equal(z[i], one(x[i], add=add[i])), (threads, i)
+
+
 def test_keeps_its_instruction_set(rng: np.random.Generator) -> None:
     with pysimd.max_isa("base"):
         context, x, y = example(rng)

@@ -494,6 +494,37 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         }
 }
 
+void sn_direct_nhwc_images(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
+                           size_t images, size_t srcImage, size_t dstImage)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    /* Rows of images that are equally far apart are rows of a tile, too. */
+    const bool lines = p->kernelY == 1 && !p->padY && srcImage == r->rows * r->srcLine && dstImage == r->rows * r->dstLine;
+    const size_t rows = lines ? 1 : r->rows, panel = d->nhwc.depth * sn_gemm_width(tile, r->outputs);
+    const size_t ofTap = c->segments / p->kernelY, fetched = panel / (rows * p->dstW);
+    struct sn_gemm_32f gemm = {.height = 1, .width = lines ? images * r->rows : images, .length = d->nhwc.length,
+        .aStepX = lines ? r->srcLine : srcImage, .cStepX = lines ? r->dstLine : dstImage, .columns = r->outputs,
+        .coldC = !sn_cpu()->traits.prefetchC, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]},
+        .bias = c->bias + r->first, .slope = c->slope ? c->slope + r->first : NULL};
+    const sn_32f * weight = sn_weights(c) + d->nhwc.depth * r->first;
+    gemm.prefetch = weight + panel;
+    gemm.prefetchStep = fetched / gemm.width;
+    const struct sn_tap_rows taps = tap_rows_of(p, r->row);
+    for (size_t y = 0; y < rows; ++y) {
+        const struct sn_taps some = sn_taps_of_row(&taps, y);
+        gemm.segment = c->segment + some.begin * ofTap;
+        gemm.segments = (some.end - some.begin) * ofTap;
+        gemm.b = weight + some.begin * ofTap * d->nhwc.length * sn_gemm_width(tile, r->outputs);
+        for (size_t x = 0; x < p->dstW; ++x, gemm.prefetch += fetched) {
+            gemm.a = r->src + y * r->srcLine + x * r->srcPixel;
+            gemm.c = r->dst + y * r->dstLine + x * r->dstPixel;
+            gemm.from = r->add ? r->add + (gemm.c - r->dst) : NULL;
+            tile->run(&gemm);
+        }
+    }
+}
+
 struct edges_job {
     const struct sn_convolution * c;
     const struct sn_direct_nhwc * d;

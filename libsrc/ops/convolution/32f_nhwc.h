@@ -36,6 +36,10 @@ bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
 /* Computes rows whose source is set. */
 void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r);
 
+/* Computes rows of several images, each `srcImage` and `dstImage` floats behind the one before, which are rows of a tile. */
+void sn_direct_nhwc_images(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
+                           size_t images, size_t srcImage, size_t dstImage);
+
 /* Sets the source of some rows, from `row` on of the image, and computes them. */
 void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,
                          size_t row, sn_32f * work, struct sn_nhwc_rows r);

@@ -5,21 +5,15 @@
 /* A tile of fewer rows takes as long as one of so many; the least steps of a sum, times rows, for one row of taps. */
 enum { LEAST_ROWS = 4, LEAST_PRODUCTS = 4096 };
 
-/* Rows of taps begin .. end - 1. */
-struct range {
-    size_t begin, end;
-};
-
-/* Those of row y that meet the image, at least one. */
-static struct range range_of(const struct sn_tap_rows * t, size_t y)
+struct sn_taps sn_taps_of_row(const struct sn_tap_rows * t, size_t y)
 {
     const ptrdiff_t line = t->first + (ptrdiff_t)(y * t->stride), left = (ptrdiff_t)t->lines - line;
     const size_t begin = line < 0 ? sn_ceil_div((size_t)-line, t->step) : 0;
     const size_t end = left > 0 ? sn_min(sn_ceil_div((size_t)left, t->step), t->taps) : 0;
-    return begin < end ? (struct range){begin, end} : (struct range){0, 1};
+    return begin < end ? (struct sn_taps){begin, end} : (struct sn_taps){0, 1};
 }
 
-static bool same(struct range a, struct range b) { return a.begin == b.begin && a.end == b.end; }
+static bool same(struct sn_taps a, struct sn_taps b) { return a.begin == b.begin && a.end == b.end; }
 
 static size_t width_of(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * gemm)
 {
@@ -61,7 +55,7 @@ static void restore(struct sn_gemm_32f * g, const struct changed * kept)
  * of 416x8x8 by 4x4 take 0.84 of the time, of 512x14x14 to 512 by 3x3 with stride 2 0.89 (avx2 0.85, 0.8; Xeon with AMX).
  */
 static void run_some(const struct sn_gemm_32f_tile * tile, struct sn_gemm_32f * gemm, const struct sn_tap_rows * t, size_t y,
-                     size_t rows, struct range all, struct range some)
+                     size_t rows, struct sn_taps all, struct sn_taps some)
 {
     const struct changed kept = changed_of(gemm);
     const size_t segments = gemm->segments / t->taps;
@@ -109,26 +103,26 @@ static bool is_by_taps(const struct sn_gemm_32f_tile * tile, const struct sn_gem
 /* The output after `first`, of `outputs`, whose taps are others. */
 static size_t end_of_alike(const struct sn_tap_rows * t, size_t first, size_t outputs)
 {
-    const struct range all = range_of(t, first);
-    while (++first < outputs && same(range_of(t, first), all)) {
+    const struct sn_taps all = sn_taps_of_row(t, first);
+    while (++first < outputs && same(sn_taps_of_row(t, first), all)) {
     }
     return first;
 }
 
 /* The outputs, of `outputs`, whose tap `tap` meets the image. */
-static struct range outputs_of(const struct sn_tap_rows * t, size_t tap, size_t outputs)
+static struct sn_taps outputs_of(const struct sn_tap_rows * t, size_t tap, size_t outputs)
 {
     const ptrdiff_t at = t->first + (ptrdiff_t)(tap * t->step), left = (ptrdiff_t)t->lines - at;
     const size_t begin = at < 0 ? sn_min(sn_ceil_div((size_t)-at, t->stride), outputs) : 0;
     const size_t end = left > 0 ? sn_min(sn_ceil_div((size_t)left, t->stride), outputs) : 0;
-    return (struct range){begin, sn_max(begin, end)};
+    return (struct sn_taps){begin, sn_max(begin, end)};
 }
 
 size_t sn_tap_products(const struct sn_tap_rows * t, size_t outputs)
 {
     size_t products = 0;
     for (size_t tap = 0; tap < t->taps; ++tap) {
-        const struct range some = outputs_of(t, tap, outputs);
+        const struct sn_taps some = outputs_of(t, tap, outputs);
         products += some.end - some.begin;
     }
     return products;
@@ -142,14 +136,14 @@ static void run_by_taps(const struct sn_gemm_32f_tile * tile, struct sn_gemm_32f
     const size_t step = gemm->prefetchStep;
     struct sn_tap_rows some = *t;
     for (size_t ky = 0; ky < t->taps; ++ky) {
-        const struct range rows = outputs_of(t, ky, gemm->height);
+        const struct sn_taps rows = outputs_of(t, ky, gemm->height);
         gemm->prefetchStep = size / (sn_max(rows.end - rows.begin, 1) * gemm->width);
         some.fetched = gemm->prefetchStep * gemm->width;
         gemm->prefetch = gemm->b + (ky + 1) * size - rows.begin * some.fetched;
         for (size_t y = 0; y < gemm->height; ++y) {
-            const struct range all = range_of(t, y);
+            const struct sn_taps all = sn_taps_of_row(t, y);
             if (ky >= all.begin && ky < all.end)
-                run_some(tile, gemm, &some, y, 1, all, (struct range){ky, ky + 1});
+                run_some(tile, gemm, &some, y, 1, all, (struct sn_taps){ky, ky + 1});
         }
     }
     gemm->prefetch = next;
@@ -157,8 +151,8 @@ static void run_by_taps(const struct sn_gemm_32f_tile * tile, struct sn_gemm_32f
 }
 
 /* One tap, of the outputs that it has; their sums continue. */
-static void run_tap(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * sums, size_t tap, struct range rows,
-                    struct range columns)
+static void run_tap(const struct sn_gemm_32f_tile * tile, const struct sn_gemm_32f * sums, size_t tap, struct sn_taps rows,
+                    struct sn_taps columns)
 {
     struct sn_gemm_32f part = *sums;
     const size_t to = rows.begin * part.cStepY + columns.begin * part.cStepX;
@@ -192,9 +186,9 @@ static void run_apart(const struct sn_gemm_32f_tile * tile, const struct sn_gemm
     last.from = last.c;
     tile->run(&first);
     for (size_t ky = 0; ky < t->taps; ++ky) {
-        const struct range rows = outputs_of(t, ky, gemm->height);
+        const struct sn_taps rows = outputs_of(t, ky, gemm->height);
         for (size_t kx = 0; rows.begin < rows.end && kx < t->columns->taps; ++kx) {
-            const struct range columns = outputs_of(t->columns, kx, gemm->width);
+            const struct sn_taps columns = outputs_of(t->columns, kx, gemm->width);
             if (columns.begin < columns.end)
                 run_tap(tile, &sums, ky * t->columns->taps + kx, rows, columns);
         }
@@ -205,18 +199,18 @@ static void run_apart(const struct sn_gemm_32f_tile * tile, const struct sn_gemm
 
 void sn_run_tap_rows(const struct sn_gemm_32f_tile * tile, struct sn_gemm_32f * gemm, const struct sn_tap_rows * t)
 {
-    const struct range whole = {0, t->taps};
+    const struct sn_taps whole = {0, t->taps};
     if (t->columns) {
         run_apart(tile, gemm, t);
     } else if (t->taps == 0 || gemm->segments == 0 || gemm->height == 0) {
         tile->run(gemm);
     } else if (t->taps > 1 && is_by_taps(tile, gemm, t)) {
         run_by_taps(tile, gemm, t);
-    } else if (t->taps == 1 || (same(range_of(t, 0), whole) && same(range_of(t, gemm->height - 1), whole))) {
+    } else if (t->taps == 1 || (same(sn_taps_of_row(t, 0), whole) && same(sn_taps_of_row(t, gemm->height - 1), whole))) {
         run_some(tile, gemm, t, 0, gemm->height, whole, whole);
     } else {
         for (size_t y = 0, end; y < gemm->height; y = end) {
-            const struct range all = range_of(t, y);
+            const struct sn_taps all = sn_taps_of_row(t, y);
             end = end_of_alike(t, y, gemm->height);
             run_some(tile, gemm, t, y, end - y, all, all);
         }

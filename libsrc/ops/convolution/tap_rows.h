@@ -14,6 +14,14 @@ struct sn_tap_rows {
                                          * padding is read */
 };
 
+/* Rows of taps begin .. end - 1. */
+struct sn_taps {
+    size_t begin, end;
+};
+
+/* Those of row y that meet the image, at least one. */
+struct sn_taps sn_taps_of_row(const struct sn_tap_rows * t, size_t y);
+
 /* The sum over `outputs` outputs of their taps that meet the image. */
 size_t sn_tap_products(const struct sn_tap_rows * t, size_t outputs);
 
