@@ -408,6 +408,37 @@ def test_small_images_share_passes_over_many_weights(
             assert np.array_equal(z[i], one(x[i], add=add[i])), (threads, i)
 
 
+@pytest.mark.parametrize(
+    ("batch", "shape", "kernel", "padding", "group"),
+    [
+        (4, (1, 1, 96), (6, 3), (3, 1, 3, 1), 3),
+        (9, (2, 1, 70), 3, 1, 1),
+        (3, (3, 2, 64), (3, 2), 0, 2),
+        (9, (1, 1, 70), (2, 1), (2, 0, 2, 0), 1),  # outputs of padding alone
+    ],
+)
+def test_small_images_are_rows_of_a_tile(
+    batch: int, shape: tuple[int, ...], kernel: Any, padding: Any, group: int, isa: str, rng: np.random.Generator
+) -> None:
+    def made(*src: int) -> pysimd.Convolution32f:
+        return pysimd.Convolution32f(src, 96, kernel=kernel, padding=padding, group=group, activation="relu")
+
+    context, one = made(batch, *shape), made(*shape)
+    weight, bias = floats(rng, *context.weight_shape), floats(rng, 96)
+    context.set_params(weight, bias)
+    one.set_params(weight, bias)
+    x, add = floats(rng, batch, *shape), floats(rng, *context.dst_shape)
+    wide = np.zeros((*context.dst_shape[:3], 100), np.float32)
+    for threads in (1, 2):
+        with pysimd.num_threads(threads):
+            y, z = context(x), context(x, add=add)
+            context(x, out=wide[..., 2:98])
+        assert np.array_equal(wide[..., 2:98], y)
+        for i in range(batch):
+            assert np.array_equal(y[i], one(x[i])), (isa, threads, i)
+            assert np.array_equal(z[i], one(x[i], add=add[i])), (isa, threads, i)
+
+
 def test_keeps_its_instruction_set(rng: np.random.Generator) -> None:
     with pysimd.max_isa("base"):
         context, x, y = example(rng)

@@ -118,6 +118,8 @@ bool check_convolution_batch(SimdTensorFormatType format, size_t i, SimdConvolut
         {40, 7, 7, 50, 3, 1, 1, 1}, {40, 13, 14, 33, 3, 2, 1, 1}, {130, 6, 5, 70, 3, 1, 1, 1}, {70, 7, 6, 70, 5, 1, 2, 1},
         /* small ones that share passes over many weights */
         {256, 2, 2, 130, 4, 1, 2, 1}, {160, 7, 7, 150, 3, 2, 1, 1}, {330, 4, 3, 220, 2, 1, 0, 1}, {700, 2, 3, 200, 1, 1, 0, 1},
+        /* images that have fewer pixels than there are images, and outputs of padding alone */
+        {40, 2, 1, 33, 3, 1, 1, 1}, {64, 2, 1, 40, 3, 1, 1, 2}, {35, 3, 1, 70, 3, 2, 1, 1}, {70, 1, 1, 35, 2, 2, 2, 1},
         /* each line of the output has lines of the image for itself, */
         {20, 5, 3, 35, 1, 1, 0, 1}, {70, 1, 1, 35, 1, 1, 0, 1}, {12, 6, 8, 20, 1, 2, 0, 1}, {6, 6, 8, 12, 2, 2, 0, 2},
         {5, 6, 8, 9, 3, 3, 0, 1}, {10, 5, 5, 20, 5, 1, 0, 1}, {10, 5, 6, 3, 5, 1, 0, 1}, {9, 6, 6, 9, 3, 3, 0, 9},
