@@ -89,9 +89,18 @@ double sn_phases_with_taps(const struct sn_phases * a)
     return (double)with / (double)a->number;
 }
 
+/* Taps of a phase, on average. An axis shorter than its stride has fewer phases than the stride, and not all taps of the kernel. */
+static double taps_of(const struct sn_phases * a)
+{
+    size_t taps = 0;
+    for (size_t f = 0; f < a->number; ++f)
+        taps += a->phase[f].taps;
+    return (double)taps / (double)a->number;
+}
+
 double sn_phases_depth(const struct sn_convolution * c)
 {
-    return sn_depth(c) / (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+    return taps_of(sn_phases_y(c)) * taps_of(sn_phases_x(c)) * (double)sn_inputs(c);
 }
 
 double sn_of_phases(const struct sn_convolution * c, double cycles)
