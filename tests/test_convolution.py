@@ -304,6 +304,10 @@ def test_algorithm_is_told() -> None:
     assert "Winograd F(4,3) of rows," in repr(pysimd.Convolution32f((28, 8, 64), 64, kernel=(1, 3), padding=(0, 1)))
     assert "Winograd F(4,3)," in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=4, dilation=4))
     assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=2, dilation=2, stride=2))
+    many = pysimd.Convolution32f((8, 16, 16), 1984, kernel=3, padding=1, stride=2, layout="nchw")
+    assert "direct NCHW," in repr(many)  # short sums of many outputs are stored as planes
+    far = repr(pysimd.Convolution32f((1456, 19, 19), 416, kernel=3, padding=1, stride=2, layout="nchw"))
+    assert "direct NCHW by NHWC," in far or "tile 14x32" not in far  # each block would read all weights
 
 
 @st.composite

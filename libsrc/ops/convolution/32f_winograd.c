@@ -105,6 +105,7 @@ static const double WINOGRAD_CALL = 1000;     /* cycles */
 
 /* Weights of a single pass, which are waited for: bytes, and bytes per cycle. */
 static const double WAITED_BYTES = 1e6, WAITED_SPEED = 10;
+static const double AGAIN_BYTES = 16e6; /* from which on later blocks wait for them again */
 
 /* Vector cycles of the transforms of all tiles of an image, of `planes` coefficients. */
 static double transforms_of(const struct sn_convolution * c, enum sn_winograd kind, double planes, double tiles)
@@ -140,7 +141,8 @@ static double blocks_of(const struct sn_convolution * c, enum sn_winograd kind, 
  * L3_BYTES and from 5.5 to 6 of MEMORY_SPEED, regrets by docs/figures are the same. Smaller weights of a single pass are
  * waited for likewise, unless the L2 cache keeps them: 256x10x10 to 64 channels by F(4,3) (2.4 MB) takes 1.2 times as long as
  * by F(2,3) warm and 2.5 times cold, 256x8x8 1.6 and 2.7 times (Emerald Rapids). Each block reads them again: 1456x19x19 to 416
- * by 3x3 with stride 2, by F(2,3) in three blocks of a single pass, takes 1.6 times as long as directly (Xeon with AMX).
+ * by 3x3 with stride 2, by F(2,3) in three blocks of a single pass, takes 1.6 times as long as directly (Xeon with AMX). With
+ * 14 MB, F(3,3) of 1088x16x16 to 128, that is still 0.92 of the time of F(2,3).
  *
  * Not built: weights that are transformed a panel ahead of their use, 1.8, 2.8 and 4 times fewer bytes from memory. Counted
  * for 512x7x7, for 16 filters, in ns, without calls and waits: on Zen 4 (3.7 GHz, 28 GB/s) F(2,3) multiplies for 69, reads
@@ -161,7 +163,7 @@ static double cost(const struct sn_convolution * c)
     const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * (inputs + WINOGRAD_START);
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
     const double bytes = 4 * filters * width * inputs, rows = (double)c->table->gemm.tile_32f.rows;
-    const double blocks = bytes > SN_L2_BYTES ? blocks_of(c, kind, tiles) : 1;
+    const double blocks = bytes > AGAIN_BYTES ? blocks_of(c, kind, tiles) : 1;
     const bool single = ceil(tiles / blocks) <= rows; /* pass over the weights, for each block */
     const double first = products / (single ? 1 : ceil(tiles / rows)) * own / planes;
     const double fetch = sn_fetched(bytes) * own / filters;
