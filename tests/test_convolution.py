@@ -107,6 +107,8 @@ PIXELS: list[tuple[int, int, int, Any, Any, Any]] = [
     *[(24, 4, 3 * width, (3, 3), (3, 3), (1, 1, 1, 1)) for width in range(4, 20)],  # each rest of a row; half a vector
     (8, 9, 40, (3, 3), (3, 3), (1, 1, 1, 1)),
     (5, 9, 40, (3, 3), (3, 3), (1, 4, 1, 4)),
+    (37, 13, 40, (7, 7), (2, 2), (3, 3, 3, 3)),  # seven taps at a time inside, in parts at edges and in tails
+    (37, 25, 50, (7, 7), (3, 3), (3, 3, 3, 3)),
 ]
 
 

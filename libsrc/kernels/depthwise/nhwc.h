@@ -35,7 +35,7 @@ SN_INLINE void blocks(BLOCKS_ARGUMENTS, rest_fn rest, int rows, int columns, int
         size_t c = 0;
         for (; c + V32F_N <= d->channels; c += V32F_N)
             block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, true);
-        if (OWN_TAIL(taps) && c < d->channels)
+        if (OWN_TAIL(taps) && rest && c < d->channels)
             rest(d, line, x, x + 1, dst, c);
     }
 }
@@ -109,6 +109,12 @@ typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
     {                                                                                                                       \
         blocks(d, line, x, end, dst, name##_rest, rows, columns, taps, stride, true);                                       \
     }
+/* One whose other blocks and channels are those of another instance, which computes any kernel in parts. */
+#define INSIDE_BLOCK(name, rows, columns, taps, stride)                                                                     \
+    static __attribute__((noinline, unused)) void name##_inside(BLOCKS_ARGUMENTS)                                           \
+    {                                                                                                                       \
+        blocks(d, line, x, end, dst, NULL, rows, columns, taps, stride, true);                                              \
+    }
 #define TAIL(name, columns, taps, stride)                                                                                   \
     static __attribute__((noinline, unused)) void name(BLOCKS_ARGUMENTS)                                                    \
     {                                                                                                                       \
@@ -154,6 +160,8 @@ BLOCK(block7_9_1, MANY_REGISTERS + 1, 7, 9, 1)
 BLOCK(row7_9_1, 1, 7, 9, 1)
 BLOCK(block_parts_1, 2, LARGE_COLUMNS, PARTS, 1)
 BLOCK(row_parts_1, 1, LARGE_COLUMNS, PARTS, 1)
+INSIDE_BLOCK(block_7_2, 2, 4, 7, 2)
+INSIDE_BLOCK(block_7_3, 2, 4, 7, 3)
 BLOCK(block_parts_2, 2, 4, PARTS, 2)
 BLOCK(row_parts_2, 1, 4, PARTS, 2)
 BLOCK(block_parts_3, 2, 4, PARTS, 3)
@@ -197,6 +205,12 @@ static void any_inside(BLOCKS_ARGUMENTS)
             JOINED(taps) ? name##_inside : NULL, OWN_TAIL(taps) || !JOINED(taps) ? NULL : tail                              \
     }
 
+#define INSTANCE_INSIDE(exists, taps, stride, name, other, tail)                                                            \
+    {                                                                                                                       \
+        (exists) ? 2 : 0, 4, taps, stride, (exists) ? name##_inside : NULL, (exists) ? other##_edge : NULL,                 \
+            (exists) ? tail : NULL                                                                                          \
+    }
+
 /* Instances: those for the same kernels and stride follow each other. */
 static const struct instance {
     size_t rows, columns, taps;
@@ -235,6 +249,8 @@ static const struct instance {
     INSTANCE_IF(!V_COMPACT, 1, 7, 9, 1, row7_9_1, tail_parts_1),
     INSTANCE(2, LARGE_COLUMNS, PARTS, 1, block_parts_1, tail_parts_1),
     INSTANCE(1, LARGE_COLUMNS, PARTS, 1, row_parts_1, tail_parts_1),
+    INSTANCE_INSIDE(STRIDED, 7, 2, block_7_2, block_parts_2, tail_parts_2),
+    INSTANCE_INSIDE(STRIDED && MANY_REGISTERS, 7, 3, block_7_3, block_parts_3, tail_parts_3),
     INSTANCE_IF(STRIDED, 2, 4, PARTS, 2, block_parts_2, tail_parts_2),
     INSTANCE_IF(STRIDED, 1, 4, PARTS, 2, row_parts_2, tail_parts_2),
     INSTANCE_IF(STRIDED, 2, 4, PARTS, 3, block_parts_3, tail_parts_3),
@@ -262,7 +278,7 @@ static bool is_applicable(const struct instance * i, const struct sn_depthwise_n
         return true;
     if (!is_for_kernel(i, d))
         return false;
-    if (IN_PARTS(i->taps) && i->stride > 1 && d->kernelY < (size_t)i->stride + 2) /* the rows share few lines */
+    if (LARGE(i->taps) && i->stride > 1 && d->kernelY < (size_t)i->stride + 2) /* the rows share few lines */
         return false;
     if (i->stride == 2 && i->columns == 1)
         return d->srcPixel * sizeof(ELEMENT) % 2048 == 0;
