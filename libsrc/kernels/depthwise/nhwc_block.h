@@ -90,7 +90,8 @@ enum { PARTS = 100, PART = 4 };
  * 0.7). With stride 4 7x7 took 0.85 to 1.15 of it, 3x3 with stride 3, whose rows share no lines, 1.3.
  * Blocks inside have all 7 taps of a line at once where registers keep them: parts load inputs twice, and take as many
  * instructions for addresses as for multiply-adds. 416x32x192 by 7x7 with stride 3 takes 0.81 of the time of parts,
- * 16x32x192 0.85, 104x120x120 with stride 2 0.93 (AVX-512; AVX2 0.93, with stride 3 1.03, which has parts alone).
+ * 16x32x192 0.85, 104x120x120 with stride 2 0.93 (AVX-512; AVX2 0.93, but 0.98 to 1.06 with
+ * stride 3, which has parts alone).
  * They are 4 pixels wide: strides make images small, and 8 pixels for AVX-512 took 1.6 times as long for images of 7, else 0.97
  * to 1.04.
  */
