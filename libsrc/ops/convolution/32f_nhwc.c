@@ -407,7 +407,7 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
  */
 static bool prefetches_results(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t depth)
 {
-    return c->p.group == 1 && !r->prefetchSize && depth == sn_inputs(c) && leaves_l2(c, r) &&
+    return c->p.group == 1 && !r->prefetchSize && (depth == sn_inputs(c) || depth <= 16) && leaves_l2(c, r) &&
            depth < (r->images && sn_lanes(c) >= 16 ? 3 * FEW_INPUTS : FEW_INPUTS);
 }
 
