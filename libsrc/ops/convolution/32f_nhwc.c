@@ -403,11 +403,14 @@ static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc
  * Whether the results of the next pixels are prefetched: of few inputs, the products take less time than lines take to arrive
  * that are only written. 24x348x348 to 177 channels takes 0.44 of the time, 16x512x512 to 48 0.52, 16x112x112 to 96 0.81 (avx512;
  * avx2 0.65, 0.64, 1.02); convolutions of 3x3 on 3 channels, whose lines are copied, 1.06 (Xeon with AMX). With wide vectors more
- * inputs are few: four layers of 96x160x160 to 96 take 0.86, 128x112x112 to 128 0.96; with avx2 1.02 to 1.1.
+ * inputs are few: four layers of 96x160x160 to 96 take 0.86, 128x112x112 to 128 0.96; with avx2 1.02 to 1.1. Of several taps,
+ * with fewer products: 1x280x280 to 384 by 3x3 with stride 2 takes 0.82 (avx2 0.88).
  */
 static bool prefetches_results(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t depth)
 {
-    return c->p.group == 1 && !r->prefetchSize && (depth == sn_inputs(c) || depth <= 16) && leaves_l2(c, r) &&
+    enum { TAPS_PRODUCTS = 16 };
+    const bool few = depth == sn_inputs(c) || depth <= TAPS_PRODUCTS;
+    return c->p.group == 1 && !r->prefetchSize && few && leaves_l2(c, r) &&
            depth < (r->images && sn_lanes(c) >= 16 ? 3 * FEW_INPUTS : FEW_INPUTS);
 }
 

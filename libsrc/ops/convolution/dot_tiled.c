@@ -138,18 +138,18 @@ static double joined_time(const struct sn_convolution * c, size_t n)
  * The groups that are computed as one: as many as take the fewest steps of tiles. One group of few channels leaves most of
  * a tile's columns, and of the numbers that are multiplied together, unused: 116 groups of one input and two outputs by 3x5
  * take 0.3 of the time. All groups may be joined in several panels: 266x299x256 to 38 in 19 groups with stride 3 takes 0.76
- * of the time with avxvnni, 0.53 with avx512vnni, 38x57x57 to 19 in 19 groups 0.18 with avxvnni (Xeon with AMX).
+ * of the time with avxvnni, 0.53 with avx512vnni, 38x57x57 to 19 in 19 groups 0.18 with avxvnni, 121x192x192 to 121 in 11
+ * groups 0.41 with amx (Xeon with AMX).
  */
 static size_t groups_joined(const struct sn_convolution * c)
 {
     const struct sn_dot_tile * tile = tile_of(c);
     const size_t outputs = sn_outputs(c), groups = c->p.group;
     const size_t most = sn_dot_of(c)->spaced || outputs == 0 ? 1 : sn_min(tile->columns / outputs, groups);
-    const bool whole = most > 1 && !tile->aligned;
     double least = 0;
     size_t best = 1;
     for (size_t n = 1; n <= groups; ++n) {
-        if (groups % n > 0 || (n > most && !(whole && n == groups)))
+        if (groups % n > 0 || (n > most && (most == 1 || n < groups)))
             continue;
         const double all = joined_time(c, n) * (double)(groups / n);
         if (n == 1 || all < least) {
