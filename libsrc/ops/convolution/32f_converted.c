@@ -6,6 +6,7 @@
  */
 #include "ops/convolution/32f_nhwc.h"
 #include "ops/convolution/cost.h"
+#include "ops/convolution/nhwc_images.h"
 #include "runtime/cpu.h"
 
 /* Pixels of a panel's result, unless a row has more: it should stay in the cache until it is converted. */
@@ -189,7 +190,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
  * Whether the rows of a tile are pixels of several images, where those of one line are few: batch 5, 896x4x4 to 896 by 1x5 takes
  * 0.73 of the time (avx2 0.93), 16 images of 512x4x4 to 512 by 3x3 0.82; with tiles of 6 rows (avx2) 1.04, as 4 are not few.
  */
-static bool across_images(const struct sn_convolution * c, const struct sn_nhwc_rows * r)
+static bool images_are_rows(const struct sn_convolution * c, const struct sn_nhwc_rows * r)
 {
     const size_t width = c->p.dstW, rows = c->table->gemm.tile_32f.rows;
     if (r->srcLine == width * r->srcPixel)
@@ -198,40 +199,53 @@ static bool across_images(const struct sn_convolution * c, const struct sn_nhwc_
     return lines ? width < rows : 2 * width <= rows && data_of(c)->images > width;
 }
 
-/* The same of several images; the "lines" of the share are images. */
+/* Converts the lines of all images of a share to `sources`, through `lines` if they are copied then; sets the source of r. */
+static void convert_images(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a,
+                           sn_32f * lines, sn_32f * sources, struct sn_nhwc_rows * r)
+{
+    const struct converted * o = data_of(c);
+    for (size_t i = s->lines; i-- > 0;) { /* the source of r is that of the first image at last */
+        const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
+        sn_32f * source = sources + i * o->source;
+        const sn_32f * image = convert_lines(c, one.src, 0, r->rows, sources == lines ? source : lines);
+        sn_nhwc_source(c, &o->direct.nhwc, (struct sn_nhwc_image){image, c->p.srcC}, 0, source, r);
+    }
+}
+
+/* One panel of all images of a share; r is set for that of the first one. */
+static void compute_panel(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a,
+                          struct sn_nhwc_rows r)
+{
+    const struct converted * o = data_of(c);
+    const bool rows = images_are_rows(c, &r);
+    const size_t size = r.rows * r.dstLine;
+    struct sn_nhwc_rows of_image = r;
+    for (size_t i = 0; i < s->lines; ++i, of_image.dst += size, of_image.src += o->source) {
+        const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
+        convert_added(c, &one, &of_image);
+        if (!rows)
+            sn_direct_nhwc_compute(c, &o->direct, &of_image);
+    }
+    r.add = a->add ? r.dst : NULL;
+    if (rows)
+        sn_direct_nhwc_images(c, &o->direct, &r, s->lines, o->source, size);
+    for (size_t i = 0; i < s->lines; ++i, r.dst += size) {
+        const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
+        convert_result(c, &one, &r);
+    }
+}
+
+/* Some panels of several images; the "lines" of the share are images. */
 static void compute_images(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct converted * o = data_of(c);
     const bool copies = sn_nhwc_copied(c, &o->direct.nhwc, (struct sn_nhwc_image){NULL, c->p.srcC});
-    sn_32f * results = a->work, * lines = results + o->images * o->result, * sources = lines + (copies ? o->lines : 0);
-    struct sn_nhwc_rows r = {.rows = c->p.dstH};
-    for (size_t i = s->lines; i-- > 0;) { /* the source of r is that of the first image at last */
-        const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
-        sn_32f * to = sources + i * o->source, * image = convert_lines(c, one.src, 0, r.rows, copies ? lines : to);
-        sn_nhwc_source(c, &o->direct.nhwc, (struct sn_nhwc_image){image, c->p.srcC}, 0, to, &r);
-    }
-    const bool across = across_images(c, &r);
-    const sn_32f * src = r.src;
+    sn_32f * results = a->work, * lines = results + o->images * o->result;
+    struct sn_nhwc_rows r = {.rows = c->p.dstH, .dst = results};
+    convert_images(c, s, a, lines, lines + (copies ? o->lines : 0), &r);
     for (size_t first = s->first; first < s->first + s->columns; first += channels_at_once(c)) {
         set_panel(c, first, &r);
-        const size_t size = r.rows * r.dstLine;
-        for (size_t i = 0; i < s->lines; ++i) {
-            const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
-            r.dst = results + i * size;
-            r.src = src + i * o->source;
-            convert_added(c, &one, &r);
-            if (!across)
-                sn_direct_nhwc_compute(c, &o->direct, &r);
-        }
-        r.dst = results;
-        r.src = src;
-        r.add = r.add ? results : NULL;
-        if (across)
-            sn_direct_nhwc_images(c, &o->direct, &r, s->lines, o->source, size);
-        for (size_t i = 0; i < s->lines; ++i, r.dst += size) {
-            const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
-            convert_result(c, &one, &r);
-        }
+        compute_panel(c, s, a, r);
     }
 }
 

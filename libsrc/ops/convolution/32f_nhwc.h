@@ -3,18 +3,7 @@
 #define SN_OPS_CONVOLUTION_32F_NHWC_H
 
 #include "ops/convolution/32f.h"
-#include "ops/convolution/nhwc_band.h"
-
-struct sn_direct_nhwc {
-    struct sn_nhwc_band nhwc;
-    bool edges; /* the band holds only the input of outputs at the edges; the others read the image itself */
-};
-
-/* The private struct of a plan whose algorithm is sn_convolution_32f_nhwc. */
-static inline const struct sn_direct_nhwc * sn_direct_nhwc_of(const struct sn_convolution * c)
-{
-    return (const void *)c->algorithmData;
-}
+#include "ops/convolution/nhwc_panels.h"
 
 /* The products of a cost model: cycles, without waiting for weights. */
 double sn_direct_nhwc_products(const struct sn_convolution * c);
@@ -32,13 +21,6 @@ void sn_direct_nhwc_narrow(struct sn_convolution * part);
 
 /* Limits the band of a plan to `rows` rows; *size: the floats of its copy, 0 for none. False: too large. */
 bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size);
-
-/* Computes rows whose source is set. */
-void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r);
-
-/* Computes rows of several images, each `srcImage` and `dstImage` floats behind the one before, which are rows of a tile. */
-void sn_direct_nhwc_images(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
-                           size_t images, size_t srcImage, size_t dstImage);
 
 /* Sets the source of some rows, from `row` on of the image, and computes them. */
 void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,

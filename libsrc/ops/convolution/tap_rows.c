@@ -5,6 +5,18 @@
 /* A tile of fewer rows takes as long as one of so many; the least steps of a sum, times rows, for one row of taps. */
 enum { LEAST_ROWS = 4, LEAST_PRODUCTS = 4096 };
 
+struct sn_tap_rows sn_tap_rows_of(const struct sn_convolution_parameters * p, size_t row)
+{
+    return (struct sn_tap_rows){.first = (ptrdiff_t)(row * p->strideY) - (ptrdiff_t)p->padY, .stride = p->strideY,
+        .step = p->dilationY, .taps = p->kernelY, .lines = p->srcH};
+}
+
+struct sn_tap_rows sn_tap_columns_of(const struct sn_convolution_parameters * p)
+{
+    return (struct sn_tap_rows){.first = -(ptrdiff_t)p->padX, .stride = p->strideX, .step = p->dilationX, .taps = p->kernelX,
+        .lines = p->srcW};
+}
+
 struct sn_taps sn_taps_of_row(const struct sn_tap_rows * t, size_t y)
 {
     const ptrdiff_t line = t->first + (ptrdiff_t)(y * t->stride), left = (ptrdiff_t)t->lines - line;

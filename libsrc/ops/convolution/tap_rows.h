@@ -2,6 +2,7 @@
 #ifndef SN_OPS_CONVOLUTION_TAP_ROWS_H
 #define SN_OPS_CONVOLUTION_TAP_ROWS_H
 
+#include "contract/convolution.h"
 #include "contract/gemm.h"
 
 /* The line of the image that tap ky of row y uses is first + y * stride + ky * step, of `lines`. */
@@ -13,6 +14,10 @@ struct sn_tap_rows {
     const struct sn_tap_rows * columns; /* NULL, or the same for the columns of a line: then each tap is a segment, and no
                                          * padding is read */
 };
+
+/* The rows of taps of a convolution's outputs from `row` on, and their columns. */
+struct sn_tap_rows sn_tap_rows_of(const struct sn_convolution_parameters * p, size_t row);
+struct sn_tap_rows sn_tap_columns_of(const struct sn_convolution_parameters * p);
 
 /* Rows of taps begin .. end - 1. */
 struct sn_taps {
