@@ -170,8 +170,8 @@ static size_t images_together(const struct sn_convolution * c, size_t bytes)
     return images;
 }
 
-/* The most weights, which are twice as long as floats; inputs of a group; and floats of an image and its result. */
-enum { WEIGHTS = 1 << 16, INPUTS = 128, FLOATS = 8000000 };
+/* The most weights, which are twice as long as floats, and floats of an image and its result. */
+enum { WEIGHTS = 1 << 16, FLOATS = 8000000 };
 
 /*
  * Depthwise pixels of few channels, several of which are one for floats; the kernel of bfloat16 numbers computes each in a
@@ -190,8 +190,8 @@ static bool is_few_depthwise(const struct sn_convolution * c)
 static bool supports(const struct sn_convolution * c)
 {
     return !c->algorithm && c->table->convolution_16b.tile.run && c->preference != SN_PREFER_MEMORY && c->srcSize &&
-           c->dstSize && (!sn_is_depthwise(c) || is_few_depthwise(c)) && sn_inputs(c) <= INPUTS &&
-           sn_weight_count(c) <= WEIGHTS && src_count(c) <= FLOATS && dst_count(c) <= FLOATS - src_count(c);
+           c->dstSize && (!sn_is_depthwise(c) || is_few_depthwise(c)) && sn_weight_count(c) <= WEIGHTS &&
+           src_count(c) <= FLOATS && dst_count(c) <= FLOATS - src_count(c);
 }
 
 /*
@@ -229,7 +229,8 @@ static const double CONVERTED = 1.4, GAIN = 0.85;
  * Few inputs or outputs in a group leave most of a step or of the tile's columns unused, and odd inputs are moved apart. On amx,
  * avx512bf16, avx512 and avx2, in parts of the tile's time: 3x150x192 to 3 by 1x1 in NCHW 0.08 to 0.13, 80x112x112 to 160 by 3x3
  * in 80 groups 0.15 to 0.25, 9x56x56 by 3x3 in 3 groups 0.18 to 0.24, 56x8x8 by 11x11 in 28 groups 0.34 to 0.55; 112x112x16 to 1
- * by 9x9 in NHWC 0.89, 0.08, 0.10, 0.17.
+ * by 9x9 in NHWC 0.89, 0.08, 0.10, 0.17. Of many inputs, on avx512bf16, avx512 and avx2: 256x14x14 to 1 by 3x3 0.15, 0.2, 0.26,
+ * 288x28x28 to 8 in 2 groups in NCHW 0.26, 0.27, 0.48 (Xeon with AMX).
  */
 static bool floats_preferred(const struct sn_convolution * c, const struct sn_convolution * floats)
 {
