@@ -225,6 +225,17 @@ static void batches(SimdTensorFormatType format)
     }
 }
 
+/* Few outputs of many inputs, which are computed by floats. */
+static void few_of_many(SimdTensorFormatType format)
+{
+    const size_t inputs[] = {129, 256, 600};
+    for (size_t n = 0; n < 12; ++n) {
+        struct check_layer j = layer(format, inputs[n % 3], 5 + n, 9 - n / 2, 1 + n / 3, 1 + n % 4 / 2 * 2, 1, n % 2, 1);
+        set_types(j.p, n);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* ---- rounding: a 1x1 convolution with weight 1 and without bias returns each number, rounded */
 
 /* All bfloat16 numbers, and floats around each of them: the number itself, the ties on both sides, and their neighbours. */
@@ -351,6 +362,7 @@ CHECK_FAMILY(convolution_16b)
         tails(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
+        few_of_many(formats[i]);
         large_panels(formats[i]);
         signals(formats[i]);
         if (!check_quick())
