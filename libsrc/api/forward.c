@@ -18,12 +18,15 @@ bool sn_take_forward(const char * function, const SimdnetForwardParameters * f, 
                      const struct sn_convolution * last, struct sn_distances * at)
 {
     const struct sn_convolution_parameters * s = &first->p, * d = &last->p;
-    const size_t pixels = d->dstH * d->dstW, element = sn_element(d->dstT);
+    const size_t pixels = d->dstH * d->dstW, element = sn_element(d->dstT), joined = sn_max(first->joined, 1);
     *at = (struct sn_distances){.srcPixel = f->srcPixel, .addPixel = f->addPixel, .dstPixel = f->dstPixel,
         .after = f->order == SimdnetAddAfterActivation};
-    return sn_take_pixel(function, (struct sn_pixel_array){"srcPixel", first->format, first->batch, s->srcH * s->srcW,
-                                                             s->srcC, sn_element(s->srcT)}, &at->srcPixel, &at->srcImage) &&
-           sn_take_pixel(function, (struct sn_pixel_array){"addPixel", last->format, last->batch, pixels, d->dstC, element},
+    const struct sn_pixel_array src = {"srcPixel", first->format, first->batch, s->srcH * s->srcW * joined, s->srcC / joined,
+                                       sn_element(s->srcT)};
+    if (!sn_take_pixel(function, src, &at->srcPixel, &at->srcImage))
+        return false;
+    at->srcPixel *= joined;
+    return sn_take_pixel(function, (struct sn_pixel_array){"addPixel", last->format, last->batch, pixels, d->dstC, element},
                          &at->addPixel, &at->addImage) &&
            sn_take_pixel(function, (struct sn_pixel_array){"dstPixel", last->format, last->batch, pixels, d->dstC, element},
                          &at->dstPixel, &at->dstImage);

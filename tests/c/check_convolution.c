@@ -156,6 +156,22 @@ bool check_convolution_signal(SimdTensorFormatType format, size_t i, SimdConvolu
     return i < check_count(90);
 }
 
+bool check_convolution_whole(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
+{
+    static const size_t groups[] = {1, 1, 2, 3}, most[] = {400, 1, 30, 30, 30};
+    const size_t group = groups[i % 4], inputs = check_few(most[i % 5]), outputs = i % 3 ? check_few(40) : 2 + i % 4;
+    const size_t h = i % 2 ? check_random(1, 8) : 1, w = i % 2 ? check_random(1, 8) : 1;
+    *p = check_convolution_shape(format, inputs * group, h, w, outputs * group, 1, 1, 0, group);
+    p->kernelY = i % 7 == 5 ? check_random(1, h) : h;
+    p->kernelX = w;
+    p->strideY = check_random(1, 2);
+    if (i % 11 == 10)
+        p->padY = p->padX = p->padW = 1, p->kernelY += 1, p->kernelX += 2;
+    p->activation = check_activation_at(i % CHECK_ACTIVATIONS);
+    check_convolution_output(p);
+    return i < (check_quick() ? 60 : 240);
+}
+
 bool check_convolution_one_channel(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
 {
     const size_t kernel = 1 + i % 5;

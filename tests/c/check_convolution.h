@@ -27,6 +27,8 @@ bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutio
 bool check_convolution_batch(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_signal(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
+/* Kernels that cover an image, most of one or few pixels, or, each fifth one, the columns of its lines. */
+bool check_convolution_whole(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_one_channel(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 
 /* The number of weights, and of multiplications and additions per image. */

@@ -180,6 +180,15 @@ static void signals(SimdTensorFormatType format)
     }
 }
 
+static void whole(SimdTensorFormatType format)
+{
+    parameters p;
+    for (size_t n = 0; check_convolution_whole(format, n, &p); ++n) {
+        set_types(&p, n);
+        run_case(check_layer_with(check_layer_of(&family, p), check_few(6), n % 2 == 0), CHECK_RANDOM);
+    }
+}
+
 /* Odd numbers of inputs, with and without groups: an infinity next to a group's inputs must not affect it. */
 static void fills(SimdTensorFormatType format)
 {
@@ -365,6 +374,7 @@ CHECK_FAMILY(convolution_16b)
         few_of_many(formats[i]);
         large_panels(formats[i]);
         signals(formats[i]);
+        whole(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1800); ++n)

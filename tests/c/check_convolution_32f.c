@@ -254,6 +254,13 @@ static void signals(SimdTensorFormatType format)
     }
 }
 
+static void whole(SimdTensorFormatType format)
+{
+    parameters p;
+    for (size_t n = 0; check_convolution_whole(format, n, &p); ++n)
+        run_case(check_layer_with(check_layer_of(&family, p), n % 13 ? check_few(6) : 20, n % 2 == 0), CHECK_RANDOM);
+}
+
 /* Columns of taps, whose rows could be one line: with much padding they leave it out. */
 static void padded_columns(SimdTensorFormatType format)
 {
@@ -628,6 +635,7 @@ CHECK_FAMILY(convolution_32f)
         wide_groups(formats[i]);
         far_taps(formats[i]);
         signals(formats[i]);
+        whole(formats[i]);
         dilated_bands(formats[i]);
         padded_columns(formats[i]);
         far_taps_of_wide_pixels(formats[i]);

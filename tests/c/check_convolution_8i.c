@@ -168,6 +168,16 @@ static void signals(SimdTensorFormatType format)
     }
 }
 
+static void whole(SimdTensorFormatType format)
+{
+    parameters p;
+    for (size_t n = 0; check_convolution_whole(format, n, &p); ++n) {
+        set_types(&p, n);
+        run_case(check_layer_with(check_layer_of(&family, p), check_few(6), n % 2 == 0), n % 2 ? SIGNED : POSITIVE, SIGNED,
+                 CHECK_RANDOM);
+    }
+}
+
 static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill <= BEYOND; ++fill)
@@ -444,6 +454,7 @@ CHECK_FAMILY(convolution_8i)
         panels(formats[i]);
         depthwise(formats[i]);
         signals(formats[i]);
+        whole(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1800); ++n)

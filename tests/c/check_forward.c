@@ -410,6 +410,8 @@ static void refusals(void)
     const struct subject s = {&convolution_32f, {p}, 1, 1};
     const parameters single = check_convolution_shape(SimdTensorFormatNchw, 4, 1, 1, 4, 3, 1, 1, 4);
     const struct subject pixel = {&convolution_32f, {single}, 1, 1};
+    const parameters covered = check_convolution_shape(SimdTensorFormatNchw, 4, 5, 5, 6, 5, 1, 0, 1);
+    const struct subject whole = {&convolution_32f, {covered}, 1, 1};
     struct subject planes = s, bytes = s, small = s;
     float any;
     planes.p->srcF = planes.p->dstF = SimdTensorFormatNchw;
@@ -429,6 +431,8 @@ static void refusals(void)
     refuse(&planes, (SimdnetForwardParameters){.srcPixel = 5}, "srcPixel is 5, expected 0 or 4");
     refuse(&planes, (SimdnetForwardParameters){.dstPixel = 6}, "");
     refuse(&pixel, (SimdnetForwardParameters){.srcPixel = 5}, "srcPixel is 5, expected 0 or 4"); /* computed as NHWC */
+    refuse(&whole, (SimdnetForwardParameters){.srcPixel = 4}, ""); /* computed as one pixel */
+    refuse(&whole, (SimdnetForwardParameters){.srcPixel = 100}, "srcPixel is 100, expected 0 or 4");
     refuse(&bytes, (SimdnetForwardParameters){.add = &any}, "add is not NULL");
     refuse(&small, (SimdnetForwardParameters){.add = &any}, "add is not NULL");
     void * given = SimdSynetInnerProduct32fInit(1, 1, 1, SimdTrue, SimdFalse, SimdFalse, SimdConvolutionActivationIdentity);

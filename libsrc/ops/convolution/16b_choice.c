@@ -110,7 +110,7 @@ static const struct sn_candidate rounded_candidates[] = {
     {SN_ALGORITHMS(&sn_convolution_16b_base), NULL}, {SN_ALGORITHMS(&sn_convolution_dot_tiled), NULL}, {NULL, NULL}};
 
 #define FAMILY_16B(list, buffer, name, by, prepares)                                                                        \
-    {.candidates = list, .smallType = SN_DATA_16B, .unit = buffer, .units = name, .align = SN_ALIGN, .prefix = by,           \
+    {.candidates = list, .smallType = SN_DATA_16B, .joins = true, .unit = buffer, .units = name, .align = SN_ALIGN, .prefix = by,           \
      .tile = sn_tile_16b, .simplify = sn_convolution_crop, .prepare = prepares,                                             \
      .set_params = sn_convolution_16b_set_params, .numbers = numbers_of, .set_numbers = set_numbers}
 const struct sn_convolution_family sn_convolution_16b = FAMILY_16B(sn_convolution_16b_candidates, 1, "bytes", "", prepare);

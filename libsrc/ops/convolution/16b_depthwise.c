@@ -53,7 +53,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
     sn_32f * packed = c->weight;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t t = 0; t < taps; ++t)
-            packed[(o / lanes * taps + t) * lanes + o % lanes] = sn_16b_weight(c, from[sn_weight_at(p, o, 0, 0, t)]);
+            packed[(o / lanes * taps + t) * lanes + o % lanes] = sn_16b_weight(c, from[sn_weight_at(c->format, p, o, 0, t)]);
 }
 
 /* Converts the lines that some rows need to pixels at `copy`; returns the address that line 0 would have there. */

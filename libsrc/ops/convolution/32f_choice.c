@@ -240,5 +240,5 @@ static void simplify(struct sn_convolution * c)
 }
 
 const struct sn_convolution_family sn_convolution_32f = {.candidates = sn_convolution_32f_candidates,
-    .smallType = SN_DATA_32F, .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "",
+    .smallType = SN_DATA_32F, .joins = true, .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "",
     .tile = sn_tile_32f, .simplify = simplify, .set_params = sn_convolution_32f_set_params};

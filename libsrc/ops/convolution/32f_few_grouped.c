@@ -37,7 +37,6 @@ static bool plan(struct sn_convolution * c)
            sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, inputs, c->channels);
 }
 
-/* From [tap][input][output]. */
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const size_t lanes = sn_lanes(c), inputs = sn_inputs(c), outputs = sn_outputs(c), sums = padded(c);
@@ -50,7 +49,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
                     for (size_t i = first; i < first + lanes; ++i) {
                         const size_t group = s / sums, o = s % sums;
                         const bool exists = i < inputs && group < c->p.group && o < outputs;
-                        const size_t at = (tap * inputs + i) * c->p.dstC + group * outputs + o;
+                        const size_t at = sn_weight_at(c->format, &c->p, group * outputs + o, i, tap);
                         *packed++ = exists ? ((const sn_32f *)weight)[at] : 0;
                     }
 }

@@ -155,11 +155,11 @@ static void pack(const struct sn_convolution * c, const void * weight)
 {
     const sn_32f * w = weight;
     sn_32f * packed = c->weight;
-    const size_t depth = data_of(c)->nhwc.depth, outputs = sn_outputs(c);
+    const size_t depth = data_of(c)->nhwc.depth, outputs = sn_outputs(c), inputs = sn_inputs(c);
     for (size_t g = 0; g < c->p.group; ++g, packed += (padded(c) - outputs) * depth)
         for (size_t o = g * outputs; o < (g + 1) * outputs; ++o)
             for (size_t k = 0; k < depth; ++k)
-                *packed++ = w[k * c->p.dstC + o];
+                *packed++ = w[sn_weight_at(c->format, &c->p, o, k % inputs, k / inputs)];
 }
 
 /* A vector repeats the values of a pixel. */

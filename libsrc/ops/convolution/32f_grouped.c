@@ -142,14 +142,6 @@ static size_t input_of(const struct sn_convolution * c, size_t q, size_t step)
     return data_of(c)->groups == 1 ? step : (q % sn_outputs(c) + step) % sn_inputs(c);
 }
 
-/* The offset of a weight in the caller's layout: [tap][input][output] or [output][input][tap]. */
-static size_t weight_at(const struct sn_convolution * c, size_t output, size_t input, size_t tap)
-{
-    const size_t taps = c->p.kernelY * c->p.kernelX;
-    return c->p.srcF == SN_NHWC ? (tap * sn_inputs(c) + input) * c->p.dstC + output
-                                : (output * sn_inputs(c) + input) * taps + tap;
-}
-
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct grouped * d = data_of(c);
@@ -166,7 +158,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
             taps = sn_min(kernelX - tap % kernelX, SN_GROUPED_TAPS);
             for (size_t step = 0; step < inputs; ++step)
                 for (size_t k = 0; k < taps; ++k, to += lanes)
-                    *to = ((const sn_32f *)weight)[weight_at(c, o, input_of(c, q, step), tap + k)];
+                    *to = ((const sn_32f *)weight)[sn_weight_at(c->format, &c->p, o, input_of(c, q, step), tap + k)];
         }
     }
 }

@@ -148,6 +148,19 @@ static bool only_edges(const struct sn_convolution * c, const struct sn_band * b
 
 static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
 
+/*
+ * Makes one segment of taps that are adjacent in all rows of a kernel, as it is as wide as its lines, and none of which meets
+ * padding: 512x7x7 to 4096 by 7x7 then takes 0.67 of the time by the kernel for few rows (avx2; avx512 0.68).
+ */
+static void join_lines(struct sn_convolution * c, struct sn_nhwc_band * b)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    if (p->group == 1 && p->kernelX * p->srcC == b->band.line && sn_band_tap(&b->band, p) == 1 && p->padY + p->padH == 0) {
+        c->segments = 1;
+        b->length = b->depth;
+    }
+}
+
 bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -162,8 +175,10 @@ bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
     if ((d->edges || !d->nhwc.band.copied) && !d->nhwc.apart && spans_cache(c, &d->nhwc.band))
         sn_band_dilated(&d->nhwc.band, p, false);
     c->runStep = sn_gemm_width(&c->table->gemm.tile_32f, sn_outputs(c));
-    return sn_nhwc_band_size(c, &d->nhwc) && sn_product(&c->channels, p->group, c->runStep) &&
-           sn_floats(&c->weightSize, d->nhwc.depth, c->channels);
+    if (!sn_nhwc_band_size(c, &d->nhwc) || !sn_product(&c->channels, p->group, c->runStep))
+        return false;
+    join_lines(c, &d->nhwc);
+    return sn_floats(&c->weightSize, d->nhwc.depth, c->channels);
 }
 
 static bool plan(struct sn_convolution * c) { return sn_direct_nhwc_plan(c, (void *)c->algorithmData); }
@@ -185,7 +200,7 @@ static void pack_yxio(const struct sn_convolution * c, const sn_32f * weight, si
         memcpy(packed + k * width, weight + k * c->p.dstC, columns * sizeof(float));
 }
 
-/* The same for weights of NCHW, see 32f_converted.c. */
+/* The same for weights of NCHW: of images of one pixel, or see 32f_converted.c. */
 static void pack_oiyx(const struct sn_convolution * c, const sn_32f * weight, size_t columns, size_t width,
                       sn_32f * packed)
 {
@@ -205,7 +220,7 @@ void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct
         for (size_t first = 0; first < sn_outputs(c); first += tile->columns) {
             const size_t columns = sn_min(tile->columns, sn_outputs(c) - first), width = sn_gemm_width(tile, columns);
             const size_t o = g * sn_outputs(c) + first;
-            if (c->p.srcF == SN_NHWC)
+            if (c->format == SN_NHWC)
                 pack_yxio(c, weight + o, depth, columns, width, packed);
             else
                 pack_oiyx(c, weight + o * depth, columns, width, packed);

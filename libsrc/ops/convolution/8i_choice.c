@@ -91,7 +91,7 @@ struct filter {
 struct sn_convolution_parameters sn_given_shape(const struct sn_convolution * c)
 {
     struct sn_convolution_parameters p = c->p;
-    p.kernelY = sn_given_y(c), p.kernelX = sn_given_x(c), p.srcF = c->format;
+    p.kernelY = sn_given_y(c), p.kernelX = sn_given_x(c);
     return p;
 }
 
@@ -115,7 +115,7 @@ static struct filter filter(const struct sn_convolution * c, const sn_32f * weig
         *fault = (struct sn_fault){"bias of output channel", o, bias, "a finite number", false};
     for (size_t i = 0; i < inputs; ++i)
         for (size_t t = 0; t < taps; ++t) {
-            const float n = fabsf(weight[sn_weight_at(&p, o, i, 0, t)] / scale[i]);
+            const float n = fabsf(weight[sn_weight_at(c->format, &p, o, i, t)] / scale[i]);
             if (!isfinite(n))
                 *fault = (struct sn_fault){"weight of output channel", o, n, "finite numbers, also once scaled", false};
             most = n > most ? n : most;
@@ -125,7 +125,7 @@ static struct filter filter(const struct sn_convolution * c, const sn_32f * weig
     const float ws = 127 / most;
     for (size_t i = 0; i < inputs; ++i)
         for (size_t t = 0; t < taps; ++t) {
-            const size_t at = sn_weight_at(&p, o, i, 0, t);
+            const size_t at = sn_weight_at(c->format, &p, o, i, t);
             weight8[at] = nearest_8i(weight[at] / scale[i] * ws);
             f.sum += weight8[at];
             f.magnitude += abs(weight8[at]);

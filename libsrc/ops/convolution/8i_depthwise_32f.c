@@ -98,7 +98,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
     for (size_t o = 0; o < p->dstC; ++o) {
         float sum = 0;
         for (size_t t = 0; t < taps; ++t) {
-            const float w = from[sn_weight_at(p, o, 0, 0, t)];
+            const float w = from[sn_weight_at(c->format, p, o, 0, t)];
             sn_weights(c)[(o / lanes * taps + t) * lanes + o % lanes] = w;
             sum += w;
         }

@@ -130,7 +130,7 @@ static void pack_filter(const struct sn_convolution * c, const int8_t * weight, 
 {
     int g[TAPS * TAPS], columns[TAPS][SIDE];
     for (size_t t = 0; t < TAPS * TAPS; ++t)
-        g[t] = weight[sn_weight_at(&c->p, o, i, t / TAPS, t % TAPS)];
+        g[t] = weight[sn_weight_at(c->format, &c->p, o, i, t)];
     for (size_t x = 0; x < TAPS; ++x)
         transform_taps(g + x, TAPS, columns[x]);
     for (size_t y = 0; y < SIDE; ++y) {

@@ -65,14 +65,6 @@ void sn_dot_tiled_rows(const struct sn_convolution * c, size_t row, size_t rows,
 /* The bytes of a small number in images. */
 static inline size_t sn_small(const struct sn_convolution * c) { return sn_element(c->family->smallType); }
 
-/* The offset of a weight in the caller's layout; o counts through all groups, i inside one. */
-static inline size_t sn_weight_at(const struct sn_convolution_parameters * p, size_t o, size_t i, size_t ky, size_t kx)
-{
-    const size_t inputs = p->srcC / p->group;
-    return p->srcF == SN_NHWC ? ((ky * p->kernelX + kx) * inputs + i) * p->dstC + o
-                              : ((o * inputs + i) * p->kernelY + ky) * p->kernelX + kx;
-}
-
 /* ---- bands */
 
 struct sn_dot_band {

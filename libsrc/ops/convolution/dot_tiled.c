@@ -264,7 +264,8 @@ static void pack_panel(const struct sn_convolution * c, const void * weight, siz
             const size_t row = (s * data_of(c)->length + k / group) * width;
             for (size_t n = 0; n < columns; ++n)
                 if ((o + n) / outputs % joined == from)
-                    store_weight(c, narrow, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
+                    store_weight(c, narrow, packed, (row + n) * group + k % group, weight,
+                                 sn_weight_at(c->format, p, o + n, i, ky * p->kernelX + kx));
         }
 }
 

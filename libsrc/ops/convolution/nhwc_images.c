@@ -13,7 +13,8 @@ void sn_direct_nhwc_images(const struct sn_convolution * c, const struct sn_dire
     /* Rows of images that are equally far apart are rows of a tile, too. */
     const bool lines = p->kernelY == 1 && !p->padY && srcImage == r->rows * r->srcLine && dstImage == r->rows * r->dstLine;
     const size_t rows = lines ? 1 : r->rows, panel = d->nhwc.depth * sn_gemm_width(tile, r->outputs);
-    const size_t ofTap = c->segments / p->kernelY, fetched = panel / (rows * p->dstW);
+    const bool joined = c->segments < p->kernelY; /* one segment of all rows of taps */
+    const size_t ofTap = joined ? 1 : c->segments / p->kernelY, fetched = panel / (rows * p->dstW);
     struct sn_gemm_32f gemm = {.height = 1, .width = lines ? images * r->rows : images, .length = d->nhwc.length,
         .aStepX = lines ? r->srcLine : srcImage, .cStepX = lines ? r->dstLine : dstImage, .columns = r->outputs,
         .coldC = !sn_cpu()->traits.prefetchC, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]},
@@ -23,7 +24,7 @@ void sn_direct_nhwc_images(const struct sn_convolution * c, const struct sn_dire
     gemm.prefetchStep = fetched / gemm.width;
     const struct sn_tap_rows taps = sn_tap_rows_of(p, r->row);
     for (size_t y = 0; y < rows; ++y) {
-        const struct sn_taps some = sn_taps_of_row(&taps, y);
+        const struct sn_taps some = joined ? (struct sn_taps){0, 1} : sn_taps_of_row(&taps, y);
         gemm.segment = c->segment + some.begin * ofTap;
         gemm.segments = (some.end - some.begin) * ofTap;
         gemm.b = weight + some.begin * ofTap * d->nhwc.length * sn_gemm_width(tile, r->outputs);

@@ -138,6 +138,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
     struct sn_tap_rows taps = sn_tap_rows_of(&c->p, r->row);
     taps.stride *= sn_band_classes(&d->nhwc.band);
     taps.columns = d->nhwc.apart ? &columns : NULL;
+    byRow = byRow && c->segments >= c->p.kernelY; /* rows of taps that are one segment all meet the image */
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = compute_few(c, r, &gemm, g, end); first < end; first += tile->columns) {
             const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->runStep + first;

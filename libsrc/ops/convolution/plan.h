@@ -155,6 +155,9 @@ struct sn_convolution_family {
                                struct sn_fault * fault);
     bool crops;
 
+    /* Whether no parameter belongs to an input channel, so that the pixels of an image may be joined. */
+    bool joins;
+
     /* NULL, or sets the pointers to the family's arrays in `packed`, which begin at `at`; returns their end. */
     uintptr_t (*layout_arrays)(struct sn_convolution * c, uintptr_t at);
 
@@ -172,7 +175,7 @@ enum { SN_FAMILY_DATA = 192, SN_ALGORITHM_DATA = 192 };
 
 struct sn_convolution {
     struct sn_convolution_parameters p;
-    enum sn_format format; /* that the caller gave: of images and weights. p has another one if both are the same in memory */
+    enum sn_format format; /* that the caller gave: of weights, and of images: p has another one if these are the same in memory */
     size_t batch;
     const struct sn_table * table;
     const struct sn_convolution_family * family;
@@ -186,6 +189,7 @@ struct sn_convolution {
         size_t kernelY, kernelX; /* the caller's kernel, if p has fewer taps, else 0; */
         size_t y, x;             /* and the first tap of it that is used */
     } crop;
+    size_t joined;             /* pixels of the caller's image in NCHW that are one of p, or 0 for 1 */
     size_t weightSize;         /* of the packed weights */
     size_t channels;           /* size of arrays with a value of each output channel, which are in runs: */
     size_t run;                /* channels in sequence, those of a group if plan() does not change it, */
@@ -318,8 +322,8 @@ size_t sn_activation_params(enum sn_activation activation, size_t channels);
 /* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1; joins images. */
 void sn_convolution_simplify(struct sn_convolution * c);
 
-/* Leaves out the taps of the kernel that see only padding, makes depthwise images of one pixel NHWC, and simplifies. For
- * families whose packing does not depend on the weights that are left out, or that are given all, see `crops`. */
+/* Leaves out the taps of the kernel that see only padding, makes images of one pixel NHWC, and those in NCHW that a kernel
+ * covers one pixel, and simplifies. For families whose packing does not depend on the weights that are left out, or that are given all, see `crops`. */
 void sn_convolution_crop(struct sn_convolution * c);
 
 /*
@@ -333,6 +337,14 @@ SN_INLINE bool sn_is_plane(const struct sn_convolution * c) { return c->format =
 /* The floats of such an image and of its result, each from an aligned address on. */
 SN_INLINE size_t sn_plane_src(const struct sn_convolution * c) { return sn_align(c->p.srcH * c->p.srcW, SN_ALIGN / sizeof(float)); }
 SN_INLINE size_t sn_plane_dst(const struct sn_convolution * c) { return sn_align(c->p.dstH * c->p.dstW, SN_ALIGN / sizeof(float)); }
+
+/* The offset of a weight of the kernel of p in the caller's layout: [tap][input][output] for c->format NHWC, [output][input][tap]
+ * for NCHW; o counts through all groups, i inside one. */
+SN_INLINE size_t sn_weight_at(enum sn_format format, const struct sn_convolution_parameters * p, size_t o, size_t i, size_t tap)
+{
+    const size_t inputs = p->srcC / p->group;
+    return format == SN_NHWC ? (tap * inputs + i) * p->dstC + o : (o * inputs + i) * p->kernelY * p->kernelX + tap;
+}
 
 /* Copies the weights that are used, of `size` bytes each, in the caller's layout; only if c->crop has a kernel. */
 void sn_convolution_copy_cropped(const struct sn_convolution * c, const void * weight, size_t size, void * cropped);

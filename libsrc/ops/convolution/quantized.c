@@ -132,7 +132,7 @@ static void finish(const struct sn_convolution * c, const struct sn_dot_results 
 /* The place of a weight of output channel o in the caller's array. */
 static size_t place_of(const struct sn_convolution * c, const struct sn_convolution_parameters * p, size_t o, size_t i, size_t t)
 {
-    return sn_dot_of(c)->transposed ? o * p->srcC + i : sn_weight_at(p, o, i, 0, t);
+    return sn_dot_of(c)->transposed ? o * p->srcC + i : sn_weight_at(c->format, p, o, i, t);
 }
 
 /* Sets norm and first of output channel o; reports a norm that is not finite. */
