@@ -491,6 +491,23 @@ static void columns_left_out(SimdTensorFormatType format)
     }
 }
 
+/* Depthwise, few channels: in NHWC several pixels are one. All numbers of these in a row, and rests; all kernels, and paddings. */
+static void joined_pixels(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(400); n < count; ++n) {
+        const size_t channels = 1 + n % 19;
+        struct check_layer j = layer(format, channels, 8 + n / 5 % 7, 7 + n / 3 % 71, channels, 1, 1, 0, channels);
+        j.p->kernelY = 1 + n / 2 % 7, j.p->kernelX = 1 + n % 7;
+        j.p->strideY = 1 + n % 13 / 12, j.p->dilationX = 1 + n % 17 / 16;
+        j.p->padY = check_random(0, j.p->kernelY), j.p->padX = check_random(j.p->dilationX > 1 ? 4 : 0, j.p->kernelX + 1);
+        j.p->padH = check_random(0, j.p->kernelY), j.p->padW = check_random(j.p->dilationX > 1 ? 4 : 0, j.p->kernelX + 1);
+        check_convolution_output(j.p);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
+        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+    }
+}
+
 /* More outputs than vectors of pixels take at once, in parts of every size, of rows shorter than a vector and longer. */
 static void parts_of_outputs(SimdTensorFormatType format)
 {
@@ -626,6 +643,7 @@ CHECK_FAMILY(convolution_32f)
         dilated_tiles(formats[i]);
         lines(formats[i]);
         columns_left_out(formats[i]);
+        joined_pixels(formats[i]);
         parts_of_outputs(formats[i]);
         blocks(formats[i]);
         large_blocks(formats[i]);

@@ -375,6 +375,19 @@ static void tails(void)
     }
 }
 
+/* Few channels without an expansion: several pixels are one. */
+static void joined_pixels(void)
+{
+    for (size_t n = 0, count = check_count(150); n < count; ++n) {
+        struct check_layer j = {.family = family, .stages = 2, .batch = 1 + n % 3 / 2};
+        const size_t channels = 1 + n % 13, pad = is_small() ? 0 : n % 7 / 6;
+        j.p[0] = random_stage(channels, 7 + n / 2 % 11, 7 + n / 3 % 61, channels, 3 + n % 3 * 2, 1 + n % 11 / 10, 0);
+        j.p[1] = behind(&j.p[0], 1 + n % 9, 1, 1, pad, 1);
+        j.own_buffer = n % 2 == 1, j.no_bias = n % 5 == 0;
+        run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
+    }
+}
+
 /* Many steps, pixels a multiple of 2 KB apart, bands of the expansion, padding wider than the kernel, two strides, empty
  * sums. */
 static void cuts(void)
@@ -562,6 +575,7 @@ static void all_cases(size_t random)
 {
     tails();
     panels();
+    joined_pixels();
     fills();
     batches();
     if (!check_quick())

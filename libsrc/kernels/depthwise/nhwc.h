@@ -166,6 +166,8 @@ BLOCK(block_parts_2, 2, 4, PARTS, 2)
 BLOCK(row_parts_2, 1, 4, PARTS, 2)
 BLOCK(block_parts_3, 2, 4, PARTS, 3)
 BLOCK(row_parts_3, 1, 4, PARTS, 3)
+INSIDE_BLOCK(block_any_apart, 2, 4, PARTS, APART)
+INSIDE_BLOCK(block1_any_apart, 2, 1, PARTS, APART)
 BLOCK(row_any, 1, WIDE, 0, 0)
 BLOCK(row4_any, 1, 4, 0, 0)
 
@@ -205,6 +207,10 @@ static void any_inside(BLOCKS_ARGUMENTS)
             JOINED(taps) ? name##_inside : NULL, OWN_TAIL(taps) || !JOINED(taps) ? NULL : tail                              \
     }
 
+#define INSTANCE_ANY_APART(columns, name)                                                                                   \
+    {                                                                                                                       \
+        ANY_APART ? 2 : 0, columns, PARTS, APART, ANY_APART ? name##_inside : NULL, ANY_APART ? name##_inside : NULL, tail1_any \
+    }
 #define INSTANCE_INSIDE(exists, taps, stride, name, other, tail)                                                            \
     {                                                                                                                       \
         (exists) ? 2 : 0, 4, taps, stride, (exists) ? name##_inside : NULL, (exists) ? other##_edge : NULL,                 \
@@ -237,6 +243,8 @@ static const struct instance {
     INSTANCE_IF(JOINED(5), ROWS, 2, 5, 1, edge_5_1, tail1_any),
     INSTANCE_APART(APART_COLUMNS, 5, block_5_apart, tail1_any),
     INSTANCE_APART(1, 5, block1_5_apart, tail1_any),
+    INSTANCE_ANY_APART(4, block_any_apart),
+    INSTANCE_ANY_APART(1, block1_any_apart),
     INSTANCE(ROWS, 4, 5, 2, block_5_2, tail_5_2),
     INSTANCE(1, 4, 5, 2, row_5_2, tail_5_2),
     MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 2, block7_5_2, tail_5_2),
@@ -284,7 +292,7 @@ static bool is_applicable(const struct instance * i, const struct sn_depthwise_n
         return d->srcPixel * sizeof(ELEMENT) % 2048 == 0;
     if (i->stride == 2 && i->columns == 2)
         return d->channels > 2 * V32F_N && d->dstW >= PAIRS;
-    const size_t wide = i->stride == APART ? APART_COLUMNS : 4; /* columns of instances for all but the narrowest images */
+    const size_t wide = i->stride == APART && !IN_PARTS(i->taps) ? APART_COLUMNS : 4; /* columns of instances for all but the narrowest images */
     return i->columns >= wide || d->dstW < wide;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SN_OPS_CONVOLUTION_DEPTHWISE_ROWS_H
 #define SN_OPS_CONVOLUTION_DEPTHWISE_ROWS_H
 
+#include "ops/convolution/nhwc_band.h"
 #include "ops/convolution/plan.h"
 
 struct sn_depthwise_rows {
@@ -44,6 +45,14 @@ void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight
  */
 size_t sn_depthwise_pixels_together(const struct sn_convolution * c); /* how many; 1: none */
 void sn_depthwise_together(sn_depthwise_nhwc_fn kernel, const struct sn_depthwise_nhwc * d, size_t pixels);
+
+/*
+ * 32f_depthwise_flat.c: whether few channels are computed so from a copy of lines with their padding, by the plan of its algorithm;
+ * some rows of such a plan, at distances of dstRow and dstPixel.
+ */
+bool sn_depthwise_is_flat(const struct sn_convolution * c);
+void sn_depthwise_flat_rows(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t rows, void * work,
+                            sn_32f * dst, size_t dstRow, size_t dstPixel);
 
 /* A job for channels first .. first + count - 1, with the elements between pixels. Without line, offset, rows, dst. */
 struct sn_depthwise_nhwc sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,

@@ -47,7 +47,7 @@ struct sn_merged {
     struct { /* floats: a ring of padded lines that the expansion fills */
         size_t lines, line, pixel; /* lines, 0 without expansion; floats between them and between pixels */
         size_t bufferPixel;        /* floats between pixels of the depthwise result, which the projection reads */
-        size_t buffer, band;       /* offsets in the workspace, after the ring, in floats */
+        size_t buffer, band, flat; /* offsets in the workspace, after the ring, in floats */
     } ring;
     struct { /* small numbers: lines of the expansion */
         size_t lines;
