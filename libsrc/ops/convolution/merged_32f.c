@@ -85,6 +85,10 @@ static bool gains_flat(const struct sn_convolution * c)
     return sn_depthwise_is_flat(c) && !(longs && (3 * c->p.srcC > 16 || c->p.dstH * c->p.dstW <= FEW_PIXELS));
 }
 
+/* The rows of a step whose lines are copied: so many share more of them than 4. 399x13 pixels of 4 channels by 7x7 take 0.8 of the
+ * time (avx512 0.74), 96x96 of 2 0.95 (0.9), 128x9 of 2 by 5x5 0.76 (0.7; Xeon with AMX). */
+enum { FLAT_ROWS = 16 };
+
 static bool plan(struct sn_merged * m)
 {
     static const struct sn_convolution_algorithm * const algorithms[] = {
@@ -107,6 +111,8 @@ static bool plan(struct sn_merged * m)
     if (!sn_product(&m->ring.line, m->first == SN_EXPANSION ? columns : p->srcW, m->ring.pixel))
         return false;
     m->rows = sn_merged_rows(m, m->stage[m->last].p.dstH, step_size);
+    if (is_flat(m) && step_size(m, FLAT_ROWS) <= sn_cpu()->cacheL1)
+        m->rows = sn_min(FLAT_ROWS, m->stage[m->last].p.dstH);
     return plan_work(m);
 }
 
