@@ -81,8 +81,8 @@ static bool plan_work(struct sn_merged * m)
 static bool gains_flat(const struct sn_convolution * c)
 {
     enum { FEW_PIXELS = 64 };
-    const bool longs = sn_lanes(c) == 16;
-    return sn_depthwise_is_flat(c) && !(longs && (3 * c->p.srcC > 16 || c->p.dstH * c->p.dstW <= FEW_PIXELS));
+    const bool wide = sn_lanes(c) == 16;
+    return sn_depthwise_is_flat(c) && !(wide && (3 * c->p.srcC > 16 || c->p.dstH * c->p.dstW <= FEW_PIXELS));
 }
 
 /* The rows of a step whose lines are copied: so many share more of them than 4. 399x13 pixels of 4 channels by 7x7 take 0.8 of the
