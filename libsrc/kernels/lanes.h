@@ -73,8 +73,11 @@ SN_INLINE void expanding(int32_t from[V32F_N], int n, size_t pitch)
 
 SN_INLINE void compressing(int32_t from[V32F_N], int n, size_t pitch)
 {
-    for (int l = 0; l < V32F_N; ++l)
-        from[l] = l / (int)pitch * n + l % (int)pitch;
+    for (int l = 0, first = 0, i = 0; l < V32F_N; ++l) { /* without divisions, as lines may be short */
+        from[l] = first + i;
+        i = i + 1 < (int)pitch ? i + 1 : 0;
+        first += i ? 0 : n;
+    }
 }
 
 SN_INLINE void to_lanes_by(const sn_32f * src, size_t stride, size_t planes, size_t size, sn_32f * dst, size_t pitch, int n)

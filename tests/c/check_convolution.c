@@ -99,6 +99,9 @@ bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutio
         /* outputs that depend on padding only: the bias alone */
         {4, 3, 3, 5, 1, 5, 4, 1}, {4, 3, 3, 4, 2, 5, 4, 4}, {0, 3, 3, 5, 3, 1, 1, 1},
         {0, 3, 3, 4, 1, 1, 0, 2}, {0, 5, 4, 5, 1, 1, 0, 5}, {0, 3, 3, 4, 3, 2, 1, 2}, {0, 3, 3, 40, 3, 1, 1, 2},
+        /* one input in each group: tiles of lines, of one line, of columns, bands of rows, and results beyond the cache */
+        {3, 14, 57, 210, 3, 1, 1, 3}, {2, 23, 90, 256, 3, 3, 1, 2}, {2, 64, 5, 1024, 3, 1, 1, 2},
+        {40, 150, 50, 720, 3, 2, 1, 40}, {2, 130, 100, 46, 3, 1, 1, 2},
         /* depthwise: divided by columns, by rows, by channels, and by all of them */
         {8, 6, 600, 8, 3, 1, 1, 8}, {17, 90, 100, 17, 3, 2, 1, 17}, {96, 13, 70, 96, 3, 2, 1, 96},
         {130, 19, 45, 130, 3, 1, 1, 130}, {320, 8, 9, 320, 3, 2, 1, 320}, {192, 21, 20, 192, 3, 1, 1, 192},

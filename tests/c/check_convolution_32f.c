@@ -278,6 +278,25 @@ static void padded_columns(SimdTensorFormatType format)
     }
 }
 
+/* One input and many outputs in each group, by kernels that are higher than wide, or wider; and strides of both. */
+static void one_input(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(40); n < count; ++n) {
+        const size_t group = check_random(2, 9);
+        struct check_layer j = layer(format, group, check_random(9, 40), check_random(7, 50), group * check_random(17, 150), 1, 1,
+                                     0, group);
+        j.p->kernelY = check_random(2, 9), j.p->kernelX = check_random(1, 7);
+        j.p->strideY = check_random(1, 4), j.p->strideX = check_random(1, 4);
+        j.p->padY = check_random(0, 4), j.p->padH = check_random(0, 2), j.p->padW = check_random(0, 4);
+        j.p->padX = check_random(0, 9);
+        j.batch = 1 + n % 2;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+    run_case(layer(format, 3, 170, 50, 72, 3, 1, 1, 3), CHECK_RANDOM); /* results exceed an L2 cache of 2 MB */
+}
+
 /* Taps apart of pixels that are 4 KB apart, the rows of a tile, in one band and in several. */
 static void far_taps_of_wide_pixels(SimdTensorFormatType format)
 {
@@ -656,6 +675,7 @@ CHECK_FAMILY(convolution_32f)
         whole(formats[i]);
         dilated_bands(formats[i]);
         padded_columns(formats[i]);
+        one_input(formats[i]);
         far_taps_of_wide_pixels(formats[i]);
         channels(formats[i]);
         fills(formats[i]);

@@ -313,14 +313,15 @@ static parameters row_of_taps(size_t width)
     return p;
 }
 
-/* By slices, by Winograd strided and of rows, over many channels: the algorithms that random shapes do not reach. */
+/* By slices, by Winograd strided and of rows, over many channels, with one input in each group: the algorithms that random shapes do not reach. */
 static void chosen(size_t batch)
 {
     const parameters shapes[] = {check_convolution_shape(nhwc, 512, 14, 14, 512, 3, 1, 1, 512),
         check_convolution_shape(nhwc, 256, 28, 28, 256, 5, 1, 2, 256),
         check_convolution_shape(nhwc, 64, 28, 28, 64, 3, 2, 1, 1), check_convolution_shape(nhwc, 64, 12, 12, 64, 3, 1, 1, 1),
         check_convolution_shape(nhwc, 1024, 3, 3, 32, 1, 1, 0, 1), check_convolution_shape(nhwc, 16, 9, 9, 8, 3, 1, 0, 1),
-        row_of_taps(8), row_of_taps(12)};
+        row_of_taps(8), row_of_taps(12), check_convolution_shape(nhwc, 3, 14, 57, 210, 3, 1, 1, 3),
+        check_convolution_shape(nhwc, 3, 170, 50, 72, 3, 1, 1, 3)};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
         compare(&(struct subject){&convolution_32f, {shapes[i]}, 1, batch}, i > 1);
 }

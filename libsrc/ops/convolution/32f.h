@@ -33,6 +33,10 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_winograd_2, sn_c
     sn_convolution_32f_winograd_column_3, sn_convolution_32f_winograd_column_6_3, sn_convolution_32f_winograd_column_5,
     sn_convolution_32f_winograd_5;
 
+/* NHWC with one input in each group, and the cost of the direct algorithm for these. */
+extern const struct sn_convolution_algorithm sn_convolution_32f_one_input;
+double sn_one_input_direct(const struct sn_convolution * c);
+
 /* By the GEMM tile: NHWC, NCHW converted to it, NCHW. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_nhwc, sn_convolution_32f_converted, sn_convolution_32f_nchw;
 

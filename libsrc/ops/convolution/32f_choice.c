@@ -202,6 +202,8 @@ static bool grouped_preferred(const struct sn_convolution * c)
     return sn_outputs(c) <= sn_lanes(c) && cost_of(c) < tile_of_groups(c);
 }
 
+static bool one_input_preferred(const struct sn_convolution * c) { return cost_of(c) < sn_one_input_direct(c); }
+
 /* ---- the family */
 
 struct sn_tile_shape sn_tile_32f(const struct sn_table * table)
@@ -229,6 +231,7 @@ const struct sn_candidate sn_convolution_32f_candidates[] = {
     {SN_ALGORITHMS(&sn_convolution_32f_few_grouped), few_grouped_preferred},
     {grouped, grouped_preferred},
     {winograd, winograd_preferred},
+    {SN_ALGORITHMS(&sn_convolution_32f_one_input), one_input_preferred},
     {direct, NULL},
     {NULL, NULL},
 };
