@@ -254,6 +254,20 @@ static void signals(SimdTensorFormatType format)
     }
 }
 
+/* Narrow images with padding, whose products underflow to zeros of either sign: threads get fewer rows than the image has. */
+static void narrow(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 12; ++n) {
+        struct check_layer j = layer(format, 8 + n % 2, 6 + n, 4 + n % 3, 18, 3, 1, 1, 1);
+        j.p->dilationX = 2;
+        j.p->padY = n % 3 / 2, j.p->padH = 2;
+        j.p->activation = SimdConvolutionActivationHswish;
+        j.no_bias = true;
+        check_convolution_output(j.p);
+        run_case(check_layer_with(j, 1 + n % 3, n % 2 == 0), CHECK_DENORMAL);
+    }
+}
+
 static void whole(SimdTensorFormatType format)
 {
     parameters p;
@@ -673,6 +687,7 @@ CHECK_FAMILY(convolution_32f)
         far_taps(formats[i]);
         signals(formats[i]);
         whole(formats[i]);
+        narrow(formats[i]);
         dilated_bands(formats[i]);
         padded_columns(formats[i]);
         one_input(formats[i]);

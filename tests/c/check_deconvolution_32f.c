@@ -375,6 +375,17 @@ static void cuts(SimdTensorFormatType format)
     run_case(check_layer_with(layer(format, 3, 100, 110, 6, 4, 2, 1, 3), 1, true), CHECK_RANDOM);
 }
 
+/* Narrow images, whose products underflow to zeros of either sign: threads get fewer rows than the image has. */
+static void narrow(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 24; ++n) {
+        struct check_layer j = layer(format, 8 + n % 2, 5 + n / 2, 2 + n % 5, 18, 3 + n % 3, 1 + n % 2, n % 3, 1);
+        j.no_bias = true;
+        j.batch = 1 + n % 3;
+        run_case(j, CHECK_DENORMAL);
+    }
+}
+
 /* Results of one line, whose columns are divided among threads: phases with unequal numbers of them, products of several phases. */
 static void signals(SimdTensorFormatType format)
 {
@@ -543,6 +554,7 @@ static void all_cases(size_t random)
         phases_without_taps(formats[i]);
         one_channel(formats[i]);
         signals(formats[i]);
+        narrow(formats[i]);
         products(formats[i]);
         if (!check_quick())
             cuts(formats[i]);

@@ -228,7 +228,7 @@ static void compute_panel(const struct sn_convolution * c, const struct sn_share
     }
     r.add = a->add ? r.dst : NULL;
     if (rows)
-        sn_direct_nhwc_images(c, &o->direct, &r, s->lines, o->source, size);
+        sn_direct_nhwc_images(c, &o->direct, &r, s->lines, o->source, size, sn_direct_nhwc_leaves_out(c, &r));
     for (size_t i = 0; i < s->lines; ++i, r.dst += size) {
         const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
         convert_result(c, &one, &r);

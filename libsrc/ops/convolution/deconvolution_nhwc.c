@@ -282,21 +282,23 @@ static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32
 }
 
 /* The rows of a product may be any pixels: all as one line, if contiguous, or along columns, if these are longer. False: they
- * stay rows. */
-static bool choose_row_order(struct sn_gemm_32f * g, size_t rows)
+ * stay rows, and may leave out taps: that must depend on all `lines` of a phase, not on those of a thread, since products of
+ * padding change the sign of a 0. */
+static bool choose_row_order(struct sn_gemm_32f * g, size_t rows, size_t lines)
 {
     if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
         g->width *= g->height;
         g->height = 1;
         return true;
     }
-    if (g->width < rows && g->width < g->height) {
+    if (g->width >= rows || g->width >= lines)
+        return false;
+    if (g->width < g->height) {
         const struct sn_gemm_32f was = *g;
         g->height = was.width, g->aStepY = was.aStepX, g->cStepY = was.cStepX;
         g->width = was.height, g->aStepX = was.aStepY, g->cStepX = was.cStepY;
-        return true;
     }
-    return false;
+    return true;
 }
 
 /* The weights, biases and slopes of the next product. */
@@ -370,7 +372,7 @@ static void compute_phase(const struct sn_convolution * c, const struct sn_band 
             gemm.segment = sn_phase_offsets(c, x, 1);
             gemm.length = data_of(c)->length;
         }
-        const bool ordered = choose_row_order(&gemm, c->table->gemm.tile_32f.rows);
+        const bool ordered = choose_row_order(&gemm, c->table->gemm.tile_32f.rows, y->count);
         for (size_t g = 0; g < p->group; ++g) {
             gemm.a = src + y->from * band->line + (x->from + begin) * band->pixel + g * sn_inputs(c);
             gemm.c = dst + (f + begin * all->stride) * pixel + g * sn_outputs(c);

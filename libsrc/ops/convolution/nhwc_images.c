@@ -6,15 +6,15 @@
 #include "runtime/cpu.h"
 
 void sn_direct_nhwc_images(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
-                           size_t images, size_t srcImage, size_t dstImage)
+                           size_t images, size_t srcImage, size_t dstImage, bool leavesOut)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     /* Rows of images that are equally far apart are rows of a tile, too. */
     const bool lines = p->kernelY == 1 && !p->padY && srcImage == r->rows * r->srcLine && dstImage == r->rows * r->dstLine;
     const size_t rows = lines ? 1 : r->rows, panel = d->nhwc.depth * sn_gemm_width(tile, r->outputs);
-    const bool joined = c->segments < p->kernelY; /* one segment of all rows of taps */
-    const size_t ofTap = joined ? 1 : c->segments / p->kernelY, fetched = panel / (rows * p->dstW);
+    const size_t taps = leavesOut && c->segments >= p->kernelY ? p->kernelY : 1; /* that may be left out */
+    const size_t ofTap = c->segments / taps, fetched = panel / (rows * p->dstW);
     struct sn_gemm_32f gemm = {.height = 1, .width = lines ? images * r->rows : images, .length = d->nhwc.length,
         .aStepX = lines ? r->srcLine : srcImage, .cStepX = lines ? r->dstLine : dstImage, .columns = r->outputs,
         .coldC = !sn_cpu()->traits.prefetchC, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]},
@@ -22,9 +22,9 @@ void sn_direct_nhwc_images(const struct sn_convolution * c, const struct sn_dire
     const sn_32f * weight = sn_weights(c) + d->nhwc.depth * r->first;
     gemm.prefetch = sn_weights_exceed_l2(c) ? weight + panel : NULL;
     gemm.prefetchStep = fetched / gemm.width;
-    const struct sn_tap_rows taps = sn_tap_rows_of(p, r->row);
+    const struct sn_tap_rows all = sn_tap_rows_of(p, r->row);
     for (size_t y = 0; y < rows; ++y) {
-        const struct sn_taps some = joined ? (struct sn_taps){0, 1} : sn_taps_of_row(&taps, y);
+        const struct sn_taps some = taps == 1 ? (struct sn_taps){0, 1} : sn_taps_of_row(&all, y);
         gemm.segment = c->segment + some.begin * ofTap;
         gemm.segments = (some.end - some.begin) * ofTap;
         gemm.b = weight + some.begin * ofTap * d->nhwc.length * sn_gemm_width(tile, r->outputs);
@@ -86,6 +86,6 @@ void sn_nhwc_images_compute(const struct sn_convolution * c, const struct sn_sha
             r.dst = dst + at;
             r.add = add ? add + at : NULL;
             sn_direct_nhwc_images(c, sn_direct_nhwc_of(c), &r, s->lines, a->at->srcImage / sizeof(float),
-                                  a->at->dstImage / sizeof(float));
+                                  a->at->dstImage / sizeof(float), true);
         }
 }

@@ -266,24 +266,39 @@ static void compute_parts(const struct sn_convolution * c, const struct sn_direc
         }
 }
 
+/* Whether pixels of all rows are one line. */
+static bool is_one_line(const struct sn_nhwc_rows * r, size_t width)
+{
+    return r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel;
+}
+
+static size_t width_of(const struct sn_convolution * c, const struct sn_nhwc_rows * r)
+{
+    return r->columns ? r->columns : c->p.dstW;
+}
+
+bool sn_direct_nhwc_leaves_out(const struct sn_convolution * c, const struct sn_nhwc_rows * r)
+{
+    const size_t width = width_of(c, r);
+    return is_one_line(r, width) ? by_rows_preferred(c) : width >= c->table->gemm.tile_32f.rows || width >= c->p.dstH;
+}
+
 void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
 {
-    const size_t width = r->columns ? r->columns : c->p.dstW;
+    const size_t width = width_of(c, r);
     struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
         .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .cStepY = r->dstLine,
         .cStepX = r->dstPixel, .coldC = !sn_cpu()->traits.prefetchC, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}};
-    bool byRow = true;
+    const bool byRow = d->nhwc.apart || sn_direct_nhwc_leaves_out(c, r);
     if (d->nhwc.apart) { /* outputs that have other taps are no rows of a tile */
         compute_panels(c, d, r, gemm, byRow);
         return;
     }
-    if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows are one line */
-        byRow = by_rows_preferred(c);
-        gemm.width = byRow ? width : width * r->rows;
-        gemm.height = byRow ? r->rows : 1;
-    } else if (width < c->table->gemm.tile_32f.rows && width < r->rows) { /* tiles along columns are higher than along rows */
-        byRow = false;
+    if (!byRow && is_one_line(r, width)) {
+        gemm.width = width * r->rows;
+        gemm.height = 1;
+    } else if (!byRow && width < r->rows) { /* tiles along columns are higher than along rows */
         gemm.height = width, gemm.width = r->rows;
         gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
         gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;

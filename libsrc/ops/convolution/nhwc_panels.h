@@ -22,6 +22,12 @@ static inline bool sn_images_are_cold(const struct sn_convolution * c)
     return sn_beyond_cache(c->batch * (c->srcSize + c->dstSize));
 }
 
+/*
+ * Whether rows of taps that meet only padding are left out of some rows of the output: not if tiles lie along columns or along
+ * all pixels. It does not depend on how many rows these are, since products of padding change the sign of a sum that is 0.
+ */
+bool sn_direct_nhwc_leaves_out(const struct sn_convolution * c, const struct sn_nhwc_rows * r);
+
 /* Computes rows whose source is set. */
 void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r);
 
