@@ -175,6 +175,18 @@ bool check_convolution_whole(SimdTensorFormatType format, size_t i, SimdConvolut
     return i < (check_quick() ? 60 : 240);
 }
 
+bool check_convolution_edges(size_t i, SimdConvolutionParameters * p)
+{
+    const size_t group = i % 5 ? 1 : 3, kernel = check_random(2, 5);
+    *p = check_convolution_shape(SimdTensorFormatNhwc, 4 * check_few(8) * group, check_random(20, 60), check_random(30, 60),
+                                 check_few(10) * group, kernel, 2 + i / 2 % 2, 0, group);
+    p->dilationY = 1 + i % 4 / 3, p->dilationX = 1 + i % 7 / 6;
+    p->padY = check_random(0, 3), p->padX = check_random(0, 3), p->padH = check_random(0, 3), p->padW = check_random(0, 3);
+    p->activation = check_activation_at(i % CHECK_ACTIVATIONS);
+    check_convolution_output(p);
+    return i < check_count(60);
+}
+
 bool check_convolution_one_channel(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
 {
     const size_t kernel = 1 + i % 5;

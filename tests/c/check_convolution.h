@@ -20,7 +20,8 @@ SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, 
  * Lists of shapes; the functions return false after the last one: every width of a tile and every tail of channels, for n
  * from 1 to `most`; shapes that drivers divide into blocks; shapes for batches; layers of known networks, for benchmarks; one
  * channel, whose images are the same in both formats, with every activation; random images of one line, whose columns are
- * divided among threads and into parts for the cache, parts in padding alone, and few results.
+ * divided among threads and into parts for the cache, parts in padding alone, and few results; random images in NHWC with strides
+ * and padding, of which only the input of the edges is copied where numbers are multiplied as they are.
  */
 bool check_convolution_tail(SimdTensorFormatType format, size_t n, size_t most, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
@@ -29,6 +30,7 @@ bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolut
 bool check_convolution_signal(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 /* Kernels that cover an image, most of one or few pixels, or, each fifth one, the columns of its lines. */
 bool check_convolution_whole(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
+bool check_convolution_edges(size_t i, SimdConvolutionParameters * p);
 bool check_convolution_one_channel(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 
 /* The number of weights, and of multiplications and additions per image. */

@@ -189,6 +189,15 @@ static void whole(SimdTensorFormatType format)
     }
 }
 
+static void edges(void)
+{
+    parameters p;
+    for (size_t n = 0; check_convolution_edges(n, &p); ++n) {
+        set_types(&p, n % 3 ? 0 : 2);
+        run_case(check_layer_with(check_layer_of(&family, p), 1 + n % 2, n % 4 == 0), CHECK_RANDOM);
+    }
+}
+
 /* Odd numbers of inputs, with and without groups: an infinity next to a group's inputs must not affect it. */
 static void fills(SimdTensorFormatType format)
 {
@@ -381,6 +390,7 @@ CHECK_FAMILY(convolution_16b)
             random_case(formats[i]);
     }
     planes();
+    edges();
     roundings();
     former_names();
     const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 1, 1, 1);

@@ -178,6 +178,16 @@ static void whole(SimdTensorFormatType format)
     }
 }
 
+static void edges(void)
+{
+    parameters p;
+    for (size_t n = 0; check_convolution_edges(n, &p); ++n) {
+        set_types(&p, n % 3 ? 0 : 2);
+        run_case(check_layer_with(check_layer_of(&family, p), 1 + n % 2, n % 4 == 0), n % 3 ? SIGNED : POSITIVE, SIGNED,
+                 CHECK_RANDOM);
+    }
+}
+
 static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill <= BEYOND; ++fill)
@@ -460,6 +470,7 @@ CHECK_FAMILY(convolution_8i)
         for (size_t n = 0; n < check_count(1800); ++n)
             random_case(formats[i]);
     }
+    edges();
     const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 1, 1, 1);
     check_layer_empty(&empty);
     refusals();

@@ -7,6 +7,7 @@
 #define SN_OPS_CONVOLUTION_DOT_H
 
 #include "ops/convolution/band.h"
+#include "ops/convolution/nhwc_edges.h"
 #include "ops/convolution/plan.h"
 
 /* The argument by which the tile converts sums to results. */
@@ -74,15 +75,16 @@ struct sn_dot_band {
     bool anywhere;       /* an image whose pixels have gaps between them can be read in place; otherwise it is copied */
     bool aligned;        /* pixels of a copy are, to SN_ALIGN, with gaps between them */
     bool unlessAligned;  /* an image of which every or every other pixel is aligned is read in place, although band.copied */
+    bool edges;          /* only the input of outputs that need padding is copied (nhwc_edges.h), see sn_dot_parts() */
     bool unpadded;       /* the copy is the whole image without padding, for kernels that read lines */
     size_t bytes;        /* of its copy, which begins the workspace; results for NCHW follow */
 };
 
 /*
- * What kernels read: always a copy; the image itself if there is no padding and no byte beyond it is read; or the image
- * itself in any case, with the extent of the padding as arguments.
+ * What kernels read: always a copy; the image itself if there is no padding and no byte beyond it is read; or its parts, where
+ * only some need padding; or the image itself in any case, with the extent of the padding as arguments.
  */
-enum sn_dot_reads { SN_READS_COPY, SN_READS_PIXELS, SN_READS_LINES };
+enum sn_dot_reads { SN_READS_COPY, SN_READS_PIXELS, SN_READS_PARTS, SN_READS_LINES };
 
 /*
  * Plans the band, whose number and inputs are set, and c->workSize. Results to be converted to planes are computed `most`
@@ -103,6 +105,14 @@ struct sn_dot_lines {
 };
 struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
                                     const struct sn_arrays * a);
+
+/* For compute() of a band of edges: the parts of a share, each with its input; all have the same lines. */
+struct sn_dot_parts {
+    const void * job;
+    void (*compute)(const struct sn_dot_parts * parts, const struct sn_edges_part * part, const struct sn_dot_lines * lines);
+};
+void sn_dot_parts(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
+                  const struct sn_arrays * a, const struct sn_dot_parts * parts);
 
 /*
  * The address for results of output rows from `row` on, `channels` channels from `first` on, and the bytes between their

@@ -96,7 +96,7 @@ static size_t images_together(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &data_of(c)->band.band;
-    if (!band->copied || data_of(c)->band.unlessAligned || p->group > 1 || c->dstSize == 0 || band->rows < p->dstH)
+    if (!band->copied || data_of(c)->band.edges || data_of(c)->band.unlessAligned || p->group > 1 || c->dstSize == 0 || band->rows < p->dstH)
         return 1;
     const bool dense = band->strideY * band->line == p->dstW * band->strideX * band->pixel; /* see choose_row_order() */
     const size_t fit = sn_max(sn_cpu()->cacheL2 / 2 / c->workSize, 1), rows = tile_of(c)->rows;
@@ -219,7 +219,7 @@ static bool plan(struct sn_convolution * c)
     t->band.inputs = sn_ceil_div(sn_inputs(c), spacing) * spacing;
     const bool whole = t->band.inputs == sn_inputs(c) && adjacent_taps(c) * joined_inputs(c) % tile->group == 0;
     const bool apart = !whole && is_read_apart(c);
-    if (!sn_dot_band_plan(c, &t->band, whole || apart ? SN_READS_PIXELS : SN_READS_COPY,
+    if (!sn_dot_band_plan(c, &t->band, whole ? SN_READS_PARTS : apart ? SN_READS_PIXELS : SN_READS_COPY,
                           sn_min(p->dstC, tile->columns) * sn_element(p->dstT)))
         return false;
     t->apart = apart && !t->band.band.copied;
@@ -294,7 +294,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
  * higher than along rows. */
 static void choose_row_order(struct sn_dot * gemm, size_t rows)
 {
-    if (gemm->aStepY == gemm->width * gemm->aStepX) {
+    if (gemm->aStepY == gemm->width * gemm->aStepX && gemm->cStepY == gemm->width * gemm->cStepX) {
         gemm->width *= gemm->height;
         gemm->height = 1;
     } else if (gemm->width < rows && gemm->width < gemm->height) {
@@ -362,14 +362,15 @@ static void run_apart(const struct sn_dot_tile * tile, const struct sn_dot * all
     tile->run(&gemm);
 }
 
-static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+/* Computes columns x .. endX - 1 of a share. */
+static void compute_columns(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a,
+                            const struct sn_dot_lines * lines, size_t x, size_t endX)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_dot_band * b = &data_of(c)->band;
     const struct sn_band * band = &b->band;
     const struct sn_dot_tile * tile = tile_of(c);
-    const struct sn_dot_lines lines = sn_dot_lines_of(c, b, s, a);
-    const uint8_t * weight = c->weight, * pixel = data_of(c)->apart && !lines.copied ? copy_last(c, s, &lines, a) : NULL;
+    const uint8_t * weight = c->weight, * pixel = data_of(c)->apart && !lines->copied ? copy_last(c, s, lines, a) : NULL;
     uint8_t * work = a->work ? (uint8_t *)a->work + b->bytes : NULL;
     const size_t most = panel_of(c), last = p->group == 1 ? s->first + s->columns : c->run;
     weight += s->first / most * kept_bytes(c, most);
@@ -378,11 +379,12 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
             const size_t o = g * c->run + first, columns = sn_min(most, c->run - first);
             union sn_dot_result result;
             sn_dot_of(c)->result(c, g * c->runStep + first, &result);
-            struct sn_dot gemm = {.a = lines.first + g * joined_inputs(c) * b->number, .height = s->lines, .width = p->dstW,
-                .aStepY = band->strideY * lines.line, .aStepX = band->strideX * lines.pixel, .segment = c->segment,
+            struct sn_dot gemm = {.a = lines->first + g * joined_inputs(c) * b->number, .height = s->lines, .width = endX - x,
+                .aStepY = band->strideY * lines->line, .aStepX = band->strideX * lines->pixel, .segment = c->segment,
                 .segments = c->segments, .length = data_of(c)->length, .b = weight, .columns = columns,
                 .start = c->bias + g * c->runStep + first, .result = &result};
             gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a, &gemm.cStepX);
+            gemm.c += x * gemm.cStepX;
             gemm.cStepY = p->dstW * gemm.cStepX;
             choose_row_order(&gemm, tile->rows);
             prefetch_next(c, tile, &gemm, kept_bytes(c, columns));
@@ -395,7 +397,34 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
             weight += kept_bytes(c, columns);
             sn_dot_result_store(c, work, o, columns, s->line, s->lines, a);
         }
-    sn_dot_result_finish(c, p->group == 1 ? s->first : 0, p->group == 1 ? s->columns : p->dstC, s->line, s->lines, a);
+}
+
+struct part_job {
+    const struct sn_convolution * c;
+    const struct sn_share * share;
+    const struct sn_arrays * arrays;
+};
+
+static void compute_part(const struct sn_dot_parts * parts, const struct sn_edges_part * part,
+                         const struct sn_dot_lines * lines)
+{
+    const struct part_job * j = parts->job;
+    struct sn_share s = *j->share;
+    s.line = part->y, s.lines = part->endY - part->y;
+    compute_columns(j->c, &s, j->arrays, lines, part->x, part->endX);
+}
+
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct sn_dot_band * b = &data_of(c)->band;
+    if (b->edges) {
+        const struct part_job job = {c, s, a};
+        sn_dot_parts(c, b, s, a, &(struct sn_dot_parts){&job, compute_part});
+    } else {
+        const struct sn_dot_lines lines = sn_dot_lines_of(c, b, s, a);
+        compute_columns(c, s, a, &lines, 0, c->p.dstW);
+    }
+    sn_dot_result_finish(c, c->p.group == 1 ? s->first : 0, c->p.group == 1 ? s->columns : c->p.dstC, s->line, s->lines, a);
 }
 
 void sn_dot_tiled_rows(const struct sn_convolution * c, size_t row, size_t rows, const struct sn_arrays * a)
