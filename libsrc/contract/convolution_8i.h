@@ -72,17 +72,20 @@ struct sn_result_8i {
 /* ---- depthwise */
 
 /*
- * Rows of a depthwise convolution of bytes. For any kernel, output (y, x) has tap t at src + y * strideY * srcStepY +
- * x * strideX * srcStepX + tap[t], all within the image. Some kernels are run by lines: src points to srcRows lines of
- * srcColumns pixels, and everything outside of them counts as `zero` and is not read: `top` lines above and `left` pixels to
- * the left, and as many as needed below and to the right.
+ * Rows of a depthwise convolution of bytes. src points to srcRows lines of srcColumns pixels, and everything outside of them counts
+ * as `zero` and is not read: `top` lines above and `left` pixels to the left, and as many as needed below and to the right. A kernel
+ * that is not run by lines, and has more than SN_PADDED_TAPS taps, reads tap t of output (y, x) at src + y * strideY * srcStepY +
+ * x * strideX * srcStepX + tap[t], all within the image.
  */
+enum { SN_PADDED_TAPS = 64 };
+
 struct sn_depthwise_run_8i {
     const uint8_t * src;
     size_t srcStepY, srcStepX; /* from line to line, and from pixel to pixel */
     size_t strideY, strideX;
     size_t kernelY, kernelX;
-    const size_t * tap; /* kernelY * kernelX offsets; NULL when run by lines */
+    size_t dilationY, dilationX; /* unless run by lines */
+    const size_t * tap; /* NULL when run by lines */
     size_t srcRows, srcColumns, top, left;
     uint8_t zero;
     const void * weight; /* as packed by pack() */

@@ -277,6 +277,17 @@ static void depthwise(SimdTensorFormatType format)
         const size_t c = blocks[i % 6];
         run_case(layer(format, c, 9, 18, c, 3, 1 + i / 6 % 2, 1, c), POSITIVE, i / 12 ? SIGNED : POSITIVE, CHECK_RANDOM);
     }
+    for (size_t i = 0; i < 48; ++i) { /* by taps, in parts with the same padding; of more taps, copied */
+        const size_t c = channels[i % 6] + i / 8, kernel = 2 + i % 8;
+        struct check_layer j = layer(format, c, sides[2 + i % 3], sides[4 - i / 2 % 3], c, kernel, 2 + i % 2, kernel, c);
+        j.p->dilationY = 1 + i % 3, j.p->dilationX = 2 + i / 3 % 5;
+        j.p->padY = j.p->dilationY * (kernel - 1) - i % 2, j.p->padX = j.p->dilationX * (kernel - 1) / (1 + i % 2);
+        j.p->padH = j.p->padY, j.p->padW = j.p->padX + i / 4 % 3;
+        j.p->activation = i % 5 ? SimdConvolutionActivationRelu : SimdConvolutionActivationPrelu;
+        check_convolution_output(j.p);
+        set_types(j.p, i % 4 ? 0 : i / 4);
+        run_case(j, i % 2 ? SIGNED : POSITIVE, SIGNED, i % 3 ? CHECK_RANDOM : WORST);
+    }
     for (size_t i = 0; i < 48; ++i) { /* by flat lines, short and long ones */
         static const size_t few[] = {1, 3, 5, 8, 12, 15}, widths[] = {40, 70, 9, 33};
         const size_t c = few[i % 6], kernel = 2 + i % 5, dilation = 1 + i % 3;

@@ -45,7 +45,7 @@ static void any_pack(const int8_t * weight, bool planes, size_t taps, size_t cha
 /* ---- one block of channels */
 
 struct pixels {
-    const struct sn_depthwise_run_8i * d;
+    struct taps taps;
     size_t first, channels;
     vx_tail tail; /* for the channels */
     const int8_t * weight;
@@ -101,42 +101,49 @@ SN_INLINE void store(const struct pixels * b, const struct quad * sum, uint8_t *
 }
 
 /* Any kernel: groups of four taps, in order. */
-SN_INLINE void any_kernel(const struct pixels * b, int kind)
+SN_INLINE void any_kernel(struct pixels * b, int kind)
 {
-    const struct sn_depthwise_run_8i * d = b->d;
+    const struct sn_depthwise_run_8i * d = b->taps.d;
     const size_t taps = d->kernelY * d->kernelX;
-    for (size_t y = 0; y < d->rows; ++y)
-        for (size_t x = 0; x < d->columns; ++x) {
-            const uint8_t * src = d->src + y * d->strideY * d->srcStepY + x * d->strideX * d->srcStepX + b->first;
-            const int8_t * weight = b->weight;
-            struct quad sum = nothing;
-            size_t t = 0;
-            for (; t + FOUR <= taps; t += FOUR, weight += FOUR * BLOCK)
-                sum = dot(sum, interleave(load(b, src + d->tap[t], kind), load(b, src + d->tap[t + 1], kind),
-                                          load(b, src + d->tap[t + 2], kind), load(b, src + d->tap[t + 3], kind)), weight);
-            if (t < taps) {
-                v8u rest[FOUR];
-                for (size_t i = 0; i < FOUR; ++i)
-                    rest[i] = t + i < taps ? load(b, src + d->tap[t + i], kind) : v_set_8u(0);
-                sum = dot(sum, interleave(rest[0], rest[1], rest[2], rest[3]), weight);
+    const size_t right = d->strideX * d->srcStepX, element = b->result.bytes ? 1 : sizeof(float);
+    while (taps_next(&b->taps)) {
+        const size_t * tap = b->taps.at;
+        const size_t columns = b->taps.endX - b->taps.x, moved = b->taps.moved;
+        for (size_t y = b->taps.y; y < b->taps.endY; ++y) {
+            const uint8_t * src = d->src + y * d->strideY * d->srcStepY + b->taps.x * right + b->first;
+            uint8_t * dst = d->dst + y * d->dstStepY + b->taps.x * d->dstStepX + b->first * element;
+            for (size_t x = 0; x < columns; ++x, src += right, dst += d->dstStepX) {
+                taps_move(&b->taps, src, moved);
+                const int8_t * weight = b->weight;
+                struct quad sum = nothing;
+                size_t t = 0;
+                for (; t + FOUR <= taps; t += FOUR, weight += FOUR * BLOCK)
+                    sum = dot(sum, interleave(load(b, src + tap[t], kind), load(b, src + tap[t + 1], kind),
+                                              load(b, src + tap[t + 2], kind), load(b, src + tap[t + 3], kind)), weight);
+                if (t < taps) {
+                    v8u rest[FOUR];
+                    for (size_t i = 0; i < FOUR; ++i)
+                        rest[i] = t + i < taps ? load(b, src + tap[t + i], kind) : v_set_8u(0);
+                    sum = dot(sum, interleave(rest[0], rest[1], rest[2], rest[3]), weight);
+                }
+                store(b, &sum, dst, kind);
             }
-            const size_t at = y * d->dstStepY + x * d->dstStepX + b->first * (b->result.bytes ? 1 : sizeof(float));
-            store(b, &sum, d->dst + at, kind);
         }
+    }
 }
 
-typedef void (*block_fn)(const struct pixels * b);
-static __attribute__((noinline)) void quick_full(const struct pixels * b) { any_kernel(b, FULL | QUICK); }
-static __attribute__((noinline)) void quick_tail(const struct pixels * b) { any_kernel(b, QUICK); }
-static __attribute__((noinline)) void any_result(const struct pixels * b) { any_kernel(b, 0); }
+static __attribute__((noinline)) void quick_full(struct pixels * b) { any_kernel(b, FULL | QUICK); }
+static __attribute__((noinline)) void quick_tail(struct pixels * b) { any_kernel(b, QUICK); }
+static __attribute__((noinline)) void any_result(struct pixels * b) { any_kernel(b, 0); }
 
 static void any_run(const struct sn_depthwise_run_8i * d)
 {
     const size_t taps = d->kernelY * d->kernelX;
     for (size_t first = 0; first < d->channels; first += BLOCK) {
-        struct pixels b = {.d = d, .first = first, .channels = sn_min(d->channels - first, BLOCK),
+        struct pixels b = {.first = first, .channels = sn_min(d->channels - first, BLOCK),
             .weight = (const int8_t *)d->weight + first / BLOCK * weights_of(taps), .result = result_from(d->result, first)};
         const struct sn_result_8i * r = &b.result;
+        taps_begin(&b.taps, d);
         b.tail = vx_tail_of(b.channels);
         for (size_t c = 0; c < b.channels; ++c) {
             b.norm[place(c)] = r->norm[c];

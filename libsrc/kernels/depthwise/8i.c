@@ -7,6 +7,7 @@
 #include "kernels/depthwise/columns_8i.h"
 #include "kernels/depthwise/flat_8i.h"
 #include "kernels/depthwise/lines_8i.h"
+#include "kernels/depthwise/taps_8i.h"
 
 #include <depthwise_any_8i.h>
 

@@ -21,11 +21,21 @@ static struct sn_convolution_parameters phase_of(const struct sn_convolution * c
     return p;
 }
 
-/* True if the kernel runs by lines and handles padding itself. */
+/* True if the kernel runs by lines. */
 static bool by_lines(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters p = phase_of(c);
     return c->table->convolution_8i.depthwise.by_lines(&p);
+}
+
+/*
+ * True if the kernel handles padding itself: by lines, or if it has not too many taps. With stride 2 813x19x19 by 3x3 with dilation 9
+ * takes 0.46 of the time of a padded copy with avx512vnni, 0.57 with avxvnni, 0.69 with avx2, 64x112x112 with dilation 2 0.58, 0.59
+ * and 0.75, with stride 3 240x31x31 with dilation 4 0.66, 0.77 and 0.83 (Xeon with AMX).
+ */
+static bool handles_padding(const struct sn_convolution * c)
+{
+    return by_lines(c) || (c->p.kernelY <= SN_PADDED_TAPS && c->p.kernelY * c->p.kernelX <= SN_PADDED_TAPS);
 }
 
 static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
@@ -34,7 +44,7 @@ static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p, phase = phase_of(c);
     struct sn_dot_band * b = (void *)c->algorithmData;
-    const enum sn_dot_reads reads = by_lines(c) ? SN_READS_LINES : SN_READS_PIXELS;
+    const enum sn_dot_reads reads = handles_padding(c) ? SN_READS_LINES : SN_READS_PIXELS;
     size_t most;
     c->segments = p->kernelY * p->kernelX;
     c->channels = p->dstC;
@@ -126,10 +136,10 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_dot_lines lines = sn_dot_lines_of(c, data_of(c), s, a);
     struct sn_depthwise_run_8i d = {.src = lines.first, .srcStepY = lines.line, .srcStepX = lines.pixel,
         .strideY = band->strideY, .strideX = band->strideX, .kernelY = p->kernelY, .kernelX = p->kernelX,
-        .tap = by_lines(c) ? NULL : c->segment, .weight = c->weight, .channels = p->dstC, .rows = rows,
-        .columns = p->dstW, .result = &result.as_8i};
+        .dilationY = p->dilationY, .dilationX = p->dilationX, .tap = by_lines(c) ? NULL : c->segment,
+        .weight = c->weight, .channels = p->dstC, .rows = rows, .columns = p->dstW, .result = &result.as_8i};
     sn_dot_of(c)->result(c, 0, &result);
-    if (!d.tap)
+    if (handles_padding(c))
         set_padding(c, lines.copied, row, rows, &d);
     d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a, &d.dstStepX);
     d.dstStepY = p->dstW * d.dstStepX;
