@@ -49,8 +49,8 @@ static size_t columns_of(const struct sn_convolution_parameters * p)
 static const double PRODUCT = 0.95, RESULT = 8, INTERLEAVED = 2.8, ROW = 400;
 
 /*
- * The same of the direct algorithm, which has nothing to interleave; and more for each vector of results that exceed the L2 cache,
- * but for several panels of short sums with wide vectors: 16x28x28 to 960 by 3x3 in 16 groups would take 1.05 to 1.16 of the time
+ * The same of the direct algorithm, which has nothing to interleave; and more for each vector of results of an image that exceed
+ * the L2 cache (not of a batch, so that an image has the same bits in each), but for several panels of short sums with wide vectors: 16x28x28 to 960 by 3x3 in 16 groups would take 1.05 to 1.16 of the time
  * (AVX-512), where 16x56x56 to 320 takes 0.74 to 0.8, and 3x224x224 to 96 with stride 2 in 3 groups 0.75.
  */
 static const double DIRECT_PRODUCT = 1.1, DIRECT_RESULT = 12, DIRECT_FAR = 18;
@@ -72,7 +72,7 @@ static double cost(const struct sn_convolution * c)
 double sn_one_input_direct(const struct sn_convolution * c)
 {
     const bool panels = sn_lanes(c) >= 16 && sn_outputs(c) > c->table->gemm.tile_32f.columns;
-    const bool far = (double)c->batch * (double)c->dstSize > SN_L2_BYTES && !(panels && sn_depth(c) < SHORT_SUM);
+    const bool far = (double)c->dstSize > SN_L2_BYTES && !(panels && sn_depth(c) < SHORT_SUM);
     return sn_of_vectors(c, results(c) * (sn_depth(c) * DIRECT_PRODUCT + DIRECT_RESULT + (far ? DIRECT_FAR : 0)));
 }
 
