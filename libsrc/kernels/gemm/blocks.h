@@ -173,10 +173,13 @@ static __attribute__((noinline)) void multiply_single(const struct sn_dot * g, c
 /* Makes results of a block of sums: `rows` rows, at c. */
 typedef void (*block_results_fn)(const struct sn_dot * g, uint32_t (*sums)[PANEL], size_t rows, uint8_t * c);
 
-/* The rows of A as lines of rows at equal distances. */
+/* The rows of A as lines of rows at equal distances, and their division into blocks: the last one of a line is the last rows of
+ * it, some of which may be computed twice, so that all have the number of rows for which the registers are configured. */
 struct block_lines {
     size_t height, width;
     size_t pitch; /* after so many rows of a joined line begins the next line of A; else not reached */
+    size_t line;  /* blocks of a line */
+    size_t rows;  /* of a block */
 };
 
 /*
@@ -187,16 +190,31 @@ SN_INLINE struct block_lines block_lines_of(const struct sn_dot * g)
 {
     const size_t pitch = g->aStepX && g->aStepY % g->aStepX == 0 ? g->aStepY / g->aStepX : 0;
     const size_t joined = (g->height - 1) * pitch + g->width;
+    struct block_lines l = {g->height, g->width, SIZE_MAX, 0, 0};
     if (pitch >= g->width && sn_ceil_div(joined, BLOCK_ROWS) < g->height * sn_ceil_div(g->width, BLOCK_ROWS))
-        return (struct block_lines){1, joined, pitch};
-    return (struct block_lines){g->height, g->width, SIZE_MAX};
+        l = (struct block_lines){1, joined, pitch, 0, 0};
+    l.line = sn_ceil_div(l.width, BLOCK_ROWS);
+    l.rows = sn_ceil_div(l.width, l.line);
+    return l;
 }
 
-/* Stores a block of sums: `rows` rows, from row x of line y on. */
-SN_INLINE void block_store(const struct sn_dot * g, const struct block_lines * l, uint32_t (*sums)[PANEL], size_t y, size_t x,
-                           size_t rows, block_results_fn results)
+/* The first row of block n: row x of line y. */
+struct block_row {
+    size_t y, x;
+};
+
+SN_INLINE struct block_row block_row_of(const struct block_lines * l, size_t n)
 {
-    for (y += x / l->pitch, x %= l->pitch; rows; ++y) {
+    return (struct block_row){n / l->line, sn_min(n % l->line * l->rows, l->width - l->rows)};
+}
+
+/* Stores the sums of block n. */
+SN_INLINE void block_store(const struct sn_dot * g, const struct block_lines * l, uint32_t (*sums)[PANEL], size_t n,
+                           block_results_fn results)
+{
+    const struct block_row first = block_row_of(l, n);
+    size_t y = first.y + first.x / l->pitch, x = first.x % l->pitch;
+    for (size_t rows = l->rows; rows; ++y) {
         const size_t all = sn_min(l->pitch - x, rows), used = x < g->width ? sn_min(g->width - x, all) : 0;
         if (used)
             results(g, sums, used, g->c + y * g->cStepY + x * g->cStepX);
@@ -232,87 +250,91 @@ static bool takes_parts(const struct sn_dot * g, size_t blocks)
     return blocks > 2 && g->segments > 1 && g->segments * g->length * panel_width(g) > LARGE_PANEL;
 }
 
-static __attribute__((noinline)) void run_parts(const struct sn_dot * g, const struct block_lines * l, size_t line,
-                                                size_t rows, block_results_fn results)
+/* Blocks n and, if `pair`, n + 1, whose sums or results are at to->first. */
+SN_INLINE void multiply_blocks(const struct sn_dot * g, const struct block_lines * l, size_t n, bool pair,
+                               const struct block_places * to, struct block_ahead * ahead)
 {
-    struct block_sums sums[MOST_BLOCKS];
-    struct block_ahead ahead = {0, 0, 0};
-    const size_t all = l->height * line, passes = sn_ceil_div(all, MOST_BLOCKS);
-    const size_t together = sn_ceil_div(sn_ceil_div(all, passes), 2) * 2;
+    const uint8_t * a[2];
+    for (size_t i = 0; i < (pair ? 2 : 1); ++i) {
+        const struct block_row row = block_row_of(l, n + i);
+        a[i] = g->a + row.y * g->aStepY + row.x * g->aStepX;
+    }
+    if (pair)
+        multiply_pair(g, a, to, ahead);
+    else
+        multiply_single(g, a[0], to);
+}
+
+/* The sums of `count` blocks from `first` on, part by part of the segments. */
+static void sum_parts(const struct sn_dot * g, const struct block_lines * l, size_t first, size_t count, struct block_sums * sums)
+{
     const size_t segment = g->length * panel_width(g), most = sn_max(PART / segment, 1);
-    for (size_t i = 0; i < all; i += together) {
-        const size_t count = sn_min(all - i, together);
-        struct sn_dot part = *g;
-        for (size_t s = 0; s < g->segments; s += most) {
-            part.segments = sn_min(g->segments - s, most);
-            part.segment = g->segment + s;
-            part.b = (const uint8_t *)g->b + s * segment;
-            for (size_t j = 0; j < count; j += 2) {
-                struct block_places to = {{NULL, NULL}, sizeof(sums[0].sum[0]), s > 0};
-                const uint8_t * a[2] = {NULL, NULL};
-                for (size_t k = 0; k < 2 && j + k < count; ++k) {
-                    const size_t n = i + j + k, y = n / line, x = sn_min(n % line * rows, l->width - rows);
-                    a[k] = g->a + y * g->aStepY + x * g->aStepX;
-                    to.first[k] = (uint8_t *)sums[j + k].sum;
-                }
-                if (a[1])
-                    multiply_pair(&part, a, &to, &ahead);
-                else
-                    multiply_single(&part, a[0], &to);
-            }
-        }
-        for (size_t j = 0; j < count; ++j) {
-            const size_t n = i + j;
-            block_store(g, l, sums[j].sum, n / line, sn_min(n % line * rows, l->width - rows), rows, results);
+    struct block_ahead ahead = {0, 0, 0};
+    struct sn_dot part = *g;
+    for (size_t s = 0; s < g->segments; s += most) {
+        part.segments = sn_min(g->segments - s, most);
+        part.segment = g->segment + s;
+        part.b = (const uint8_t *)g->b + s * segment;
+        for (size_t j = 0; j < count; j += 2) {
+            const bool pair = j + 1 < count;
+            const struct block_places to = {{(uint8_t *)sums[j].sum, pair ? (uint8_t *)sums[j + 1].sum : NULL},
+                sizeof(sums[0].sum[0]), s > 0};
+            multiply_blocks(&part, l, first + j, pair, &to, &ahead);
         }
     }
 }
 
-/*
- * All rows, one or two blocks at a time, of two lines if lines are short. The last block of a line is the last rows of it, some of
- * which may be computed twice: so all blocks have the same number of rows, for which the registers are configured. If the sums
- * are the results (`direct`), whole vectors of them are stored where they belong.
- */
+static __attribute__((noinline)) void run_parts(const struct sn_dot * g, const struct block_lines * l, block_results_fn results)
+{
+    struct block_sums sums[MOST_BLOCKS];
+    const size_t all = l->height * l->line, passes = sn_ceil_div(all, MOST_BLOCKS);
+    const size_t together = sn_ceil_div(sn_ceil_div(all, passes), 2) * 2;
+    for (size_t i = 0; i < all; i += together) {
+        const size_t count = sn_min(all - i, together);
+        sum_parts(g, l, i, count, sums);
+        for (size_t j = 0; j < count; ++j)
+            block_store(g, l, sums[j].sum, i + j, results);
+    }
+}
+
+/* What a product prefetches: g->prefetch, in two passes over a panel. */
+static struct block_ahead ahead_of(const struct sn_dot * g)
+{
+    if (!g->prefetch)
+        return (struct block_ahead){0, 0, 0};
+    const uintptr_t next = (uintptr_t)g->prefetch;
+    const size_t lines = g->prefetchStep / (2 * SN_LINE);
+    return (struct block_ahead){next, next + g->segments * g->length * panel_width(g), SN_LINE * sn_max(sn_min(lines, MOST_LINES), 1)};
+}
+
+/* All rows, one or two blocks at a time, of two lines if lines are short. If the sums are the results (`direct`), whole vectors of
+ * them are stored where they belong. */
 static __attribute__((noinline)) void blocks_run(const struct sn_dot * g, block_results_fn results, bool direct)
 {
     if (g->height == 0 || g->width == 0)
         return;
     struct block_sums sums[2];
     const struct block_lines l = block_lines_of(g);
-    const size_t line = sn_ceil_div(l.width, BLOCK_ROWS), rows = sn_ceil_div(l.width, line), all = l.height * line;
-    const size_t together = blocks_together(g);
+    const size_t all = l.height * l.line, together = blocks_together(g);
     struct block_places to = {{(uint8_t *)sums[0].sum, (uint8_t *)sums[1].sum}, sizeof(sums[0].sum[0]), false};
     direct = direct && l.pitch == SIZE_MAX && g->columns % BLOCK_COLUMNS == 0;
     to.row = direct ? g->cStepX : to.row;
-    struct block_ahead ahead = {0, 0, 0};
-    if (g->prefetch) { /* two passes over a panel */
-        ahead.next = (uintptr_t)g->prefetch;
-        ahead.end = ahead.next + g->segments * g->length * sn_ceil_div(g->columns, BLOCK_COLUMNS) * BLOCK_BYTES;
-        const size_t lines = g->prefetchStep / (2 * SN_LINE);
-        ahead.bytes = SN_LINE * sn_max(sn_min(lines, MOST_LINES), 1);
-    }
-    blocks_begin(rows, g->length % BLOCK_GROUPS);
+    struct block_ahead ahead = ahead_of(g);
+    blocks_begin(l.rows, g->length % BLOCK_GROUPS);
     if (!direct && takes_parts(g, all)) {
-        run_parts(g, &l, line, rows, results);
+        run_parts(g, &l, results);
         blocks_end();
         return;
     }
     for (size_t i = 0; i < all; i += together) {
         const size_t count = sn_min(all - i, together);
-        const uint8_t * a[2];
-        size_t y[2], x[2];
-        for (size_t j = 0; j < count; ++j) {
-            y[j] = (i + j) / line, x[j] = sn_min((i + j) % line * rows, l.width - rows);
-            a[j] = g->a + y[j] * g->aStepY + x[j] * g->aStepX;
-            if (direct)
-                to.first[j] = g->c + y[j] * g->cStepY + x[j] * g->cStepX;
+        for (size_t j = 0; j < count && direct; ++j) {
+            const struct block_row row = block_row_of(&l, i + j);
+            to.first[j] = g->c + row.y * g->cStepY + row.x * g->cStepX;
         }
-        if (count == 2)
-            multiply_pair(g, a, &to, &ahead);
-        else
-            multiply_single(g, a[0], &to);
+        multiply_blocks(g, &l, i, count == 2, &to, &ahead);
         for (size_t j = 0; j < count && !direct; ++j)
-            block_store(g, &l, sums[j].sum, y[j], x[j], rows, results);
+            block_store(g, &l, sums[j].sum, i + j, results);
     }
     blocks_end();
 }
