@@ -45,11 +45,11 @@
  * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16, amx on x86-64; base, neon,
  * neondotprod on aarch64. The default is the last one in this order that the machine supports, except avx512bf16 on
  * processors that compute slower with it (those of Intel that were measured; the others but Cooper Lake are taken to be
- * alike). Linux gives AMX to processes that ask for it: the first call of the library does, on a processor that has it, and
- * amx is missing if Linux refuses. After it, stacks for signals (sigaltstack) must have AT_MINSIGSTKSZ bytes, about 11 KB. If the environment
- * variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last one up to <name> that the
- * machine supports is used. An unknown name in the variable is ignored, with one line on stderr. A library that was built
- * for some instruction sets only does not know the names of the others.
+ * alike). Linux gives AMX to processes that ask for it: the first call of the library does, on a processor that has it,
+ * and amx is missing if Linux refuses. After it, stacks for signals (sigaltstack) must have AT_MINSIGSTKSZ bytes, about
+ * 11 KB. If the environment variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last
+ * one up to <name> that the machine supports is used. An unknown name in the variable is ignored, with one line on
+ * stderr. A library that was built for some instruction sets only does not know the names of the others.
  */
 #ifndef SIMDNET_H
 #define SIMDNET_H

@@ -72,10 +72,10 @@ struct sn_result_8i {
 /* ---- depthwise */
 
 /*
- * Rows of a depthwise convolution of bytes. src points to srcRows lines of srcColumns pixels, and everything outside of them counts
- * as `zero` and is not read: `top` lines above and `left` pixels to the left, and as many as needed below and to the right. A kernel
- * that is not run by lines, and has more than SN_PADDED_TAPS taps, reads tap t of output (y, x) at src + y * strideY * srcStepY +
- * x * strideX * srcStepX + tap[t], all within the image.
+ * Rows of a depthwise convolution of bytes. src points to srcRows lines of srcColumns pixels, and everything outside of them
+ * counts as `zero` and is not read: `top` lines above and `left` pixels to the left, and as many as needed below and to the
+ * right. A kernel that is not run by lines, and has more than SN_PADDED_TAPS taps, reads tap t of output (y, x) at src +
+ * y * strideY * srcStepY + x * strideX * srcStepX + tap[t], all within the image.
  */
 enum { SN_PADDED_TAPS = 64 };
 

@@ -1,6 +1,6 @@
 /*
- * Conversions between images or matrices and the tile of bfloat16 convolutions: images to bfloat16 numbers in NHWC, or to floats rounded
- * to bfloat16, and results to planes.
+ * Conversions between images or matrices and the tile of bfloat16 convolutions: images to bfloat16 numbers in NHWC, or to
+ * floats rounded to bfloat16, and results to planes.
  *
  * Planes are converted to pixels in squares: numbers of two channels are joined in the 32-bit lanes of a vector, one lane
  * for each pixel, and a square of such vectors is transposed. A vector of bfloat16 numbers of a plane makes two of them, for

@@ -201,7 +201,7 @@ SN_INLINE bool result_is_quick(const struct sn_result_8i * r)
     return r->requantised ? r->bounded : result_is_bounded(r);
 }
 
-/* Whether bounded bytes of n channels, V8U_N or V32F_N, take even fewer: the zero point is 0, and the limits are those of a byte. */
+/* Whether bounded bytes of n channels, V8U_N or V32F_N, take even fewer: the zero point is 0, the limits those of a byte. */
 SN_INLINE bool result_is_plain(const struct sn_result_8i * r, size_t n)
 {
     int used = 0;

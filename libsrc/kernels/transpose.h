@@ -218,8 +218,8 @@ SN_INLINE void transpose_part(const sn_32f * src, struct rows from, sn_32f * dst
     }
 }
 
-/* dst[c * dstStride + r] = src[r * srcStride + c]; `stream` has an effect if vectors and all rows of dst are whole cache lines: parts
- * of lines, written one after another, took 2 to 3.5 times as long (avx2). */
+/* dst[c * dstStride + r] = src[r * srcStride + c]; `stream` has an effect if vectors and all rows of dst are whole cache
+ * lines: parts of lines, written one after another, took 2 to 3.5 times as long (avx2). */
 static void transpose(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst, size_t dstStride,
                       bool stream)
 {

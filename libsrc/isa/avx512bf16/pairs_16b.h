@@ -4,9 +4,10 @@
  * all outputs that see them. The third line is widened to floats, in the same order of channels, because a tap of weight 0 next
  * to it would make a NaN of an infinity that the output does not see.
  *
- * A vector of 16 results takes 6 multiplications, 2 shuffles and 2 operations to round it or to order it; in the kernel of floats it takes 9
- * multiplications, 4.5 shuffles and shifts, and 4 to round it. Each sum is one chain in the order of kx, at any position of its
- * output. Kernels of 5x5, whose weights do not fit in registers, would be limited by loads: 240x28x28 took 1.1 times as long.
+ * A vector of 16 results takes 6 multiplications, 2 shuffles and 2 operations to round it or to order it; in the kernel of
+ * floats it takes 9 multiplications, 4.5 shuffles and shifts, and 4 to round it. Each sum is one chain in the order of kx, at
+ * any position of its output. Kernels of 5x5, whose weights do not fit in registers, would be limited by loads: 240x28x28 took
+ * 1.1 times as long.
  */
 #ifndef SN_ISA_AVX512BF16_PAIRS_16B_H
 #define SN_ISA_AVX512BF16_PAIRS_16B_H

@@ -72,8 +72,8 @@ static void columns_pack(const struct columns * c, const struct sn_convolution_p
 
 /* ---- columns */
 
-/* The least stride with which the lines of the next rows, or most of them, are others: they are fetched into the L1 cache. Layers with
- * strides of 3 and 4 take 0.94 to 0.99 of the time. */
+/* The least stride with which the lines of the next rows, or most of them, are others: they are fetched into the L1 cache.
+ * Layers with strides of 3 and 4 take 0.94 to 0.99 of the time. */
 enum { FAR = 3 };
 
 /* Joins `count` columns of four lines from x on; those of a vector are `next` bytes apart in the buffer. */

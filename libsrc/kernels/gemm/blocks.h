@@ -302,9 +302,9 @@ static struct block_ahead ahead_of(const struct sn_dot * g)
 {
     if (!g->prefetch)
         return (struct block_ahead){0, 0, 0};
-    const uintptr_t next = (uintptr_t)g->prefetch;
+    const uintptr_t next = (uintptr_t)g->prefetch, end = next + g->segments * g->length * panel_width(g);
     const size_t lines = g->prefetchStep / (2 * SN_LINE);
-    return (struct block_ahead){next, next + g->segments * g->length * panel_width(g), SN_LINE * sn_max(sn_min(lines, MOST_LINES), 1)};
+    return (struct block_ahead){next, end, SN_LINE * sn_max(sn_min(lines, MOST_LINES), 1)};
 }
 
 /* All rows, one or two blocks at a time, of two lines if lines are short. If the sums are the results (`direct`), whole vectors of
