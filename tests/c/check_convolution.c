@@ -117,6 +117,10 @@ bool check_convolution_batch(SimdTensorFormatType format, size_t i, SimdConvolut
 {
     static const struct shape list[] = {
         {6, 7, 9, 6, 3, 1, 1, 1}, {6, 7, 9, 6, 3, 2, 1, 2}, {6, 7, 9, 6, 3, 1, 1, 6}, {20, 9, 10, 33, 3, 1, 1, 1},
+        /* groups in panels that multiply the inputs of their own groups */
+        {121, 4, 5, 121, 1, 1, 0, 11}, {121, 5, 4, 121, 3, 1, 1, 11}, {104, 5, 6, 52, 1, 1, 0, 26},
+        {266, 7, 9, 38, 3, 3, 1, 19}, {11, 9, 8, 55, 3, 1, 1, 11}, {120, 5, 5, 240, 1, 1, 0, 24},
+        {39, 9, 7, 39, 1, 2, 1, 13},
         /* images that share blocks of tiles */
         {40, 7, 7, 50, 3, 1, 1, 1}, {40, 13, 14, 33, 3, 2, 1, 1}, {130, 6, 5, 70, 3, 1, 1, 1}, {70, 7, 6, 70, 5, 1, 2, 1},
         /* small ones that share passes over many weights */

@@ -4,7 +4,8 @@
  * last group of a segment may extend into the next pixel, which is multiplied by weights of 0.
  *
  * Groups of channels are separate convolutions; of bytes, several groups may be joined to one, with weights of 0 between
- * their channels. (0 times a bfloat16 number may be NaN.)
+ * their channels; if all are, panels of outputs may multiply only the inputs of their own groups. (0 times a bfloat16 number
+ * may be NaN.)
  *
  * Inner products keep whole panels of 16-bit numbers as bytes, half of what one row reads: the tile widens them for few rows;
  * for many a panel is widened once. So contexts of any number of rows share their weights.
@@ -18,9 +19,11 @@ struct tiled {
     struct sn_dot_band band;
     size_t depth, length; /* number of groups in a sum, and in a segment */
     size_t joined;        /* groups that are computed as one */
+    size_t range;         /* the inputs that a panel multiplies, or 0 for all that are joined */
     size_t images;        /* that are computed together */
-    bool narrow;          /* whole panels are kept as bytes */
     size_t made;          /* where in the workspace a panel is widened, or the last pixel is copied */
+    uint16_t panel;       /* outputs of a panel, or 0 for those of the tile */
+    bool narrow;          /* whole panels are kept as bytes */
     bool apart;           /* images are read in place, and the last pixel of the lines is copied */
 };
 SN_FITS_ALGORITHM_DATA(struct tiled);
@@ -37,7 +40,7 @@ static size_t width_of(const struct sn_convolution * c, size_t columns)
 /* Taps of a kernel row that are adjacent in memory, if the band has no gaps between pixels: all, or 1. */
 static size_t adjacent_taps(const struct sn_convolution * c)
 {
-    return c->p.group == data_of(c)->joined && c->p.dilationX == 1 ? c->p.kernelX : 1;
+    return c->p.group == data_of(c)->joined && data_of(c)->range == 0 && c->p.dilationX == 1 ? c->p.kernelX : 1;
 }
 
 /* Numbers of joined groups in a pixel. */
@@ -50,7 +53,17 @@ static size_t taps(const struct sn_convolution * c)
     return b->band.pixel == joined_inputs(c) * b->number ? adjacent_taps(c) : 1;
 }
 
-static size_t numbers(const struct sn_convolution * c) { return taps(c) * joined_inputs(c); }
+static size_t numbers(const struct sn_convolution * c)
+{
+    return data_of(c)->range ? data_of(c)->range : taps(c) * joined_inputs(c);
+}
+
+/* The first input that the panel from output o on multiplies: all that follow are in the same pixel. */
+static size_t first_input(const struct sn_convolution * c, size_t o)
+{
+    const size_t range = data_of(c)->range;
+    return range ? sn_min(o / sn_outputs(c) * sn_inputs(c), joined_inputs(c) - range) : 0;
+}
 
 /* The kernel row and column of the first tap of segment s. */
 static size_t row_of(const struct sn_convolution * c, size_t s) { return s * taps(c) / c->p.kernelX; }
@@ -106,59 +119,81 @@ static size_t images_together(const struct sn_convolution * c)
 }
 
 /*
- * The part of the work for a panel that does not depend on the number of steps, in steps of a vector: for a row of results,
- * and for each of its vectors. Fitted to 31 layers of 2 to 64 groups on each level (Xeon with AMX): on avxvnni, avx512vnni,
- * avx2, sse41 and avx512 the chosen groups take 1.00, 1.00, 1.00, 1.01 and 1.00 of the time of the best ones; with 6 for
- * each vector alone 1.27, 1.14, 1.16, 1.06 and 1.01, up to 6 times.
+ * What joined_time() adds to the steps of vectors for a row of results: for each vector; for a panel; for one that ends
+ * within a vector; and for a panel in each step, which loads numbers of A once. Of a block that is not whole, the steps.
  */
-enum { PANEL_STEPS_2 = 22, PANEL_STEPS_4 = 10, VECTOR_STEPS = 3 };
+struct times { double vector, panel, rest, step; };
+enum { VECTORS_2, VECTORS_4, BLOCKS, BLOCK = 16 };
+static const struct times times[] = {{4, 27, 3, 0.5}, {4, 10, 1, 0.5}, {64, 72, 0, 0}};
+static const double PART = 6, PART_STEP = 0.6;
+static const double RANGED = 1.05; /* what ranges must win: the error of these times */
 
 /*
- * The groups that whole blocks multiply in a step, fewer in the same time, and the other work for a block in groups. Larger panels
- * are not in the L1 cache, and take longer. In groups of 10 channels 160x28x28 by 3x3 takes 0.56 of the time that the steps of
- * vectors lead to, 96x28x28 in groups of 6 by 1x1 0.43, 40x28x28 in groups of 2 by 3x3 0.48 (Xeon with AMX).
+ * The inputs of a pixel that panels of `panel` outputs multiply if all groups are joined, each those of its own groups; or 0
+ * if those are all of them.
  */
-enum { BLOCK = 16, BLOCK_STEPS = 32, NEAR = 48 << 10 };
-static const double FAR = 1.3;
-
-/* The time of n groups by the tile, in steps of a vector. */
-static double joined_time(const struct sn_convolution * c, size_t n)
+static size_t range_of(const struct sn_convolution * c, size_t panel)
 {
-    const struct sn_dot_tile * tile = tile_of(c);
-    const size_t taps = c->p.kernelY * c->p.kernelX, groups = sn_ceil_div(n * sn_inputs(c), tile->group);
-    const size_t columns = n * sn_outputs(c), width = width_of(c, columns), vectors = width / tile->granule;
-    if (!tile->aligned) {
-        const size_t panel = tile->columns > 2 * tile->granule ? PANEL_STEPS_4 : PANEL_STEPS_2;
-        return (double)((taps * groups + VECTOR_STEPS) * vectors + panel * sn_ceil_div(columns, tile->columns));
-    }
-    const double steps = (double)(taps * sn_ceil_div(groups, BLOCK) * BLOCK + BLOCK_STEPS);
-    return steps * (double)vectors * (taps * groups * width * sizeof(int32_t) > NEAR ? FAR : 1);
+    const size_t outputs = sn_outputs(c), group = tile_of(c)->group;
+    size_t groups = outputs % panel ? 2 : 1;
+    if (outputs < panel) /* panels begin at the same places of groups again after as many panels as a group has outputs */
+        for (size_t o = 0, end = sn_min(c->p.dstC, panel * outputs); o < end; o += panel)
+            groups = sn_max(groups, (sn_min(o + panel, c->p.dstC) - 1) / outputs + 1 - o / outputs);
+    const size_t range = sn_ceil_div(groups * sn_inputs(c), group) * group;
+    return range < c->p.srcC ? range : 0;
 }
 
 /*
- * The groups that are computed as one: as many as take the fewest steps of tiles. One group of few channels leaves most of
- * a tile's columns, and of the numbers that are multiplied together, unused: 116 groups of one input and two outputs by 3x5
- * take 0.3 of the time. All groups may be joined in several panels: 266x299x256 to 38 in 19 groups with stride 3 takes 0.76
- * of the time with avxvnni, 0.53 with avx512vnni, 38x57x57 to 19 in 19 groups 0.18 with avxvnni, 121x192x192 to 121 in 11
- * groups 0.41 with amx (Xeon with AMX).
+ * The time of n groups by the tile, in steps of a vector; range: 0 or range_of() the panel. Fitted to 48 layers of 2 to 64
+ * groups, all choices of each (Xeon with AMX): the chosen ones take 1.004, 1.004, 1.005, 1.006, 1.015 and 1.008 of the time
+ * of the best ones on avx2, avxvnni, avx512, avx512vnni, amx and sse41.
  */
-static size_t groups_joined(const struct sn_convolution * c)
+static double joined_time(const struct sn_convolution * c, size_t n, size_t panel, size_t range)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_dot_tile * tile = tile_of(c);
+    const bool adjacent = n == p->group && range == 0 && p->dilationX == 1; /* taps of a row are */
+    const size_t numbers = (range ? range : n * sn_inputs(c)) * (adjacent ? p->kernelX : 1);
+    const size_t groups = sn_ceil_div(numbers, tile->group), part = tile->aligned ? groups % BLOCK : 0;
+    const size_t columns = n * sn_outputs(c), vectors = width_of(c, columns) / tile->granule;
+    const struct times * t = &times[tile->aligned ? BLOCKS : tile->columns > 2 * tile->granule ? VECTORS_4 : VECTORS_2];
+    const double segments = (double)p->kernelY * (double)(adjacent ? 1 : p->kernelX);
+    const double steps = segments * ((double)(groups - part) + (part ? PART + PART_STEP * (double)part : 0));
+    return (steps + t->vector) * (double)vectors + (steps * t->step + t->panel) * (double)sn_ceil_div(columns, panel) +
+           (columns % tile->granule ? t->rest : 0);
+}
+
+/*
+ * Chooses the groups that are computed as one: those that take the least time. One group of few channels leaves most of a
+ * tile's columns, and of the numbers that are multiplied together, unused: 116 groups of one input and two outputs by 3x5
+ * take 0.3 of the time.
+ *
+ * If all groups are joined, panels may multiply only the inputs of their own groups: all but the last one are whole vectors
+ * then, which groups of 11 outputs are not. 121x192x192 to 121 in 11 groups takes 0.67 of the time with avx512vnni, 0.88
+ * with avxvnni, 0.87 with amx; 104x28x28 to 52 in 26 groups 0.57 with avxvnni, 0.66 with avx2; 11x57x57 to 55 by 3x3 in 11
+ * groups 0.54 with avx512; 143x20x20 by 3x3 in 13 groups 0.61 with amx (Xeon with AMX).
+ */
+static void choose_groups(const struct sn_convolution * c, struct tiled * t)
 {
     const struct sn_dot_tile * tile = tile_of(c);
     const size_t outputs = sn_outputs(c), groups = c->p.group;
-    const size_t most = sn_dot_of(c)->spaced || outputs == 0 ? 1 : sn_min(tile->columns / outputs, groups);
-    double least = 0;
-    size_t best = 1;
-    for (size_t n = 1; n <= groups; ++n) {
-        if (groups % n > 0 || (n > most && (most == 1 || n < groups)))
+    t->joined = 1, t->panel = 0, t->range = 0;
+    if (groups == 1 || outputs == 0 || sn_dot_of(c)->spaced)
+        return;
+    double least = joined_time(c, 1, tile->columns, 0) * (double)groups;
+    for (size_t n = 2; n <= groups; ++n) {
+        if (groups % n > 0 || (n * outputs > tile->columns && n < groups))
             continue;
-        const double all = joined_time(c, n) * (double)(groups / n);
-        if (n == 1 || all < least) {
-            best = n;
-            least = all;
-        }
+        const double all = joined_time(c, n, tile->columns, 0) * (double)(groups / n);
+        if (all < least)
+            t->joined = n, least = all;
     }
-    return best;
+    for (size_t panel = tile->granule; panel <= tile->columns; panel += tile->granule) {
+        const size_t range = range_of(c, panel);
+        const double all = range ? joined_time(c, groups, panel, range) * RANGED : least;
+        if (all < least)
+            t->joined = groups, t->panel = (uint16_t)panel, t->range = range, least = all;
+    }
 }
 
 static bool is_inner_product(const struct sn_convolution * c) { return c->family->inputs != NULL; }
@@ -174,6 +209,8 @@ enum { LARGE_PANEL = 1 << 20 };
 static size_t panel_of(const struct sn_convolution * c)
 {
     const struct sn_dot_tile * tile = tile_of(c);
+    if (data_of(c)->panel)
+        return data_of(c)->panel;
     const bool half = !tile->aligned && !is_inner_product(c) && panel_bytes(c, tile->columns) > LARGE_PANEL;
     return half ? tile->columns / 2 : tile->columns;
 }
@@ -216,9 +253,9 @@ static bool plan(struct sn_convolution * c)
     struct tiled * t = (void *)c->algorithmData;
     const size_t spacing = sn_dot_of(c)->spaced ? tile->group : 1;
     t->band.number = tile->number;
-    t->joined = groups_joined(c);
+    choose_groups(c, t);
     t->band.inputs = sn_ceil_div(sn_inputs(c), spacing) * spacing;
-    const bool whole = t->band.inputs == sn_inputs(c) && adjacent_taps(c) * joined_inputs(c) % tile->group == 0;
+    const bool whole = t->range || (t->band.inputs == sn_inputs(c) && adjacent_taps(c) * joined_inputs(c) % tile->group == 0);
     const bool apart = !whole && is_read_apart(c);
     if (!sn_dot_band_plan(c, &t->band, whole ? SN_READS_PARTS : apart ? SN_READS_PIXELS : SN_READS_COPY,
                           sn_min(p->dstC, tile->columns) * sn_element(p->dstT)))
@@ -258,8 +295,9 @@ static void pack_panel(const struct sn_convolution * c, const void * weight, siz
     const bool narrow = is_narrow(c, columns);
     for (size_t s = 0; s < c->segments; ++s)
         for (size_t k = 0; k < numbers(c); ++k) {
-            const size_t ky = row_of(c, s), kx = column_of(c, s) + k / (joined * inputs), i = k % inputs;
-            const size_t from = k / inputs % joined; /* the group of this input */
+            const size_t at = first_input(c, o) + k, i = at % inputs;
+            const size_t ky = row_of(c, s), kx = column_of(c, s) + at / (joined * inputs);
+            const size_t from = at / inputs % joined; /* the group of this input */
             if (i >= sn_inputs(c))
                 continue;
             const size_t row = (s * data_of(c)->length + k / group) * width;
@@ -378,9 +416,10 @@ static void compute_columns(const struct sn_convolution * c, const struct sn_sha
     for (size_t g = 0; g < p->group / data_of(c)->joined; ++g)
         for (size_t first = s->first; first < last; first += most) {
             const size_t o = g * c->run + first, columns = sn_min(most, c->run - first);
+            const size_t input = g * joined_inputs(c) + first_input(c, first);
             union sn_dot_result result;
             sn_dot_of(c)->result(c, g * c->runStep + first, &result);
-            struct sn_dot gemm = {.a = lines->first + g * joined_inputs(c) * b->number, .height = s->lines, .width = endX - x,
+            struct sn_dot gemm = {.a = lines->first + input * b->number, .height = s->lines, .width = endX - x,
                 .aStepY = band->strideY * lines->line, .aStepX = band->strideX * lines->pixel, .segment = c->segment,
                 .segments = c->segments, .length = data_of(c)->length, .b = weight, .columns = columns,
                 .start = c->bias + g * c->runStep + first, .result = &result};
@@ -392,7 +431,7 @@ static void compute_columns(const struct sn_convolution * c, const struct sn_sha
             if (is_narrow(c, columns))
                 run_narrow(c, &gemm, (uint8_t *)a->work + data_of(c)->made);
             else if (pixel)
-                run_apart(tile, &gemm, pixel + g * joined_inputs(c) * b->number);
+                run_apart(tile, &gemm, pixel + input * b->number);
             else
                 tile->run(&gemm);
             weight += kept_bytes(c, columns);
