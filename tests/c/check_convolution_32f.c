@@ -541,6 +541,24 @@ static void joined_pixels(SimdTensorFormatType format)
     }
 }
 
+/* Depthwise, strides and dilations with a divisor: a convolution of every n-th pixel, and of lines that rows may share. */
+static void depthwise_divisors(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(300); n < count; ++n) {
+        const size_t channels = n % 3 ? 1 + n % 20 : 20 + n % 50, x = 1 + n / 2 % 3, y = 1 + n / 3 % 3;
+        struct check_layer j = layer(format, channels, 25 + n / 5 % 19, 25 + n / 3 % 31, channels, 1, 1, 0, channels);
+        j.p->kernelY = j.p->kernelX = 2 + n / 7 % 4;
+        j.p->strideY = y * (1 + n % 11 / 10), j.p->dilationY = y * (1 + n % 13 / 12);
+        j.p->strideX = x * (1 + n % 7 / 6), j.p->dilationX = x * (1 + n % 17 / 16);
+        j.p->padY = check_random(0, 2 * y), j.p->padX = check_random(0, 2 * x);
+        j.p->padH = check_random(0, 2 * y), j.p->padW = check_random(0, 2 * x);
+        check_convolution_output(j.p);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
+        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+    }
+}
+
 /* More outputs than vectors of pixels take at once, in parts of every size, of rows shorter than a vector and longer. */
 static void parts_of_outputs(SimdTensorFormatType format)
 {
@@ -677,6 +695,7 @@ CHECK_FAMILY(convolution_32f)
         lines(formats[i]);
         columns_left_out(formats[i]);
         joined_pixels(formats[i]);
+        depthwise_divisors(formats[i]);
         parts_of_outputs(formats[i]);
         blocks(formats[i]);
         large_blocks(formats[i]);

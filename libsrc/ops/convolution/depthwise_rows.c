@@ -60,7 +60,9 @@ bool sn_depthwise_in_order(const struct sn_convolution * c)
 size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    r->step = p->dilationY == 1 && p->strideY < p->kernelY ? p->strideY : p->kernelY; /* otherwise rows share no lines */
+    const size_t step = p->strideY / p->dilationY;
+    const bool shared = p->strideY % p->dilationY == 0 && step < p->kernelY; /* otherwise no lines are, or few */
+    r->step = shared ? step : p->kernelY;
     r->rows = sn_min(sn_max(1, sn_min(p->dstH, LINES / p->kernelY)), most);
     r->lines = (r->rows - 1) * r->step + p->kernelY;
     r->together = 1;
@@ -134,23 +136,31 @@ static void * result_at(const struct sn_depthwise_nhwc * d, size_t i)
     return (uint8_t *)d->dst + i * (d->narrow ? sizeof(sn_16b) : sizeof(sn_32f));
 }
 
+/* The same job with every n-th pixel of the lines alone: n divides stride and dilation, so no other is read. */
+static struct sn_depthwise_nhwc every(struct sn_depthwise_nhwc d, size_t n)
+{
+    const size_t before = sn_ceil_div(d.padX, n), at = before * n - d.padX; /* the first pixel of a line that is read */
+    d.offset += at * d.srcPixel;
+    d.srcW = at < d.srcW ? sn_ceil_div(d.srcW - at, n) : 0;
+    d.srcPixel *= n;
+    d.padX = before;
+    d.strideX /= n;
+    d.dilationX /= n;
+    return d;
+}
+
 /*
  * Every dilationX-th pixel of the outputs, from pixel `first` on: a convolution without dilation of every dilationX-th pixel
  * of the lines.
  */
 static struct sn_depthwise_nhwc columns_from(struct sn_depthwise_nhwc d, size_t first)
 {
-    const size_t n = d.dilationX, before = d.padX > first ? sn_ceil_div(d.padX - first, n) : 0;
-    const size_t at = first + before * n - d.padX; /* the first pixel of a line that is read */
-    d.dst = result_at(&d, first * d.dstPixel);
-    d.dstW = sn_ceil_div(d.dstW - first, n);
-    d.offset += at * d.srcPixel;
-    d.srcW = at < d.srcW ? sn_ceil_div(d.srcW - at, n) : 0;
-    d.srcPixel *= n;
+    const size_t n = d.dilationX;
+    d = sn_depthwise_columns(&d, first, d.dstW);
+    d.dstW = sn_ceil_div(d.dstW, n);
     d.dstPixel *= n;
-    d.padX = before;
-    d.dilationX = 1;
-    return d;
+    d.strideX *= n;
+    return every(d, n);
 }
 
 /* The least outputs in every dilationX-th pixel for which they are computed alone: those of a block of the kernel. */
@@ -297,8 +307,9 @@ static void compute_fetched(sn_depthwise_nhwc_fn kernel, const struct sn_depthwi
 sn_depthwise_nhwc_fn sn_depthwise_pairs(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_depthwise_nhwc d = {.kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX,
-        .dilationX = is_apart(p) ? 1 : p->dilationX, .channels = p->dstC, .activation = sn_activation_of(c)};
+    const size_t common = sn_divisor(p->strideX, p->dilationX);
+    const struct sn_depthwise_nhwc d = {.kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX / common,
+        .dilationX = is_apart(p) ? 1 : p->dilationX / common, .channels = p->dstC, .activation = sn_activation_of(c)};
     return c->table->convolution_16b.depthwise_pairs(&d);
 }
 
@@ -308,6 +319,7 @@ void sn_depthwise_compute(const struct sn_convolution * c, sn_depthwise_nhwc_fn 
     const struct sn_convolution_parameters * p = &c->p;
     const bool plain = is_apart(p);
     const size_t apart = plain ? p->dilationY : 1, columns = plain ? p->dilationX : 1, rows = d.rows;
+    const size_t common = sn_divisor(p->strideX, p->dilationX);
     if (apart > 1)
         d.lineStep = 1;
     d.line = line;
@@ -318,7 +330,7 @@ void sn_depthwise_compute(const struct sn_convolution * c, sn_depthwise_nhwc_fn 
         e.dst = result_at(&d, y * d.dstRow);
         e.dstRow *= apart;
         for (size_t x = 0; x < columns; ++x) {
-            const struct sn_depthwise_nhwc f = columns > 1 ? columns_from(e, x) : e;
+            const struct sn_depthwise_nhwc f = columns > 1 ? columns_from(e, x) : every(e, common);
             const size_t strip = strip_of(c, &f);
             for (size_t from = 0; strip < f.dstW && from < f.dstW; from += strip)
                 if (strip == NARROW)
