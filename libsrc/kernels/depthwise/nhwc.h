@@ -27,15 +27,17 @@ SN_INLINE void blocks_from(BLOCKS_ARGUMENTS, size_t first, int rows, int columns
     }
 }
 
-/* The same with all channels, or all whole vectors of them. */
-SN_INLINE void blocks(BLOCKS_ARGUMENTS, rest_fn rest, int rows, int columns, int taps, int stride, bool inside)
+/* The same with all channels, or all whole vectors of them; `half` is a block of half a vector of channels inside. */
+SN_INLINE void blocks(BLOCKS_ARGUMENTS, rest_fn rest, rest_fn half, int rows, int columns, int taps, int stride, bool inside)
 {
     for (; x < end; x += (size_t)columns) {
         void * to = result_at(d, dst, x * d->dstPixel);
         size_t c = 0;
         for (; c + V32F_N <= d->channels; c += V32F_N)
             block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, true);
-        if (OWN_TAIL(taps) && rest && c < d->channels)
+        if (HALVES_INSIDE(taps, columns) && inside && half && c + V32F_N / 2 == d->channels)
+            half(d, line, x, x + 1, dst, c);
+        else if (OWN_TAIL(taps) && rest && c < d->channels)
             rest(d, line, x, x + 1, dst, c);
     }
 }
@@ -98,22 +100,29 @@ typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
         if (OWN_TAIL(taps))                                                                                                 \
             blocks_from(d, line, x, end, dst, c, rows, columns, taps, stride);                                              \
     }                                                                                                                       \
+    static __attribute__((noinline, unused)) void name##_half(BLOCKS_ARGUMENTS, size_t c)                                   \
+    {                                                                                                                       \
+        (void)end;                                                                                                          \
+        if (HALVES_INSIDE(taps, columns))                                                                                   \
+            block_part(d, line, x, result_at(d, dst, x * d->dstPixel), c, V32F_N / 2, rows, columns, taps, stride, true,    \
+                       false);                                                                                              \
+    }                                                                                                                       \
     static __attribute__((noinline, unused)) void name##_edge(BLOCKS_ARGUMENTS)                                             \
     {                                                                                                                       \
         if (MASKED(taps, columns))                                                                                         \
             name##_rest(d, line, x, end, dst, 0);                                                                           \
         else                                                                                                                \
-            blocks(d, line, x, end, dst, name##_rest, rows, columns, taps, stride, false);                                  \
+            blocks(d, line, x, end, dst, name##_rest, NULL, rows, columns, taps, stride, false);                            \
     }                                                                                                                       \
     static __attribute__((noinline, unused)) void name##_inside(BLOCKS_ARGUMENTS)                                           \
     {                                                                                                                       \
-        blocks(d, line, x, end, dst, name##_rest, rows, columns, taps, stride, true);                                       \
+        blocks(d, line, x, end, dst, name##_rest, name##_half, rows, columns, taps, stride, true);                          \
     }
 /* One whose other blocks and channels are those of another instance, which computes any kernel in parts. */
 #define INSIDE_BLOCK(name, rows, columns, taps, stride)                                                                     \
     static __attribute__((noinline, unused)) void name##_inside(BLOCKS_ARGUMENTS)                                           \
     {                                                                                                                       \
-        blocks(d, line, x, end, dst, NULL, rows, columns, taps, stride, true);                                              \
+        blocks(d, line, x, end, dst, NULL, NULL, rows, columns, taps, stride, true);                                        \
     }
 #define TAIL(name, columns, taps, stride)                                                                                   \
     static __attribute__((noinline, unused)) void name(BLOCKS_ARGUMENTS)                                                    \

@@ -62,8 +62,13 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
  */
 #define MASKED(taps, columns) (MANY_REGISTERS && OWN_TAIL(taps) && !SMALL && (columns) != 7)
 
-/* Whether half a vector of channels has code of its own: 8x75x75 by 3x3 with stride 3 takes 0.7 of the time, 24x75x75 0.75. */
+/*
+ * Whether half a vector of channels has code of its own: 8x75x75 by 3x3 with stride 3 takes 0.7 of the time, 24x75x75 0.75.
+ * Blocks of 4 pixels by 3x3 have it inside: 8x112x112 with stride 2 takes 0.71, 24x56x56 0.86, 24x112x112 with stride 2 0.9,
+ * 120x28x28 0.95. In one function with other parts of a vector it was as fast, but 32 channels took 1.05 times as long.
+ */
 #define HALVES(taps) (MASKED(taps, 1) && (taps) == 0)
+#define HALVES_INSIDE(taps, columns) (MASKED(taps, 1) && (taps) == 3 && (columns) == 4)
 
 /*
  * Kernels of 7 and 9 columns with any number of rows, of stride 1, in one or two rows of outputs. The lines are a loop: the
