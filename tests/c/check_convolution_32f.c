@@ -532,8 +532,9 @@ static void joined_pixels(SimdTensorFormatType format)
         struct check_layer j = layer(format, channels, 8 + n / 5 % 7, 7 + n / 3 % 71, channels, 1, 1, 0, channels);
         j.p->kernelY = 1 + n / 2 % 7, j.p->kernelX = 1 + n % 7;
         j.p->strideY = 1 + n % 13 / 12, j.p->dilationX = 1 + n % 17 / 16;
-        j.p->padY = check_random(0, j.p->kernelY), j.p->padX = check_random(j.p->dilationX > 1 ? 4 : 0, j.p->kernelX + 1);
-        j.p->padH = check_random(0, j.p->kernelY), j.p->padW = check_random(j.p->dilationX > 1 ? 4 : 0, j.p->kernelX + 1);
+        const size_t least = j.p->dilationX > 1 && j.p->kernelX > 3 ? 4 : 0; /* of the padding beside */
+        j.p->padY = check_random(0, j.p->kernelY), j.p->padX = check_random(least, j.p->kernelX + 1);
+        j.p->padH = check_random(0, j.p->kernelY), j.p->padW = check_random(least, j.p->kernelX + 1);
         check_convolution_output(j.p);
         j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
