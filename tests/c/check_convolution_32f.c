@@ -407,6 +407,16 @@ static void few_outputs(SimdTensorFormatType format)
         j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         run_case(j, CHECK_RANDOM);
     }
+    for (size_t n = 0; n < 80; ++n) { /* with strides and dilations, which are converted from NCHW */
+        const size_t kernel = 1 + n % 5, dilation = 1 + n % 7 / 5;
+        struct check_layer j = layer(format, 8 + n * 11 % 90, 9 + n * 5 % 23, 9 + n * 3 % 31, 1 + n % 4, kernel, 1 + n % 3,
+                                     n % 2 * dilation * (kernel / 2), 1);
+        j.p->dilationY = j.p->dilationX = dilation;
+        j.batch = 1 + n % 3 / 2, j.no_bias = n % 7 == 0;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
     for (size_t lanes = 4; lanes <= 16; lanes *= 2)
         for (size_t outputs = 1; outputs <= 4; ++outputs)
             run_case(layer(format, lanes, 3, 21, outputs, 1, 1, 0, 1), CHECK_RANDOM); /* sums of a single vector */

@@ -16,9 +16,9 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, 
     sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_planes,
     sn_convolution_32f_depthwise_nchw;
 
-/* Few outputs in a group: of one group in NHWC, of several, in NCHW. */
+/* Few outputs in a group: of one group in NHWC, of several, in NCHW, of one group in NCHW by NHWC. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_grouped,
-    sn_convolution_32f_few_nchw;
+    sn_convolution_32f_few_nchw, sn_convolution_32f_few_converted;
 
 /* Whether few outputs in NHWC are computed as short sums, see contract/convolution_32f.h. */
 bool sn_few_nhwc_is_short(const struct sn_convolution * c);

@@ -5,6 +5,7 @@
  * sequentially. With groups, all panels are computed before the result is converted.
  */
 #include "ops/convolution/32f_nhwc.h"
+#include "ops/convolution/converted.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/nhwc_images.h"
 #include "runtime/cpu.h"
@@ -64,12 +65,6 @@ static size_t channels_at_once(const struct sn_convolution * c)
     return c->p.group == 1 ? c->table->gemm.tile_32f.columns : c->p.dstC;
 }
 
-/* Lines of the image for `rows` output rows. */
-static size_t lines_of(const struct sn_convolution_parameters * p, size_t rows)
-{
-    return sn_min(sn_used(rows, p->strideY, p->kernelY, p->dilationY), p->srcH);
-}
-
 /*
  * Floats of a band. It is worth its weights: for each band all of them are read again, from afar if there are many, and lines
  * that it shares with the next one are converted again; lines that exceed the L2 cache are read from afar for each panel. With
@@ -115,7 +110,7 @@ static bool plan(struct sn_convolution * c)
     sn_band_limit(band, p, sn_min(band->rows, sn_max(most / p->dstW, 1)));
     size_t copied = 0, image, result;
     if ((copies && !sn_nhwc_copy_size(c, &o->direct.nhwc, &copied)) ||
-        !sn_product(&image, lines_of(p, band->rows), p->srcW, p->srcC) ||
+        !sn_product(&image, sn_converted_lines(p, band->rows), p->srcW, p->srcC) ||
         !sn_product(&result, band->rows, p->dstW, channels_at_once(c)))
         return false;
     o->lines = sn_align(image, LINE);
@@ -139,16 +134,6 @@ struct place {
     sn_32f * image, * band;     /* its lines as NHWC, as if from the first one on, and their copy */
 };
 
-/* Converts the lines that rows row .. row + rows - 1 need to `lines`. */
-static sn_32f * convert_lines(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t rows, sn_32f * lines)
-{
-    const struct sn_lines needed = sn_lines_of(&c->p, row, rows);
-    sn_32f * image = lines - needed.begin * c->p.srcW * c->p.srcC;
-    c->table->layout.image_32f(c->p.srcC, c->srcPlane, src, SN_NCHW, image, SN_NHWC, needed.begin * c->p.srcW,
-                               needed.end * c->p.srcW);
-    return image;
-}
-
 /* The panel from `first` on. */
 static void set_panel(const struct sn_convolution * c, size_t first, struct sn_nhwc_rows * r)
 {
@@ -161,18 +146,14 @@ static void set_panel(const struct sn_convolution * c, size_t first, struct sn_n
 /* Converts a panel of what is added to the place of its result, if there is something, and the result. */
 static void convert_added(const struct sn_convolution * c, const struct sn_arrays * a, struct sn_nhwc_rows * r)
 {
-    const size_t begin = r->row * c->p.dstW, end = begin + r->rows * c->p.dstW;
     r->add = a->add ? r->dst : NULL;
     if (a->add)
-        c->table->layout.image_32f(r->dstPixel, c->dstPlane, (const sn_32f *)a->add + r->first * c->dstPlane, SN_NCHW,
-                                   r->dst - r->row * r->dstLine, SN_NHWC, begin, end);
+        sn_rows_to_nhwc(c, r->dstPixel, (const sn_32f *)a->add + r->first * c->dstPlane, r->row, r->rows, r->dst);
 }
 
 static void convert_result(const struct sn_convolution * c, const struct sn_arrays * a, const struct sn_nhwc_rows * r)
 {
-    const size_t begin = r->row * c->p.dstW, end = begin + r->rows * c->p.dstW;
-    c->table->layout.image_32f(r->dstPixel, c->dstPlane, r->dst - r->row * r->dstLine, SN_NHWC,
-                               (sn_32f *)a->dst + r->first * c->dstPlane, SN_NCHW, begin, end);
+    sn_rows_to_nchw(c, r->dstPixel, r->dst, r->row, r->rows, (sn_32f *)a->dst + r->first * c->dstPlane);
 }
 
 /* Computes some output rows and some panels of one image. */
@@ -181,7 +162,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct converted * o = data_of(c);
     const struct sn_direct_nhwc * direct = &o->direct;
     sn_32f * result = a->work, * lines = result + o->result, * band = lines + o->lines;
-    const struct sn_nhwc_image image = {convert_lines(c, a->src, s->line, s->lines, lines), c->p.srcC};
+    const struct sn_nhwc_image image = {sn_lines_to_nhwc(c, c->p.srcC, a->src, s->line, s->lines, lines), c->p.srcC};
     struct sn_nhwc_rows r = {.row = s->line, .rows = s->lines, .dst = result};
     if (!direct->edges)
         sn_nhwc_source(c, &direct->nhwc, image, s->line, band, &r);
@@ -217,7 +198,7 @@ static void convert_images(const struct sn_convolution * c, const struct sn_shar
     for (size_t i = s->lines; i-- > 0;) { /* the source of r is that of the first image at last */
         const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
         sn_32f * source = sources + i * o->source;
-        const sn_32f * image = convert_lines(c, one.src, 0, r->rows, sources == lines ? source : lines);
+        const sn_32f * image = sn_lines_to_nhwc(c, c->p.srcC, one.src, 0, r->rows, sources == lines ? source : lines);
         sn_nhwc_source(c, &o->direct.nhwc, (struct sn_nhwc_image){image, c->p.srcC}, 0, source, r);
     }
 }

@@ -6,6 +6,7 @@
  */
 #include "ops/convolution/32f.h"
 #include "ops/convolution/band.h"
+#include "ops/convolution/converted.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/depthwise_rows.h"
 #include "ops/convolution/nhwc_band.h"
@@ -97,7 +98,7 @@ static bool plan(struct sn_convolution * c)
     sn_band_rows(&band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
     const size_t pointers = sn_depthwise_rows_plan(c, band.rows, &o->rows) / sizeof(float);
     size_t image, result;
-    if (!sn_depthwise_rows_weights(c) || !sn_product(&image, sn_min(band.lines, p->srcH), p->srcW, o->pixel) ||
+    if (!sn_depthwise_rows_weights(c) || !sn_product(&image, sn_converted_lines(p, band.rows), p->srcW, o->pixel) ||
         !sn_product(&result, band.rows, p->dstW, o->pixel))
         return false;
     o->lines = sn_align(image, SN_ALIGN / sizeof(float));
@@ -121,22 +122,21 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
     const struct sn_convolution_parameters * p = &c->p;
     sn_32f * lines = (sn_32f *)work + sn_align(data_of(c)->rows.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
     sn_32f * result = lines + data_of(c)->lines;
-    const struct sn_lines needed = sn_lines_of(p, row, d.rows);
-    sn_32f * image = lines - needed.begin * p->srcW * d.srcPixel;
+    const sn_32f * image;
     if (sliced(c)) {
+        const struct sn_lines needed = sn_lines_of(p, row, d.rows);
+        image = lines - needed.begin * p->srcW * d.srcPixel;
         const struct sn_lines_32f pixels = {.src = from.src + needed.begin * p->srcW * from.pixel, .srcStep = from.pixel,
             .stride = 1, .dst = lines, .dstStep = d.srcPixel, .lines = (needed.end - needed.begin) * p->srcW,
             .inside = d.channels, .size = d.channels};
         c->table->convolution_32f.lines(&pixels);
     } else {
-        c->table->layout.image_32f(d.channels, p->srcH * p->srcW, from.src, SN_NCHW, image, SN_NHWC,
-                                   needed.begin * p->srcW, needed.end * p->srcW);
+        image = sn_lines_to_nhwc(c, d.channels, from.src, row, d.rows, lines);
     }
     d.dst = sliced(c) ? dst + row * d.dstRow : result;
     sn_depthwise_compute(c, c->table->convolution_32f.depthwise_nhwc, 1, d, image, row, work);
     if (!sliced(c))
-        c->table->layout.image_32f(d.channels, p->dstH * p->dstW, result - row * d.dstRow, SN_NHWC, dst,
-                                   SN_NCHW, row * p->dstW, (row + d.rows) * p->dstW);
+        sn_rows_to_nchw(c, d.channels, result, row, d.rows, dst);
 }
 
 /* Channels first .. first + pixel - 1, or up to the last one. */

@@ -11,6 +11,7 @@
  */
 #include "ops/convolution/32f.h"
 #include "ops/convolution/band.h"
+#include "ops/convolution/converted.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/depthwise_rows.h"
 #include "runtime/cpu.h"
@@ -124,9 +125,8 @@ static bool plan_converted(struct sn_convolution * c)
     struct sn_band band = {.line = (p->srcW * inputs + p->dstW * outputs) * d->part, .strideY = p->strideY};
     sn_band_rows(&band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
     const size_t pointers = sn_depthwise_rows_plan(c, band.rows, &d->rows) / sizeof(float);
-    band.lines = sn_min(sn_used(d->rows.rows, p->strideY, p->kernelY, p->dilationY), p->srcH);
     size_t image, result;
-    if (!sn_product(&image, band.lines, p->srcW, d->part, inputs) ||
+    if (!sn_product(&image, sn_converted_lines(p, d->rows.rows), p->srcW, d->part, inputs) ||
         !sn_product(&result, d->rows.rows, p->dstW, d->part, outputs))
         return false;
     d->lines = sn_align(image, SN_ALIGN / sizeof(float));
@@ -264,7 +264,6 @@ static void compute_units(const struct sn_convolution * c, size_t first, const s
     const struct grouped * d = data_of(c);
     const size_t src = first * d->groups * sn_inputs(c), srcC = sn_min(d->part * d->groups * sn_inputs(c), p->srcC - src);
     const size_t dst = first * d->groups * sn_outputs(c), dstC = sn_min(d->part * d->groups * sn_outputs(c), p->dstC - dst);
-    const size_t srcPixels = p->srcH * p->srcW, dstPixels = p->dstH * p->dstW;
     sn_32f * lines = (sn_32f *)a->work + sn_align(d->rows.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
     sn_32f * result = lines + d->lines;
     struct sn_grouped_nhwc_32f g = job_of(c, first, sn_min(d->part, d->units - first), srcC, dstC);
@@ -272,13 +271,9 @@ static void compute_units(const struct sn_convolution * c, size_t first, const s
     g.srcC = srcC;
     for (size_t row = 0, rows; row < p->dstH; row += rows) {
         rows = sn_min(d->rows.rows, p->dstH - row);
-        const struct sn_lines needed = sn_lines_of(p, row, rows);
-        sn_32f * image = lines - needed.begin * p->srcW * srcC;
-        c->table->layout.image_32f(srcC, srcPixels, (const sn_32f *)a->src + src * srcPixels, SN_NCHW, image, SN_NHWC,
-                                   needed.begin * p->srcW, needed.end * p->srcW);
+        const sn_32f * image = sn_lines_to_nhwc(c, srcC, (const sn_32f *)a->src + src * c->srcPlane, row, rows, lines);
         compute_rows(c, g, image, row, rows, a->work);
-        c->table->layout.image_32f(dstC, dstPixels, result - row * g.dstRow, SN_NHWC,
-                                   (sn_32f *)a->dst + dst * dstPixels, SN_NCHW, row * p->dstW, (row + rows) * p->dstW);
+        sn_rows_to_nchw(c, dstC, result, row, rows, (sn_32f *)a->dst + dst * c->dstPlane);
     }
 }
 
