@@ -534,6 +534,15 @@ static void columns_left_out(SimdTensorFormatType format)
     }
 }
 
+/* Shape n of a family, with another activation, batch, buffer and fill for each n. */
+static void run_varied(struct check_layer j, size_t n)
+{
+    check_convolution_output(j.p);
+    j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+    j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
+    run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+}
+
 /* Depthwise, few channels: in NHWC several pixels are one. All numbers of these in a row, and rests; all kernels, and paddings. */
 static void joined_pixels(SimdTensorFormatType format)
 {
@@ -545,10 +554,7 @@ static void joined_pixels(SimdTensorFormatType format)
         const size_t least = j.p->dilationX > 1 && j.p->kernelX > 3 ? 4 : 0; /* of the padding beside */
         j.p->padY = check_random(0, j.p->kernelY), j.p->padX = check_random(least, j.p->kernelX + 1);
         j.p->padH = check_random(0, j.p->kernelY), j.p->padW = check_random(least, j.p->kernelX + 1);
-        check_convolution_output(j.p);
-        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
-        j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
-        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+        run_varied(j, n);
     }
 }
 
@@ -563,10 +569,7 @@ static void depthwise_divisors(SimdTensorFormatType format)
         j.p->strideX = x * (1 + n % 7 / 6), j.p->dilationX = x * (1 + n % 17 / 16);
         j.p->padY = check_random(0, 2 * y), j.p->padX = check_random(0, 2 * x);
         j.p->padH = check_random(0, 2 * y), j.p->padW = check_random(0, 2 * x);
-        check_convolution_output(j.p);
-        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
-        j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
-        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+        run_varied(j, n);
     }
 }
 

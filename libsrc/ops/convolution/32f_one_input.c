@@ -9,8 +9,6 @@
  */
 #include "ops/convolution/32f.h"
 
-#include <string.h>
-
 #include "ops/convolution/band.h"
 #include "ops/convolution/cost.h"
 #include "runtime/cpu.h"
@@ -101,14 +99,15 @@ static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    const sn_32f * w = weight;
     sn_32f * packed = c->weight;
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = 0; first < sn_outputs(c); first += tile->columns) {
-            const size_t columns = sn_min(tile->columns, sn_outputs(c) - first);
-            const sn_32f * from = (const sn_32f *)weight + g * sn_outputs(c) + first;
+            const size_t columns = sn_min(tile->columns, sn_outputs(c) - first), channel = g * sn_outputs(c) + first;
             for (size_t k = 0; k < p->kernelX * p->kernelY; ++k, packed += sn_gemm_width(tile, columns)) {
                 const size_t tap = k % p->kernelY * p->kernelX + k / p->kernelY;
-                memcpy(packed, from + tap * p->dstC, columns * sizeof(float));
+                for (size_t o = 0; o < columns; ++o)
+                    packed[o] = w[sn_weight_at(c->format, p, channel + o, 0, tap)];
             }
         }
 }

@@ -322,8 +322,9 @@ size_t sn_activation_params(enum sn_activation activation, size_t channels);
 /* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1; joins images. */
 void sn_convolution_simplify(struct sn_convolution * c);
 
-/* Leaves out the taps of the kernel that see only padding, makes images of one pixel NHWC, and those in NCHW that a kernel
- * covers one pixel, and simplifies. For families whose packing does not depend on the weights that are left out, or that are given all, see `crops`. */
+/* Leaves out the taps of the kernel that see only padding, makes images of one pixel NHWC, and those in NCHW that a kernel covers
+ * one pixel, and simplifies. For families whose packing does not depend on weights that are left out, or that are given all
+ * weights, see `crops`. */
 void sn_convolution_crop(struct sn_convolution * c);
 
 /*
