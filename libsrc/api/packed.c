@@ -11,7 +11,7 @@ struct part {
     uint64_t size, weightSize, channels, run, runStep, variant, kernel[2], crop[4], types[4];
     float param[2];
     struct sn_family_numbers numbers;
-    uint32_t rest;
+    uint32_t turned;
 };
 
 /* What precedes the parameters, a multiple of SN_ALIGN bytes: they serve contexts for which all of it but the numbers is
@@ -60,6 +60,7 @@ static void set_part(const struct sn_convolution * c, struct part * part)
     part->variant = c->algorithm->variant;
     part->kernel[0] = c->p.kernelY, part->kernel[1] = c->p.kernelX;
     memcpy(part->crop, crop, sizeof(crop));
+    part->turned = (uint32_t)c->crop.turned;
     part->types[0] = (uint64_t)c->p.srcT, part->types[1] = (uint64_t)c->p.dstT;
     part->types[2] = (uint64_t)c->p.activation, part->types[3] = c->p.group;
 }

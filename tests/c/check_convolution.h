@@ -19,7 +19,7 @@ SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, 
 /*
  * Lists of shapes; the functions return false after the last one: every width of a tile and every tail of channels, for n
  * from 1 to `most`; shapes that drivers divide into blocks; shapes for batches; layers of known networks, for benchmarks; one
- * channel, whose images are the same in both formats, with every activation; random images of one line, whose columns are
+ * channel, whose images are the same in both formats, with every activation; random images of one line or column, whose pixels are
  * divided among threads and into parts for the cache, parts in padding alone, and few results; random images in NHWC with strides
  * and padding, of which only the input of the edges is copied where numbers are multiplied as they are.
  */

@@ -119,12 +119,12 @@ static size_t used_taps(size_t src, size_t dst, size_t kernel, size_t dilation, 
 /* The bytes of weights that a context must hold: taps that see only padding may be left out. */
 static size_t weight_bytes(const struct check_layer * l)
 {
-    const parameters * p = l->p;
-    const size_t all = check_layer_count(l, CHECK_WEIGHT) * l->family->weight_unit;
-    if (l->p != last_stage(l) || all == 0)
-        return all;
-    return all / (p->kernelY * p->kernelX) * used_taps(p->srcH, p->dstH, p->kernelY, p->dilationY, p->strideY, p->padY) *
-           used_taps(p->srcW, p->dstW, p->kernelX, p->dilationX, p->strideX, p->padX);
+    size_t used = 0;
+    for (const parameters * p = l->p; p <= last_stage(l) && check_layer_count(l, CHECK_WEIGHT); ++p)
+        used += p->dstC * (p->srcC / p->group) *
+                used_taps(p->srcH, p->dstH, p->kernelY, p->dilationY, p->strideY, p->padY) *
+                used_taps(p->srcW, p->dstW, p->kernelX, p->dilationX, p->strideX, p->padX);
+    return used * l->family->weight_unit;
 }
 
 void * check_layer_open(const void * layer, void * const * a)

@@ -388,6 +388,24 @@ static void joined_pixels(void)
     }
 }
 
+/* Images of one column, which are lines in memory, or that become one; those of a line; and narrow ones of many rows. */
+static void columns(void)
+{
+    for (size_t n = 0, count = check_count(90); n < count; ++n) {
+        const size_t long_side = check_random(20, 260), kernel = 3 + n % 3 * 2, stride = 1 + n / 4 % 3;
+        const size_t h = n % 3 == 2 ? 1 : long_side, w = n % 3 == 2 ? long_side : n % 3 ? 1 + n % 5 : 1;
+        struct check_layer j = block(few(12), h, w, few(40), n % 4 ? 1 : 3, kernel, stride, few(40));
+        if (n % 7 == 6) { /* wide before the depthwise stage, or with another padding */
+            j.p[1] = random_stage(j.p[0].dstC, j.p[0].dstH, j.p[0].dstW, j.p[0].dstC, kernel, stride, 0);
+            j.p[2] = behind(&j.p[1], j.p[2].dstC, 1, 1, is_small() ? 0 : n / 7 % 2, 1);
+        }
+        if (n % 5 > 2)
+            j = without(j, n % 5 == 3);
+        j.batch = 1 + n % 8 / 6, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
+        run_case(j, n % 9 ? CHECK_RANDOM : (enum check_fill)(n / 9 % CHECK_FILLS));
+    }
+}
+
 /* Many steps, pixels a multiple of 2 KB apart, bands of the expansion, padding wider than the kernel, two strides, empty
  * sums. */
 static void cuts(void)
@@ -576,6 +594,7 @@ static void all_cases(size_t random)
     tails();
     panels();
     joined_pixels();
+    columns();
     fills();
     batches();
     if (!check_quick())

@@ -99,7 +99,7 @@ struct sn_convolution_parameters sn_given_shape(const struct sn_convolution * c)
 bool sn_is_used(const struct sn_convolution * c, size_t t)
 {
     const size_t y = t / sn_given_x(c) - c->crop.y, x = t % sn_given_x(c) - c->crop.x; /* wrap to huge values */
-    return y < c->p.kernelY && x < c->p.kernelX;
+    return y < sn_used_y(c) && x < sn_used_x(c);
 }
 
 /* Quantises the filter of output channel o; a value that is not finite is reported in *fault. */

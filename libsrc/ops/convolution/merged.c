@@ -34,6 +34,19 @@ void sn_merged_free(struct sn_merged * m)
         sn_convolution_free(&m->stage[m->first + i]);
 }
 
+void sn_merged_simplify(struct sn_merged * m)
+{
+    bool columns = true;
+    if (!m->table->gemm.tile_32f.run) /* `base` takes no shortcuts: the others are tested against it */
+        return;
+    for (int i = m->first; i <= (int)m->last; ++i) {
+        sn_convolution_crop_taps(&m->stage[i]);
+        columns = columns && sn_convolution_is_column(&m->stage[i]);
+    }
+    for (int i = m->first; i <= (int)m->last && columns; ++i)
+        sn_convolution_turn(&m->stage[i]);
+}
+
 void sn_merged_prepare(struct sn_merged * m, int i, const struct sn_convolution_family * family,
                        const struct sn_convolution_algorithm * algorithm)
 {

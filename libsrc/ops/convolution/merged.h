@@ -77,6 +77,13 @@ void sn_merged_free(struct sn_merged * m);
 /* The number of stages. */
 static inline size_t sn_merged_stages(const struct sn_merged * m) { return (size_t)m->last - m->first + 1; }
 
+/*
+ * For stages whose lines are computed in steps: leaves out taps that see only padding, and makes lines of images of one column,
+ * see sn_convolution_turn(). 9x640x1 to 18 and by 3x3 to 96 takes 0.18 of the time (avx2 0.35), 32x640x1 by 5x5 to 48 0.21 (0.42;
+ * Xeon with AMX).
+ */
+void sn_merged_simplify(struct sn_merged * m);
+
 /* Prepares stage i for an algorithm, or NULL for the one that is best alone, */
 void sn_merged_prepare(struct sn_merged * m, int i, const struct sn_convolution_family * family,
                        const struct sn_convolution_algorithm * algorithm);

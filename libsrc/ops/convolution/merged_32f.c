@@ -93,6 +93,7 @@ static bool plan(struct sn_merged * m)
 {
     static const struct sn_convolution_algorithm * const algorithms[] = {
         &sn_convolution_32f_nhwc, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_nhwc};
+    sn_merged_simplify(m);
     for (int i = m->first; i <= (int)m->last; ++i) {
         sn_merged_prepare(m, i, &sn_convolution_32f, is_base(m) ? &sn_convolution_32f_base : algorithms[i]);
         if (i == SN_DEPTHWISE && i == (int)m->first && !is_base(m) && gains_flat(&m->stage[i]))

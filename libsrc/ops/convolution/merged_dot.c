@@ -119,6 +119,7 @@ static bool plan_base(struct sn_merged * m)
 
 static bool plan(struct sn_merged * m)
 {
+    sn_merged_simplify(m);
     if (m->kind == &sn_merged_8i)
         set_types_8i(m);
     else

@@ -116,18 +116,52 @@ static void join_pixels(struct sn_convolution * c)
     p->srcH = p->srcW = p->kernelY = p->kernelX = p->dilationY = p->dilationX = 1;
 }
 
+bool sn_convolution_is_column(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    return p->srcH > 1 && p->srcW == 1 && p->dstW == 1 && p->kernelX == 1 && p->padX == 0;
+}
+
+static void exchange(size_t * a, size_t * b)
+{
+    const size_t first = *a;
+    *a = *b;
+    *b = first;
+}
+
+void sn_convolution_turn(struct sn_convolution * c)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    exchange(&p->srcH, &p->srcW);
+    exchange(&p->dstH, &p->dstW);
+    exchange(&p->kernelY, &p->kernelX);
+    exchange(&p->dilationY, &p->dilationX);
+    exchange(&p->strideY, &p->strideX);
+    exchange(&p->padY, &p->padX);
+    exchange(&p->padH, &p->padW);
+    c->crop.turned = 1;
+}
+
+void sn_convolution_crop_taps(struct sn_convolution * c)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    struct sn_crop crop = {.kernelY = p->kernelY, .kernelX = p->kernelX};
+    crop.y = crop_axis(&(struct axis){p->srcH, p->dstH, p->strideY, p->dilationY, &p->kernelY, &p->padY, &p->padH});
+    crop.x = crop_axis(&(struct axis){p->srcW, p->dstW, p->strideX, p->dilationX, &p->kernelX, &p->padX, &p->padW});
+    if (crop.kernelY != p->kernelY || crop.kernelX != p->kernelX)
+        c->crop = crop;
+}
+
 void sn_convolution_crop(struct sn_convolution * c)
 {
     struct sn_convolution_parameters * p = &c->p;
     if (c->table->gemm.tile_32f.run) { /* `base` takes no shortcuts: the others are tested against it */
-        struct sn_crop crop = {.kernelY = p->kernelY, .kernelX = p->kernelX};
-        crop.y = crop_axis(&(struct axis){p->srcH, p->dstH, p->strideY, p->dilationY, &p->kernelY, &p->padY, &p->padH});
-        crop.x = crop_axis(&(struct axis){p->srcW, p->dstW, p->strideX, p->dilationX, &p->kernelX, &p->padX, &p->padW});
-        if (crop.kernelY != p->kernelY || crop.kernelX != p->kernelX)
-            c->crop = crop;
+        sn_convolution_crop_taps(c);
         join_pixels(c);
         if (is_pixel(c))
             p->srcF = p->dstF = SN_NHWC;
+        if (sn_convolution_is_column(c))
+            sn_convolution_turn(c);
     }
     sn_convolution_simplify(c);
 }
@@ -151,9 +185,9 @@ static bool plan_plane(struct sn_convolution * c)
 /* Copies the used columns of the used rows of one kernel, whose taps are `tap` bytes. */
 static void copy_kernel(const struct sn_convolution * c, const uint8_t * from, size_t tap, uint8_t * to)
 {
-    const size_t row = c->p.kernelX * tap;
+    const size_t row = sn_used_x(c) * tap;
     from += (c->crop.y * c->crop.kernelX + c->crop.x) * tap;
-    for (size_t y = 0; y < c->p.kernelY; ++y, from += c->crop.kernelX * tap, to += row)
+    for (size_t y = 0; y < sn_used_y(c); ++y, from += c->crop.kernelX * tap, to += row)
         memcpy(to, from, row);
 }
 
