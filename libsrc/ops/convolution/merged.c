@@ -70,9 +70,11 @@ bool sn_merged_plan_stage(struct sn_merged * m, int i)
 
 size_t sn_merged_rows(const struct sn_merged * m, size_t all, size_t (*step_size)(const struct sn_merged *, size_t rows))
 {
-    enum { FEW_ROWS = 4 };
+    enum { FEW_ROWS = 4, FEW_PIXELS = 64 };
+    const size_t width = sn_max(m->stage[SN_DEPTHWISE].p.dstW, 1);
+    const size_t pixels = sn_min(sn_align(sn_ceil_div(FEW_PIXELS, width), FEW_ROWS), SN_MOST_ROWS);
     const size_t budget = sn_cpu()->cacheL2 / 2, weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
-    const size_t most = sn_min(all, weights > budget ? SN_MOST_ROWS : FEW_ROWS);
+    const size_t most = sn_min(all, weights > budget ? SN_MOST_ROWS : pixels);
     size_t rows = sn_min(all, FEW_ROWS);
     while (rows > 1 && step_size(m, rows) > budget)
         --rows;
