@@ -301,6 +301,8 @@ def test_algorithm_is_told() -> None:
         ((1, 5), "F(4,5) of rows"),
         ((5, 1), "F(4,5) of columns"),
         ((5, 5), "F(2,5)"),
+        ((1, 7), "F(2,7) of rows"),
+        ((7, 1), "F(2,7) of columns"),
     ]:
         assert f"Winograd {expected}," in repr(pysimd.Convolution32f((28, 28, 64), 64, kernel=kernel, padding=1))
     assert "Winograd F(4,3) of rows," in repr(pysimd.Convolution32f((28, 8, 64), 64, kernel=(1, 3), padding=(0, 1)))

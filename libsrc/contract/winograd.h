@@ -34,9 +34,11 @@ enum sn_winograd {
     SN_WINOGRAD_4_3_STRIDE_2,
     SN_WINOGRAD_HALVES_4X_5X, /* with other points, see kernels/winograd/transforms.h */
     SN_WINOGRAD_HALVES_6X_3X,
+    SN_WINOGRAD_HALVES_2X_7X,
     SN_WINOGRAD_4Y_3Y,
     SN_WINOGRAD_HALVES_4Y_5Y,
     SN_WINOGRAD_HALVES_6Y_3Y,
+    SN_WINOGRAD_HALVES_2Y_7Y,
     SN_WINOGRAD_2_5,
     SN_WINOGRADS /* their number */
 };
@@ -49,7 +51,8 @@ static inline struct sn_winograd_size sn_winograd_size(enum sn_winograd kind)
 {
     static const struct sn_winograd_size sizes[SN_WINOGRADS] = {{1, 3, 1, 4, 1}, {1, 5, 1, 4, 1}, {2, 2, 2, 2, 1},
         {2, 2, 4, 4, 1}, {3, 3, 2, 2, 1}, {3, 3, 3, 3, 1}, {3, 3, 4, 4, 1}, {3, 3, 2, 2, 2}, {3, 3, 4, 4, 2},
-        {1, 5, 1, 4, 1}, {1, 3, 1, 6, 1}, {3, 1, 4, 1, 1}, {5, 1, 4, 1, 1}, {3, 1, 6, 1, 1}, {5, 5, 2, 2, 1}};
+        {1, 5, 1, 4, 1}, {1, 3, 1, 6, 1}, {1, 7, 1, 2, 1}, {3, 1, 4, 1, 1}, {5, 1, 4, 1, 1}, {3, 1, 6, 1, 1}, {7, 1, 2, 1, 1},
+        {5, 5, 2, 2, 1}};
     return sizes[kind];
 }
 

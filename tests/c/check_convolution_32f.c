@@ -492,10 +492,10 @@ static struct check_layer added(struct check_layer l)
 /* Like tiles(), for the other kernels by Winograd's algorithm, and with dilations, which may exceed the image. */
 static void dilated_tiles(SimdTensorFormatType format)
 {
-    static const size_t kernels[][2] = {{3, 3}, {1, 3}, {3, 1}, {1, 5}, {5, 1}, {5, 5}};
+    static const size_t kernels[][2] = {{3, 3}, {1, 3}, {3, 1}, {1, 5}, {5, 1}, {5, 5}, {1, 7}, {7, 1}};
     for (size_t n = 0, count = check_count(400); n < count; ++n) {
-        const size_t * kernel = kernels[n % 6];
-        struct check_layer j = layer(format, 16 + n % 21, 8 + n % 23, 8 + n % 19, 4 + n % 37, 1, 1, 0, 1);
+        const size_t * kernel = kernels[n % 8], more = kernel[0] * kernel[1] == 7 ? 52 : 0; /* channels that it is worth to */
+        struct check_layer j = layer(format, more + 16 + n % 21, 8 + n % 23, 8 + n % 19, more + 4 + n % 37, 1, 1, 0, 1);
         j.batch = 1 + n % 7 / 6, j.own_buffer = n % 2 == 1, j.no_bias = n % 5 == 0;
         j.p->kernelY = kernel[0], j.p->kernelX = kernel[1];
         j.p->dilationY = check_random(1, check_random(1, 9)), j.p->dilationX = check_random(1, check_random(1, 9));

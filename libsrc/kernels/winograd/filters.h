@@ -67,8 +67,8 @@ static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t taps = s.kernelY * s.kernelX;
-    const bool halves = job->kind == SN_WINOGRAD_HALVES_4X_5X || job->kind == SN_WINOGRAD_HALVES_4Y_5Y ||
-                        job->kind == SN_WINOGRAD_HALVES_6X_3X || job->kind == SN_WINOGRAD_HALVES_6Y_3Y;
+    const bool halves = (job->kind >= SN_WINOGRAD_HALVES_4X_5X && job->kind <= SN_WINOGRAD_HALVES_2X_7X) ||
+                        (job->kind >= SN_WINOGRAD_HALVES_4Y_5Y && job->kind <= SN_WINOGRAD_HALVES_2Y_7Y);
     float planes[TAPS * FILTERS] SN_ALIGNED;
     v32f g[TAPS], u[SIDE * SIDE];
     sn_32f * dst = job->dst;

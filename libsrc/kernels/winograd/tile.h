@@ -258,6 +258,7 @@ INSTANCE(finish, 2_5, 2, 5, SQUARE)
 INSTANCE(finish, 4X_3X, 4, 3, ROW)
 INSTANCE(finish, halves_4X_5X, 4, 5, HALVES)
 INSTANCE(finish, halves_6X_3X, 6, 3, HALVES)
+INSTANCE(finish, halves_2X_7X, 2, 7, HALVES)
 INSTANCE(join, 2_3, 2, 3, SQUARE)
 INSTANCE(join, 3_3, 3, 3, SQUARE)
 INSTANCE(join, 4_3, 4, 3, SQUARE)
@@ -265,6 +266,7 @@ INSTANCE(join, 2_5, 2, 5, SQUARE)
 INSTANCE(join, 4X_3X, 4, 3, ROW)
 INSTANCE(join, halves_4X_5X, 4, 5, HALVES)
 INSTANCE(join, halves_6X_3X, 6, 3, HALVES)
+INSTANCE(join, halves_2X_7X, 2, 7, HALVES)
 INSTANCE_EDGE(input, halves_4X_5X, 4, 5, HALVES)
 INSTANCE_EDGE(strided_input, 2_3, 2, 3, SQUARE)
 INSTANCE_EDGE(strided_input, 4_3, 4, 3, SQUARE)
@@ -277,14 +279,15 @@ INSTANCE(strided_join, 4_3, 4, 3, SQUARE)
  * alone. */
 #define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
 #define LIST_INPUT(name)                                                                                                    \
-    {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_halves_4X_5X, name##_halves_4X_5X, name##_4X_3X,        \
-     name##_halves_4X_5X, name##_halves_4X_5X, name##_4_3}
+    {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_halves_4X_5X, name##_halves_4X_5X, name##_halves_4X_5X, \
+     name##_4X_3X, name##_halves_4X_5X, name##_halves_4X_5X, name##_halves_4X_5X, name##_4_3}
 static const transform_fn input[] = LIST_INPUT(input), input_edge[] = LIST_INPUT(input_edge);
 static const transform_fn output[SN_WINOGRADS] = {LIST(output)};
 #define OF_CONVOLUTION(name)                                                                                                \
     {[SN_WINOGRAD_4X_3X] = name##_4X_3X, [SN_WINOGRAD_HALVES_4X_5X] = name##_halves_4X_5X,                                  \
      [SN_WINOGRAD_4Y_3Y] = name##_4X_3X, [SN_WINOGRAD_HALVES_4Y_5Y] = name##_halves_4X_5X,                                  \
      [SN_WINOGRAD_HALVES_6X_3X] = name##_halves_6X_3X, [SN_WINOGRAD_HALVES_6Y_3Y] = name##_halves_6X_3X,                    \
+     [SN_WINOGRAD_HALVES_2X_7X] = name##_halves_2X_7X, [SN_WINOGRAD_HALVES_2Y_7Y] = name##_halves_2X_7X,                    \
      [SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
      [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3,                  \
      [SN_WINOGRAD_2_5] = name##_2_5}
@@ -293,7 +296,7 @@ static const transform_fn finish[SN_WINOGRADS] = OF_CONVOLUTION(finish), join[SN
 /* Calls the instance of a kind. Tiles are passed by address: copies of a struct that has just been written cost 50 ns. */
 static void transform(const transform_fn * list, enum sn_winograd kind, const struct tile * t, size_t channels)
 {
-    if (kind < SN_WINOGRAD_4Y_3Y || kind > SN_WINOGRAD_HALVES_6Y_3Y) { /* no column */
+    if (kind < SN_WINOGRAD_4Y_3Y || kind > SN_WINOGRAD_HALVES_2Y_7Y) { /* no column */
         list[kind](t, channels);
         return;
     }

@@ -62,7 +62,7 @@ SN_INLINE void winograd_input(int m, int r, const v32f * d, v32f * v)
 }
 
 /*
- * The same for F(4,5) and F(6,3) of convolutions, with the points 1/2, -1/2 in place of 3, -3 of the public functions: the
+ * The same for F(4,5), F(6,3) and F(2,7) of convolutions, with the points 1/2, -1/2 in place of 3, -3 of the public functions: the
  * rounding error is a tenth of theirs.
  */
 SN_INLINE void winograd_input_halves(const v32f * d, v32f * v)
@@ -83,10 +83,12 @@ SN_INLINE void winograd_input_halves(const v32f * d, v32f * v)
 
 static void winograd_filter_halves(int r, const v32f * g, v32f * u)
 {
-    const v32f g3 = r == 5 ? g[3] : v_zero_32f(), g4 = r == 5 ? g[4] : v_zero_32f();
-    const v32f a = v_add_32f(v_add_32f(g[0], g[2]), g4), b = v_add_32f(g[1], g3);
-    const v32f e = add_times(add_times(g[0], 4, g[2]), 16, g4), f = add_times(g[1], 4, g3);
-    const v32f p = add_times(add_times(g4, 4, g[2]), 16, g[0]), q = add_times(g3, 4, g[1]);
+    const v32f zero = v_zero_32f(), g3 = r > 3 ? g[3] : zero, g4 = r > 3 ? g[4] : zero, g5 = r > 5 ? g[5] : zero;
+    const v32f g6 = r > 5 ? g[6] : zero;
+    const v32f a = v_add_32f(v_add_32f(v_add_32f(g[0], g[2]), g4), g6), b = v_add_32f(v_add_32f(g[1], g3), g5);
+    const v32f e = add_times(add_times(add_times(g[0], 4, g[2]), 16, g4), 64, g6), f = add_times(add_times(g[1], 4, g3), 16, g5);
+    const v32f p = add_times(add_times(add_times(g4, 4, g[2]), 16, g[0]), 0.25f, g6);
+    const v32f q = add_times(add_times(g3, 4, g[1]), 0.25f, g5);
     u[0] = g[0];
     u[1] = times(-2.0f / 9, v_add_32f(a, b));
     u[2] = times(-2.0f / 9, v_sub_32f(a, b));
@@ -103,7 +105,9 @@ SN_INLINE void winograd_output_halves(int m, const v32f * p, v32f * y)
     const v32f t = v_add_32f(p[3], p[4]), u = v_sub_32f(p[3], p[4]);
     const v32f v = v_add_32f(p[5], p[6]), w = v_sub_32f(p[5], p[6]);
     y[0] = v_add_32f(v_add_32f(v_add_32f(p[0], s), t), v);
-    y[1] = add_times(add_times(d, 2, u), 0.5f, w);
+    y[1] = add_times(add_times(m == 2 ? v_add_32f(d, p[7]) : d, 2, u), 0.5f, w);
+    if (m == 2)
+        return;
     y[2] = add_times(add_times(s, 4, t), 0.25f, v);
     y[3] = add_times(add_times(m == 4 ? v_add_32f(d, p[7]) : d, 8, u), 0.125f, w);
     if (m == 6) {

@@ -30,6 +30,7 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_grouped_nhwc, sn
 extern const struct sn_convolution_algorithm sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3,
     sn_convolution_32f_winograd_4, sn_convolution_32f_winograd_strided_2, sn_convolution_32f_winograd_strided_4,
     sn_convolution_32f_winograd_row_3, sn_convolution_32f_winograd_row_6_3, sn_convolution_32f_winograd_row_5,
+    sn_convolution_32f_winograd_row_7, sn_convolution_32f_winograd_column_7,
     sn_convolution_32f_winograd_column_3, sn_convolution_32f_winograd_column_6_3, sn_convolution_32f_winograd_column_5,
     sn_convolution_32f_winograd_5;
 

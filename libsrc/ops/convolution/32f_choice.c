@@ -40,7 +40,8 @@ static const struct sn_convolution_algorithm * const winograd[] = {&sn_convoluti
     &sn_convolution_32f_winograd_3, &sn_convolution_32f_winograd_4, &sn_convolution_32f_winograd_strided_2,
     &sn_convolution_32f_winograd_strided_4, &sn_convolution_32f_winograd_row_3, &sn_convolution_32f_winograd_row_6_3,
     &sn_convolution_32f_winograd_row_5, &sn_convolution_32f_winograd_column_3, &sn_convolution_32f_winograd_column_6_3,
-    &sn_convolution_32f_winograd_column_5, &sn_convolution_32f_winograd_5, NULL};
+    &sn_convolution_32f_winograd_column_5, &sn_convolution_32f_winograd_row_7, &sn_convolution_32f_winograd_column_7,
+    &sn_convolution_32f_winograd_5, NULL};
 
 static const struct sn_convolution_algorithm * const direct[] = {&sn_convolution_32f_nhwc, &sn_convolution_32f_nchw,
     &sn_convolution_32f_converted, NULL};

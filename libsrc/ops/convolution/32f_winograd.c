@@ -2,7 +2,7 @@
  * Winograd's algorithm (arXiv:1509.09308). 3x3: tiles of 2x2, 3x3 or 4x4 outputs need 4, 2.78 or 2.25 multiplications per
  * output and channel in place of 9, and some additions. With stride 2, tiles of 2x2 or 4x4 need 6.25 or 5.06, see
  * contract/winograd.h; 3x3, with 5.44, would rarely be the best. 5x5: tiles of 2x2 need 9 in place of 25. Kernels of one row
- * or column: tiles of 4 or 6 need 1.5 or 1.33 in place of 3, tiles of 4 need 2 in place of 5.
+ * or column: tiles of 4 or 6 need 1.5 or 1.33 in place of 3, tiles of 4 need 2 in place of 5, tiles of 2 4 in place of 7.
  *
  * A dilated convolution is several plain ones, each on every d-th row and column of the image: all of their tiles are in one
  * list, and only the distance between the inputs, and the outputs, of a tile is another.
@@ -101,6 +101,7 @@ static const double TRANSFORM = 7;            /* vector cycles for each coeffici
 static const double TRANSFORM_4 = 4;          /* the same for F(4,3) */
 static const double TRANSFORM_STRIDED = 5;    /* the same for stride 2 */
 static const double TRANSFORM_ROW = 9;        /* the same for a row or column, with few coefficients in a tile */
+static const double TRANSFORM_SEVEN = 15;     /* the same for seven taps of these, with few outputs in a tile */
 static const double WINOGRAD_CALL = 1000;     /* cycles */
 
 /* Weights of a single pass, which are waited for: bytes, and bytes per cycle. */
@@ -114,6 +115,7 @@ static double transforms_of(const struct sn_convolution * c, enum sn_winograd ki
     const bool row = s.kernelY == 1 || s.kernelX == 1;
     const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4
                              : s.stride == 2         ? TRANSFORM_STRIDED
+                             : s.kernelY * s.kernelX == 7 ? TRANSFORM_SEVEN
                              : row                   ? TRANSFORM_ROW
                                                      : TRANSFORM;
     return planes * tiles * (sn_vectors(c, c->p.srcC) + sn_vectors(c, c->p.dstC)) * transform;
@@ -563,4 +565,6 @@ const struct sn_convolution_algorithm
     sn_convolution_32f_winograd_column_3 = WINOGRAD("F(4,3) of columns", SN_WINOGRAD_4Y_3Y),
     sn_convolution_32f_winograd_column_6_3 = WINOGRAD("F(6,3) of columns", SN_WINOGRAD_HALVES_6Y_3Y),
     sn_convolution_32f_winograd_column_5 = WINOGRAD("F(4,5) of columns", SN_WINOGRAD_HALVES_4Y_5Y),
+    sn_convolution_32f_winograd_row_7 = WINOGRAD("F(2,7) of rows", SN_WINOGRAD_HALVES_2X_7X),
+    sn_convolution_32f_winograd_column_7 = WINOGRAD("F(2,7) of columns", SN_WINOGRAD_HALVES_2Y_7Y),
     sn_convolution_32f_winograd_5 = WINOGRAD("F(2,5)", SN_WINOGRAD_2_5);
