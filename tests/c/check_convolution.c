@@ -149,8 +149,7 @@ bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolut
     return SHAPE_OF(list);
 }
 
-/* Makes a column of an image of one line; `wide`: with taps that see only padding on both sides. */
-static void stand(SimdConvolutionParameters * p, bool wide)
+void check_convolution_column(SimdConvolutionParameters * p, bool wide)
 {
     p->srcH = p->srcW, p->srcW = 1;
     p->kernelY = p->kernelX, p->kernelX = wide ? 3 : 1;
@@ -171,7 +170,7 @@ bool check_convolution_signal(SimdTensorFormatType format, size_t i, SimdConvolu
     if (i % 3)
         p->padX = check_random(0, i % 7 ? 20 : 200), p->padW = check_random(0, i % 7 ? 20 : 200);
     if (i / 4 % 3 == 2)
-        stand(p, i % 2);
+        check_convolution_column(p, i % 2);
     check_convolution_output(p);
     return i < check_count(135);
 }

@@ -13,6 +13,9 @@ SimdConvolutionParameters check_convolution_shape(SimdTensorFormatType format, s
 void check_convolution_output(SimdConvolutionParameters * p);
 size_t check_few(size_t limit);
 
+/* Makes a column of an image of one line, before its output is set; `wide`: with taps that see only padding on both sides. */
+void check_convolution_column(SimdConvolutionParameters * p, bool wide);
+
 /* A random convolution with up to the given number of channels per group. */
 SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, size_t inputs, size_t outputs);
 

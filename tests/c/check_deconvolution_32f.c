@@ -386,10 +386,10 @@ static void narrow(SimdTensorFormatType format)
     }
 }
 
-/* Results of one line, whose columns are divided among threads: phases with unequal numbers of them, products of several phases. */
+/* Results of one line, or of one column, whose pixels are divided among threads: phases with unequal numbers of them, products of several phases. */
 static void signals(SimdTensorFormatType format)
 {
-    for (size_t n = 0, count = check_count(60); n < count; ++n) {
+    for (size_t n = 0, count = check_count(90); n < count; ++n) {
         const size_t group = n % 4 ? 1 : 3, kernel = check_random(1, 9), stride = n % 5 ? check_random(1, 4) : kernel;
         struct check_layer j = layer(format, check_few(40) * group, 1, check_random(30, 200), check_few(70) * group, 1, 1, 0,
                                      group);
@@ -399,6 +399,8 @@ static void signals(SimdTensorFormatType format)
         j.p->padX = check_random(0, (kernel - 1) * j.p->dilationX), j.p->padW = check_random(0, (kernel - 1) * j.p->dilationX);
         j.batch = 1 + n % 5 / 4, j.own_buffer = n % 2 == 0;
         j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        if (n / 6 % 3 == 2)
+            check_convolution_column(j.p, n % 2);
         set_output(j.p);
         run_case(j, CHECK_RANDOM);
     }
