@@ -82,12 +82,32 @@ static bool is_shared(const struct sn_convolution * c)
     return p->kernelY == 3 && p->kernelX == 3 && (plain || phases);
 }
 
+/*
+ * Single groups in NHWC by other kernels, of more outputs than half a vector. Neighbouring taps of a row share inputs in blocks
+ * of 8 pixels: with vectors of 8 floats 160x199x199 by 2x2 in 20 groups takes 0.9 of the time of the tile, 64x60x60 by 5x5 in 8
+ * 0.89; with more inputs nothing is gained. Taps apart, by a stride or a dilation, or one in a row, take longer: 16x60x60 to 48
+ * by 7x1 1.7 times (AVX-512 1.3 to 1.6), 12x24x24 to 72 by 4x4 with dilation 2 1.6 times (AVX-512; Xeon with AMX).
+ */
+static const double GROUPED_SINGLE_NEAR = 1.12, GROUPED_SINGLE_APART = 1.9;
+enum { NEAR_LANES = 8, NEAR_PIXELS = 8 };
+
+static double any_single(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    if (p->srcF == SN_NCHW || 2 * sn_outputs(c) <= sn_lanes(c) || p->kernelY * p->kernelX == 1)
+        return GROUPED_SINGLE_ANY;
+    if (p->kernelX == 1 || p->strideX > 1 || p->dilationX > 1)
+        return GROUPED_SINGLE_APART;
+    const double computed = (double)sn_align(p->dstW, NEAR_PIXELS) / (double)p->dstW;
+    return sn_lanes(c) == NEAR_LANES && sn_inputs(c) <= NEAR_LANES ? GROUPED_SINGLE_NEAR * computed : GROUPED_SINGLE_ANY;
+}
+
 static double cost(const struct sn_convolution * c)
 {
     const size_t groups = groups_of(c);
     const double vectors = (double)(sn_ceil_div(c->p.group, groups) * sn_ceil_div(groups * sn_outputs(c), sn_lanes(c)));
     const bool single = groups == 1;
-    const double product = is_shared(c) ? single ? GROUPED_SINGLE : GROUPED : single ? GROUPED_SINGLE_ANY : GROUPED_ANY;
+    const double product = is_shared(c) ? single ? GROUPED_SINGLE : GROUPED : single ? any_single(c) : GROUPED_ANY;
     const double moved = c->p.srcF == SN_NCHW ? SN_VECTOR_CONVERTED * sn_channel_vectors(c) : 0;
     return sn_of_vectors(c, sn_dst_pixels(c) * sn_depth(c) * vectors * product + moved);
 }
