@@ -61,6 +61,8 @@ static bool prepare(const char * function, struct sn_pooling * p, size_t batch, 
     SN_CHECK_FOR(function, p->dst, false, "dst is NULL, expected an array");
     if (!is_apart(function, p, batch, element, format))
         return false;
+    const struct sn_layout_slots * layout = &sn_table()->layout;
+    p->transpose = element == 4 ? layout->transpose_32f : element == 2 ? layout->transpose_16b : layout->transpose_8u;
     p->inner = c.src;
     if (format == SimdTensorFormatNhwc && is_each(&c)) {
         p->axis[0] = each(batch);

@@ -2,7 +2,7 @@
 #ifndef SN_CONTRACT_POOLING_H
 #define SN_CONTRACT_POOLING_H
 
-#include "runtime/common.h"
+#include "contract/layout.h"
 
 /* Output i of an axis covers its inputs max(0, i * stride - pad) .. min(src, i * stride - pad + kernel) - 1. */
 struct sn_pool_axis {
@@ -20,6 +20,7 @@ struct sn_pooling {
     struct sn_pool_axis axis[3];
     size_t inner;
     size_t srcPixel, dstPixel;  /* elements from pixel to pixel; `inner` if they are dense */
+    sn_transpose_fn transpose;  /* of elements as large as these */
     bool excludePad;            /* average: divides by the number of elements inside the image */
 };
 

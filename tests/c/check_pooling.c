@@ -276,6 +276,24 @@ static void large(enum kind kind, SimdTensorFormatType format)
     }
 }
 
+/* Small planes in NCHW, of which blocks are transposed: around whole vectors of all levels. */
+static void small_planes(enum kind kind)
+{
+    for (size_t i = 0, n = check_count(300); i < n; ++i) {
+        const size_t kernel = check_random(1, check_random(0, 3) ? 5 : 12), pad = check_random(0, kernel - 1);
+        struct pool p = square(kind, SimdTensorFormatNchw, check_random(1, check_random(0, 1) ? 40 : 290),
+                               check_random(1, check_random(0, 3) ? 10 : 45), check_random(1, check_random(0, 3) ? 14 : 42), kernel,
+                               check_random(1, 5), pad);
+        p.exclude = (SimdBool)(i & 1);
+        if (i % 4 == 0) { /* one output of a row */
+            p.kernel[X] = check_random(1, p.src[X]);
+            p.pad[X] = 0;
+            p.dst[X] = 1;
+        }
+        run(&p, any_fill());
+    }
+}
+
 /* Many channels in NHWC: lines that are pooled run by run of channels, and part by part of the columns. */
 static void parts(enum kind kind)
 {
@@ -410,6 +428,7 @@ CHECK_FAMILY(pooling)
         }
         if (kind < FORWARD_MAX)
             parts((enum kind)kind);
+        small_planes((enum kind)kind);
         refusals((enum kind)kind);
         if (is_average((enum kind)kind))
             averages_of_integers((enum kind)kind);

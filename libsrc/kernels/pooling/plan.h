@@ -33,7 +33,9 @@ static struct span covered(const struct sn_pool_axis * axis)
     size_t begin = 0;
     if (axis->kernel <= axis->pad)
         begin = (axis->pad - axis->kernel) / axis->stride + 1;
-    const wide end = ((wide)axis->pad + axis->src + axis->stride - 1) / axis->stride;
+    const wide end = (axis->pad | axis->src | axis->stride) >> 31 == 0
+                         ? (axis->pad + axis->src + axis->stride - 1) / axis->stride
+                         : ((wide)axis->pad + axis->src + axis->stride - 1) / axis->stride;
     const size_t last = end < (wide)axis->dst ? (size_t)end : axis->dst;
     return axis->src && begin < last ? (struct span){begin, last - begin} : (struct span){0, 0};
 }

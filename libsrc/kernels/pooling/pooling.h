@@ -36,6 +36,7 @@
 #include "kernels/pooling/pixels.h"
 #include "kernels/pooling/rows.h"
 #include "kernels/pooling/strips.h"
+#include "kernels/pooling/planes.h"
 #include "kernels/pooling/windows.h"
 
 /* ---- choice of the algorithm */
@@ -128,6 +129,22 @@ static __attribute__((noinline)) void pool_by_buffer(const struct sn_pooling * p
     }
 }
 
+/* Computes units in blocks of planes if these are faster, else through the buffer. Rows of one output are slow there, so no
+ * plane is left to them. Neither function is called by the other: both use much of the stack. */
+static void pool_elements(const struct sn_pooling * p, size_t begin, size_t end)
+{
+    const size_t pairs = sn_pooling_pairs(p), first = sn_ceil_div(begin, pairs), last = end / pairs;
+    const size_t least = covered(&p->axis[2]).count > 1 ? BLOCK_LEAST : 1;
+    const size_t most = first + least <= last ? block_planes(p) : 0;
+    if (most) {
+        if (begin < first * pairs)
+            pool_by_buffer(p, begin, first * pairs);
+        begin = pool_by_blocks(p, least, most, first, last) * pairs;
+    }
+    if (begin < end)
+        pool_by_buffer(p, begin, end);
+}
+
 static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
 {
     struct sn_pooling p = *given;
@@ -138,6 +155,7 @@ static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
         *axis = (struct sn_pool_axis){1, 1, 1, 1, 0};
     }
     const size_t most = ROW / 8 / p.inner;
+    const size_t fewest = HAS_DIVISOR ? 1 : BLOCK_LEAST; /* averages must not depend on the number of planes: of a batch */
     const step_fn step = identity ? wide_step : pixels_for(&p);
     if (p.inner == 1 && dense && is_identity(&p.axis[0]) && is_global(&p.axis[1]) && is_global(axis))
         global_planes(&p, begin, end);
@@ -145,8 +163,9 @@ static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
         do_units(&(struct algorithm){.step = step, .ring = step == pixels_step && is_for_ring(&p)}, &p, begin, end);
     else if (!dense)
         do_units(&(struct algorithm){.step = pixels_step}, &p, begin, end);
-    else if (axis->kernel > most || axis->stride > most || covered(axis).count <= 1)
+    else if (axis->kernel > most || axis->stride > most ||
+             (covered(axis).count <= 1 && (p.axis[0].dst < fewest || block_planes(&p) == 0)))
         do_units(&(struct algorithm){.step = windows_step, .single = true}, &p, begin, end);
     else
-        pool_by_buffer(&p, begin, end);
+        pool_elements(&p, begin, end);
 }
