@@ -52,6 +52,11 @@ typedef void (*sn_grouped_nhwc_32f_fn)(const struct sn_grouped_nhwc_32f * g);
  * Kernels of SN_LARGE_ROWS rows and more, for rows whose inputs are neighbours, are computed in blocks of
  * `depthwise_nchw_rows` rows and at most `depthwise_nchw_vectors` vectors, numbers of the level, if there are as many rows and
  * more columns than lanes; not kernels of 5x5 with vectors of 16 floats.
+ *
+ * With a period, all rows are one, of outputs whose inputs for each tap are neighbours across the ends of rows. Products with
+ * inputs of another row are left out: output x has those of column kx of the taps if int x % period of `inside` +
+ * kx * insideStep is -1, not if it is 0. Each of these arrays has as many ints more than a period as `depthwise_nchw_run`, and a
+ * period is at least as many. All outputs have the products of column `middle`.
  */
 enum { SN_LARGE_ROWS = 5 };
 
@@ -68,6 +73,8 @@ struct sn_depthwise_nchw_32f {
     sn_32f * dst;
     size_t dstStep; /* floats between rows */
     size_t rows, columns;
+    const sn_32i * inside;
+    size_t insideStep, period, middle;
 };
 typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d);
 
@@ -210,6 +217,7 @@ struct sn_convolution_32f_slots {
     sn_depthwise_nhwc_fn depthwise_nhwc;
     sn_depthwise_nchw_32f_fn depthwise_nchw;
     size_t depthwise_nchw_rows, depthwise_nchw_vectors; /* of a block of a large kernel, see struct sn_depthwise_nchw_32f */
+    size_t depthwise_nchw_run;
     sn_depthwise_plane_32f_fn depthwise_plane;
     sn_grouped_nhwc_32f_fn grouped_nhwc;
     sn_gemm_32f_fn few_nhwc;

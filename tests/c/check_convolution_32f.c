@@ -558,6 +558,26 @@ static void joined_pixels(SimdTensorFormatType format)
     }
 }
 
+/* Depthwise, as wide as the image: planes whose rows are computed as one, also if these are shorter than a vector, or all are. */
+static void joined_rows(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(400); n < count; ++n) {
+        const size_t channels = 1 + n / 3 % 7, height = n % 11 ? 1 + n / 5 % 60 : 1000;
+        struct check_layer j = layer(format, channels, height, 1 + n % 23, channels, 1, 1, 0, channels);
+        j.p->kernelY = n % 3 ? 1 + n / 2 % 5 : 3, j.p->kernelX = n % 3 ? 1 + n / 7 % 5 : 3;
+        j.p->dilationY = 1 + n % 13 / 12, j.p->dilationX = 1 + n % 17 / 16;
+        j.p->padY = check_random(0, j.p->kernelY * j.p->dilationY), j.p->padH = check_random(0, j.p->kernelY * j.p->dilationY);
+        j.p->padX = check_random(0, (j.p->kernelX - 1) * j.p->dilationX);
+        j.p->padW = (j.p->kernelX - 1) * j.p->dilationX - j.p->padX;
+        if (height + j.p->padY + j.p->padH <= (j.p->kernelY - 1) * j.p->dilationY)
+            j.p->padY = j.p->kernelY * j.p->dilationY;
+        check_convolution_output(j.p);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
+        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+    }
+}
+
 /* Depthwise, strides and dilations with a divisor: a convolution of every n-th pixel, and of lines that rows may share. */
 static void depthwise_divisors(SimdTensorFormatType format)
 {
@@ -709,6 +729,7 @@ CHECK_FAMILY(convolution_32f)
         lines(formats[i]);
         columns_left_out(formats[i]);
         joined_pixels(formats[i]);
+        joined_rows(formats[i]);
         depthwise_divisors(formats[i]);
         parts_of_outputs(formats[i]);
         blocks(formats[i]);

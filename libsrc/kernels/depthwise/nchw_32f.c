@@ -3,6 +3,7 @@
  */
 #include "contract/convolution_32f.h"
 #include "kernels/activate_plane.h"
+#include "kernels/depthwise/run_32f.h"
 #include "kernels/install.h"
 
 SN_INLINE void store_some(sn_32f * p, v32f v, size_t lanes)
@@ -192,7 +193,9 @@ static __attribute__((noinline)) void plane_any(const struct sn_depthwise_nchw_3
 static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
 {
     const size_t taps = d->kernelY == d->kernelX && d->srcStep == d->tapStep ? d->kernelY : 0;
-    if (taps == 2) /* used for the phases of a deconvolution of 4x4 */
+    if (d->period)
+        run_of_rows(d);
+    else if (taps == 2) /* used for the phases of a deconvolution of 4x4 */
         plane_2(d);
     else if (taps == 3)
         plane_3(d);
@@ -210,4 +213,5 @@ SN_INSTALL(depthwise_nchw_32f, convolution_32f)
     slots->depthwise_nchw = depthwise_nchw_32f;
     slots->depthwise_nchw_rows = LARGE_ROWS;
     slots->depthwise_nchw_vectors = LARGE_VECTORS;
+    slots->depthwise_nchw_run = RUN_VECTORS * V32F_N;
 }

@@ -8,6 +8,7 @@
 #include "ops/convolution/32f.h"
 #include "ops/convolution/cost.h"
 #include "ops/convolution/nchw_band.h"
+#include "runtime/cpu.h"
 
 /* Floats of the planes that are copied before the first of them is computed, unless one has more. */
 enum { COPIED_FLOATS = 2048 };
@@ -15,12 +16,26 @@ enum { COPIED_FLOATS = 2048 };
 struct depthwise_nchw {
     struct sn_band band;
     size_t planes; /* that are copied together */
+    size_t period; /* of all rows as one, see struct sn_depthwise_nchw_32f */
+    bool joined;   /* these are copied without padding in x */
 };
 SN_FITS_ALGORITHM_DATA(struct depthwise_nchw);
 
 static const struct depthwise_nchw * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c) && c->p.srcF == SN_NCHW; }
+
+/* The period of masks: rows, of at least as many outputs as a block has; and the ints of the mask of a column of taps. */
+static size_t period_of(const struct sn_convolution * c)
+{
+    const size_t width = sn_max(c->p.dstW, 1);
+    return sn_ceil_div(c->table->convolution_32f.depthwise_nchw_run, width) * width;
+}
+
+static size_t inside_step(const struct sn_convolution * c)
+{
+    return data_of(c)->period + c->table->convolution_32f.depthwise_nchw_run;
+}
 
 /* Whether lines are copied, with their padding: the kernel reads beyond the last input if a row is shorter than a vector. */
 static bool is_copied(const struct sn_convolution * c)
@@ -77,7 +92,7 @@ static double product_of(const struct sn_convolution * c)
  * 420x38x16 with dilation 2 takes 0.77, by 1x1 0.5. With AVX2 the choice of these two is right with warm caches on 24 layers
  * but one: 420x38x16 by 1x3 takes 1.16 times as long.
  */
-static double cost(const struct sn_convolution * c)
+static double rows_cost(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const double floats = sn_of_vectors(c, sn_vectors(c, p->dstW)); /* in units of 16 */
@@ -86,31 +101,117 @@ static double cost(const struct sn_convolution * c)
     return (double)p->dstC * (vectors * floats + copied + SN_DEPTHWISE_PLANE);
 }
 
+/*
+ * As wide as the image, without stride, a convolution can compute all rows of a plane as one, which fills vectors if planes are
+ * narrow (kernels/depthwise/run_32f.h): cycles of 16 floats with vectors of 16 and with shorter ones, for each product, and
+ * whatever the taps; and for a plane. Fitted to 30 layers of 1x3 to 7x7 and 8x5 to 300x6 pixels (Xeon with AMX), of which the
+ * algorithms for planes that are chosen then take 1.02 times as long as the best ones. Of the time of those before 48x300x2 by
+ * 3x3 takes 0.6 (AVX2; AVX-512 0.5 to 0.65), 48x196x6 0.65 to 0.8, 48x60x17 by 1x3 0.6 to 0.85 (0.5 to 0.65), 48x300x6 0.85 (0.3).
+ */
+static const double JOINED_PRODUCT_16 = 2.9, JOINED_PRODUCT = 2.4, JOINED_VECTOR_16 = 14, JOINED_VECTOR = 23,
+                    JOINED_PLANE = 100;
+
+static double joined_cost(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const bool longs = sn_lanes(c) == 16;
+    const double product = longs ? JOINED_PRODUCT_16 : JOINED_PRODUCT, vector = longs ? JOINED_VECTOR_16 : JOINED_VECTOR;
+    const double floats = sn_of_vectors(c, sn_vectors(c, p->dstH * p->dstW));
+    return (double)p->dstC * (floats * (product * sn_taps(c) + vector) + JOINED_PLANE);
+}
+
+static bool is_joined(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    return p->strideY == 1 && p->strideX == 1 && p->kernelX > 1 && p->dstW == p->srcW && c->srcSize && c->dstSize &&
+           joined_cost(c) < rows_cost(c);
+}
+
+static double cost(const struct sn_convolution * c) { return is_joined(c) ? joined_cost(c) : rows_cost(c); }
+
+/* Plans a band of lines without padding in x: `padX` floats precede the first one; what kernels read follows the last. */
+static bool plan_joined(struct sn_convolution * c, struct sn_band * band)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    *band = (struct sn_band){.copied = true, .strideY = 1, .strideX = 1, .phases = 1, .run = p->srcW, .line = p->srcW};
+    sn_band_rows(band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
+    const bool fits = sn_product(&band->plane, band->lines, band->line);
+    band->plane += p->padX + p->padW + sn_lanes(c);
+    return fits;
+}
+
 static bool plan(struct sn_convolution * c)
 {
     struct depthwise_nchw * d = (void *)c->algorithmData;
     c->segments = c->p.kernelX;
     sn_channels_plain(c);
     d->planes = 1;
-    if (!is_copied(c)) {
+    d->joined = is_joined(c);
+    d->period = period_of(c);
+    if (d->joined) /* masks follow */
+        c->segments += sn_ceil_div(c->p.kernelX * inside_step(c) * sizeof(sn_32i), sizeof(size_t));
+    if (!d->joined && !is_copied(c)) {
         sn_planes_image(&c->p, &d->band);
     } else {
-        if (!sn_split_plan(c, 1, false, &d->band))
+        if (!(d->joined ? plan_joined(c, &d->band) : sn_split_plan(c, 1, false, &d->band)))
             return false;
-        d->planes = sn_min(sn_max(COPIED_FLOATS / sn_max(d->band.plane, 1), 1), sn_max(c->p.dstC, 1));
+        const bool alone = d->joined && c->p.kernelY == 1;
+        d->planes = alone ? 1 : sn_min(sn_max(COPIED_FLOATS / sn_max(d->band.plane, 1), 1), sn_max(c->p.dstC, 1));
         if (!sn_floats(&c->workSize, d->planes * d->band.plane + sn_lanes(c)))
             return false;
     }
     return sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->p.dstC);
 }
 
+/* The masks follow the offsets. */
+static sn_32i * inside_of(const struct sn_convolution * c) { return (sn_32i *)(void *)(c->segment + c->p.kernelX); }
+
 static void offsets(const struct sn_convolution * c)
 {
-    for (size_t kx = 0; kx < c->p.kernelX; ++kx)
+    const struct sn_convolution_parameters * p = &c->p;
+    for (size_t kx = 0; kx < p->kernelX; ++kx)
         c->segment[kx] = sn_split_tap(c, &data_of(c)->band, 0, 0, kx);
+    sn_32i * inside = inside_of(c);
+    for (size_t kx = 0; data_of(c)->joined && kx < p->kernelX; ++kx)
+        for (size_t i = 0; i < inside_step(c); ++i)
+            *inside++ = i % p->dstW + kx * p->dilationX - p->padX < p->srcW ? -1 : 0;
 }
 
 static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
+
+/* The column of taps whose inputs are all inside; kernelX if there is none. */
+static size_t middle_of(const struct sn_convolution_parameters * p)
+{
+    return p->padX % p->dilationX ? p->kernelX : p->padX / p->dilationX;
+}
+
+/*
+ * Whether the joined rows of a channel can be read where they are: inputs outside of its plane are left out like those of other
+ * rows, and are in the image, with a vector more.
+ */
+static bool is_in_place(const struct sn_convolution * c, size_t channel)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t before = channel * c->srcPlane, behind = (p->srcC - 1 - channel) * c->srcPlane;
+    return data_of(c)->joined && p->kernelY == 1 && p->padY == 0 && p->dstH == p->srcH && before >= p->padX &&
+           behind >= p->padW + sn_lanes(c);
+}
+
+/* Copies the lines for output rows row .. row + rows - 1 of some planes. */
+static void copy_joined(const struct sn_convolution * c, const sn_32f * src, size_t count, size_t row, size_t rows, sn_32f * to)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_band * band = &data_of(c)->band;
+    const struct sn_lines lines = sn_lines_of(p, row, rows);
+    const size_t used = sn_used(rows, 1, p->kernelY, p->dilationY), out = p->padY - sn_min(row, p->padY);
+    const size_t above = p->padX + sn_min(out, used) * p->srcW, inside = (lines.end - lines.begin) * p->srcW;
+    for (size_t i = 0; i < count; ++i, src += c->srcPlane, to += band->plane) {
+        memset(to, 0, above * sizeof(float));
+        if (inside)
+            memcpy(to + above, src + lines.begin * p->srcW, inside * sizeof(float));
+        memset(to + above + inside, 0, (band->plane - above - inside) * sizeof(float));
+    }
+}
 
 /* Some rows of one channel; src is its band. With dilation and no stride every dilationY-th row is a convolution without,
  * whose rows share inputs: 16x380x38 by 3x3 with dilation 3 takes 0.82 of the time. */
@@ -123,9 +224,13 @@ static void compute_rows(const struct sn_convolution * c, size_t channel, const 
         .weight = sn_weights(c) + channel * p->kernelY * p->kernelX, .bias = c->bias[channel],
         .slope = c->slope ? c->slope[channel] : 0, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = dst, .dstStep = p->dstW, .rows = rows, .columns = p->dstW};
-    if (d.srcStep == p->dstW && !is_large(c)) { /* the inputs of a tap for all rows are neighbours */
+    if (data_of(c)->joined || (d.srcStep == p->dstW && !is_large(c))) { /* the inputs of a tap for all rows are neighbours */
         d.columns *= rows;
         d.rows = 1;
+        d.inside = inside_of(c);
+        d.insideStep = inside_step(c);
+        d.period = data_of(c)->period;
+        d.middle = data_of(c)->joined ? middle_of(p) : 0;
     }
     const size_t apart = band->strideY == 1 ? sn_min(p->dilationY, d.rows) : 1, step = d.srcStep;
     d.srcStep *= apart;
@@ -150,7 +255,13 @@ static void compute_channels(const struct sn_convolution * c, size_t channel, si
     const size_t srcPlane = p->srcH * p->srcW, dstPlane = p->dstH * p->dstW;
     for (size_t row = 0, rows; row < p->dstH; row += rows) {
         rows = sn_min(band->rows, p->dstH - row);
-        if (band->copied)
+        if (is_in_place(c, channel)) { /* planes are computed one by one */
+            compute_rows(c, channel, src + row * p->srcW - p->padX, rows, dst + row * p->dstW);
+            continue;
+        }
+        if (data_of(c)->joined)
+            copy_joined(c, src, count, row, rows, work);
+        else if (band->copied)
             sn_split_copy(c, band, src, count, row, rows, work);
         for (size_t i = 0; i < count; ++i)
             compute_rows(c, channel + i, band->copied ? work + i * band->plane : src + i * srcPlane, rows,
