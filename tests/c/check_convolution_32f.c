@@ -571,10 +571,7 @@ static void joined_rows(SimdTensorFormatType format)
         j.p->padW = (j.p->kernelX - 1) * j.p->dilationX - j.p->padX;
         if (height + j.p->padY + j.p->padH <= (j.p->kernelY - 1) * j.p->dilationY)
             j.p->padY = j.p->kernelY * j.p->dilationY;
-        check_convolution_output(j.p);
-        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
-        j.batch = 1 + n % 3 / 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
-        run_case(j, n % 5 ? CHECK_RANDOM : (enum check_fill)(n / 5 % CHECK_FILLS));
+        run_varied(j, n);
     }
 }
 
