@@ -218,7 +218,7 @@ SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_
 {
     SN_ALIGNED int32_t sums[TILE_ROWS * TILE_VECTORS * V32F_N];
     const struct sn_result_8i * r = g->result;
-    const bool joined = vectors == 1 && g->columns == V32F_N && g->cStepX == V32F_N && result_is_quick(r);
+    const bool joined = vectors == 1 && g->columns == V32F_N && result_is_quick(r);
     const struct result_limits limits = joined ? result_limits_of(r) : (struct result_limits){{0}, {0}};
     const bool direct = r->sums && g->columns == vectors * V32F_N && g->cStepX == g->columns * sizeof(int32_t);
     const size_t count = sn_ceil_div(g->width, rows);
@@ -231,7 +231,7 @@ SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_
             tiles[h - 1](g, a + x * g->aStepX, direct ? (int32_t *)(void *)(c + x * g->cStepX) : sums);
             const size_t whole = joined ? h / 4 * 4 : 0;
             if (whole)
-                result_joined(sums, r, &limits, c + x * g->cStepX, whole);
+                result_joined(sums, r, &limits, c + x * g->cStepX, g->cStepX, whole);
             if (!direct && whole < h)
                 result_rows(sums + whole * vectors * V32F_N, vectors * V32F_N, r, g->columns, c + (x + whole) * g->cStepX,
                             g->cStepX, h - whole);
