@@ -263,6 +263,13 @@ static void depthwise(SimdTensorFormatType format)
             j.p->activation = i % 2 ? SimdConvolutionActivationRelu : SimdConvolutionActivationPrelu;
             run_case(j, kernel % 2 ? SIGNED : POSITIVE, kernel % 3 ? SIGNED : POSITIVE, i % 3 ? CHECK_RANDOM : WORST);
         }
+    for (size_t i = 0; i < 48; ++i) { /* rows one by one, of all numbers of pixels */
+        static const size_t kernels[] = {3, 4, 7}, strides[] = {3, 1, 2}, blocks[] = {16, 32, 70, 9};
+        const size_t c = blocks[i % 4], kernel = kernels[i % 3], stride = strides[i % 3], width = i / 2 * stride + kernel;
+        struct check_layer j = layer(format, c, kernel + 2 * stride, width, c, kernel, stride, 0, c);
+        set_types(j.p, i % 7 ? 0 : i / 7);
+        run_case(j, i % 2 ? SIGNED : POSITIVE, i % 5 ? POSITIVE : SIGNED, i % 3 ? CHECK_RANDOM : WORST);
+    }
     for (size_t i = 0; i < 24; ++i) { /* by phases of the dilation */
         const size_t c = channels[i % 6], kernel = 2 + i % 4, dilation = 2 + i % 5;
         struct check_layer j = layer(format, c, sides[3 + i % 2], sides[4 - i % 2], c, kernel, 1, kernel * dilation / 2, c);
