@@ -565,7 +565,7 @@ static void joined_rows(SimdTensorFormatType format)
         const size_t channels = 1 + n / 3 % 7, height = n % 11 ? 1 + n / 5 % 60 : 1000;
         struct check_layer j = layer(format, channels, height, 1 + n % 23, channels, 1, 1, 0, channels);
         j.p->kernelY = n % 3 ? 1 + n / 2 % 5 : 3, j.p->kernelX = n % 3 ? 1 + n / 7 % 5 : 3;
-        j.p->dilationY = 1 + n % 13 / 12, j.p->dilationX = 1 + n % 17 / 16;
+        j.p->dilationY = 1 + n % 7 / 5, j.p->dilationX = 1 + n % 5 / 4;
         j.p->padY = check_random(0, j.p->kernelY * j.p->dilationY), j.p->padH = check_random(0, j.p->kernelY * j.p->dilationY);
         j.p->padX = check_random(0, (j.p->kernelX - 1) * j.p->dilationX);
         j.p->padW = (j.p->kernelX - 1) * j.p->dilationX - j.p->padX;
