@@ -180,7 +180,10 @@ static bool plan(struct sn_convolution * c)
            sn_floats(&c->workSize, c->workSize / sizeof(float) + line);
 }
 
-/* Lines that bands share are converted for each of them: a band has several times as many as one row needs. */
+/*
+ * Lines that bands share are converted for each of them: a band has several times as many as one row needs. But the workspace, which
+ * may have a copy of them, remains below an L2 cache and twice the lines of one row.
+ */
 enum { BAND_LINES = 5 };
 
 static bool plan_converted(struct sn_convolution * c)
@@ -190,8 +193,8 @@ static bool plan_converted(struct sn_convolution * c)
     struct sn_band * band = &few->nhwc.band;
     if (!plan(c))
         return false;
-    const size_t one = sn_used(1, 1, p->kernelY, p->dilationY), near = sn_cpu()->cacheL2 / 2 / sizeof(float);
-    sn_band_rows(band, p, sn_max(near, BAND_LINES * one * band->line));
+    const size_t near = sn_cpu()->cacheL2 / 2 / sizeof(float), one = sn_used(1, 1, p->kernelY, p->dilationY) * band->line;
+    sn_band_rows(band, p, sn_max(near, sn_min(BAND_LINES * one, (near + one) * (band->copied ? 1 : 2))));
     size_t lines, result, copied, line;
     if (!sn_product(&lines, sn_converted_lines(p, band->rows), p->srcW, p->srcC) || !spaced_line(c, band, &line) ||
         !sn_product(&result, band->rows, p->dstW, p->dstC) || !sn_nhwc_copy_size(c, &few->nhwc, &copied))
