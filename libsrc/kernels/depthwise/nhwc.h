@@ -301,7 +301,8 @@ static bool is_applicable(const struct instance * i, const struct sn_depthwise_n
         return d->srcPixel * sizeof(ELEMENT) % 2048 == 0;
     if (i->stride == 2 && i->columns == 2)
         return d->channels > 2 * V32F_N && d->dstW >= PAIRS;
-    const size_t wide = i->stride == APART && !IN_PARTS(i->taps) ? APART_COLUMNS : 4; /* columns of instances for all but the narrowest images */
+    /* Columns of instances for all but the narrowest images. */
+    const size_t wide = i->stride == APART && !IN_PARTS(i->taps) ? APART_COLUMNS : 4;
     return i->columns >= wide || d->dstW < wide;
 }
 

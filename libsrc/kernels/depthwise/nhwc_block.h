@@ -90,8 +90,8 @@ enum { PARTS = 100, PART = 4 };
 #define THREE(stride) (MANY_REGISTERS && !SMALL && (stride) == 1)
 
 /*
- * Floats have blocks in parts with strides of 2 and 3, too, for kernels whose rows of outputs share at least two lines. Of the time of
- * the instance for any stride 96x28x28 by 7x7 with stride 2 takes 0.5, 64x56x56 0.6, with stride 3 0.7 (AVX-512; AVX2 0.65 to
+ * Floats have blocks in parts with strides of 2 and 3, too, for kernels whose rows of outputs share at least two lines. Of the
+ * time of the instance for any stride 96x28x28 by 7x7 with stride 2 takes 0.5, 64x56x56 0.6, with stride 3 0.7 (AVX-512; AVX2 0.65 to
  * 0.7). With stride 4 7x7 took 0.85 to 1.15 of it, 3x3 with stride 3, whose rows share no lines, 1.3.
  * Blocks inside have all 7 taps of a line at once where registers keep them: parts load inputs twice, and take as many
  * instructions for addresses as for multiply-adds. 416x32x192 by 7x7 with stride 3 takes 0.81 of the time of parts,
@@ -113,8 +113,8 @@ enum { APART = -1, APART_COLUMNS = 8 / ROWS };
 
 /*
  * Any kernel has blocks of two rows and of four or one columns of such pixels, whose lines and taps are loops: six loads for eight
- * multiply-adds, where the instance for any stride has nine. 96x96 of 3 channels by 5x5 takes 0.8 of the time, 28x28 by 7x7 0.7 (AVX2),
- * 96x96 of 2 by 7x7 0.8 with both.
+ * multiply-adds, where the instance for any stride has nine. 96x96 of 3 channels by 5x5 takes 0.8 of the time, 28x28 by 7x7 0.7
+ * (AVX2), 96x96 of 2 by 7x7 0.8 with both.
  */
 #define ANY_APART (!SMALL && V32F_N >= 8)
 #define JOINED(taps) (!SMALL && (MANY_REGISTERS || (V32F_N == 8 && (taps) == 3)))

@@ -48,8 +48,8 @@ static bool is_copied(const struct sn_convolution * c)
 static const double NCHW_SHARED = 1.97, NCHW_ANY = 2.87;
 
 /*
- * Kernels of SN_LARGE_ROWS rows and more, whose blocks share inputs, with vectors of 4 floats and longer ones; for each vector of 16
- * floats that a block has less than there can be; and for a vector, whatever its taps. Fitted to 17 layers of 5x5 to 11x11
+ * Kernels of SN_LARGE_ROWS rows and more, whose blocks share inputs, with vectors of 4 floats and longer ones; for each vector of
+ * 16 floats that a block has less than there can be; and for a vector, whatever its taps. Fitted to 17 layers of 5x5 to 11x11
  * (Intel Xeon with AMX).
  */
 static const double NCHW_LARGE_SHORT = 1.6, NCHW_LARGE = 1.27, NCHW_LARGE_FEWER = 0.09,
@@ -62,7 +62,8 @@ static bool is_large(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const bool other = p->kernelY == 5 && p->kernelX == 5 && sn_lanes(c) == 16; /* has an instance */
-    return p->kernelY >= SN_LARGE_ROWS && !other && p->strideY == 1 && p->dstW > sn_lanes(c) && p->dstH / p->dilationY >= large_rows(c);
+    return p->kernelY >= SN_LARGE_ROWS && !other && p->strideY == 1 && p->dstW > sn_lanes(c) &&
+           p->dstH / p->dilationY >= large_rows(c);
 }
 
 /* Cycles of 16 floats of all rows; the last rows are computed twice. */

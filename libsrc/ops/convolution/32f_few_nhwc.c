@@ -1,7 +1,8 @@
 /*
- * NHWC, or NCHW that is converted, with few outputs, which would use only a few columns of the tile: the lanes of a vector are steps of the sum, and are
- * added up at the end, or they are results, if there are few inputs too (contract/convolution_32f.h). Bands are those of the direct
- * algorithm, or only of the edges. The kernel writes dense pixels: for any others, lines are copied from the workspace.
+ * NHWC, or NCHW that is converted, with few outputs, which would use only a few columns of the tile: the lanes of a vector are
+ * steps of the sum, and are added up at the end, or they are results, if there are few inputs too (contract/convolution_32f.h).
+ * Bands are those of the direct algorithm, or only of the edges. The kernel writes dense pixels: for any others, lines are copied
+ * from the workspace.
  *
  * Each of several groups is such a convolution, where these are too few to be side by side (32f_few_grouped.c).
  */
@@ -181,8 +182,8 @@ static bool plan(struct sn_convolution * c)
 }
 
 /*
- * Lines that bands share are converted for each of them: a band has several times as many as one row needs. But the workspace, which
- * may have a copy of them, remains below an L2 cache and twice the lines of one row.
+ * Lines that bands share are converted for each of them: a band has several times as many as one row needs. But the workspace,
+ * which may have a copy of them, remains below an L2 cache and twice the lines of one row.
  */
 enum { BAND_LINES = 5 };
 

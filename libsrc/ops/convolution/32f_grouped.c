@@ -70,8 +70,8 @@ static bool supports_nchw(const struct sn_convolution * c) { return supports(c, 
 static const double GROUPED = 1.35, GROUPED_SINGLE = 1.17, GROUPED_ANY = 2.2, GROUPED_SINGLE_ANY = 1.5;
 
 /*
- * Whether blocks of several rows share inputs among taps, see kernels/grouped_nhwc_32f.c. Dilated taps of whole rows do not: 22x23x23
- * by 3x3 with dilation 6 in 2 groups takes 0.82 of the time by the tile, 60x14x14 with 4 in 5 0.77 (AVX-512), 24x20x20 with 6 in
+ * Whether blocks of several rows share inputs among taps, see kernels/grouped_nhwc_32f.c. Dilated taps of whole rows do not:
+ * 22x23x23 by 3x3 with dilation 6 in 2 groups takes 0.82 of the time by the tile, 60x14x14 with 4 in 5 0.77 (AVX-512), 24x20x20 with 6 in
  * 4 0.64 (AVX2); 32x23x23 in 2 by F(4,3) 0.57 (AVX-512, Xeon with AMX).
  */
 static bool is_shared(const struct sn_convolution * c)

@@ -16,13 +16,15 @@ sn_32f * sn_lines_to_nhwc(const struct sn_convolution * c, size_t channels, cons
     return lines - begin * channels;
 }
 
-void sn_rows_to_nchw(const struct sn_convolution * c, size_t channels, const sn_32f * result, size_t row, size_t rows, sn_32f * dst)
+void sn_rows_to_nchw(const struct sn_convolution * c, size_t channels, const sn_32f * result, size_t row, size_t rows,
+                     sn_32f * dst)
 {
     const size_t begin = row * c->p.dstW, end = begin + rows * c->p.dstW;
     c->table->layout.image_32f(channels, c->dstPlane, result - begin * channels, SN_NHWC, dst, SN_NCHW, begin, end);
 }
 
-void sn_rows_to_nhwc(const struct sn_convolution * c, size_t channels, const sn_32f * add, size_t row, size_t rows, sn_32f * result)
+void sn_rows_to_nhwc(const struct sn_convolution * c, size_t channels, const sn_32f * add, size_t row, size_t rows,
+                     sn_32f * result)
 {
     const size_t begin = row * c->p.dstW, end = begin + rows * c->p.dstW;
     c->table->layout.image_32f(channels, c->dstPlane, add, SN_NCHW, result - begin * channels, SN_NHWC, begin, end);

@@ -15,7 +15,9 @@ sn_32f * sn_lines_to_nhwc(const struct sn_convolution * c, size_t channels, cons
                           sn_32f * lines);
 
 /* Converts output rows row .. row + rows - 1; and what is added to them. */
-void sn_rows_to_nchw(const struct sn_convolution * c, size_t channels, const sn_32f * result, size_t row, size_t rows, sn_32f * dst);
-void sn_rows_to_nhwc(const struct sn_convolution * c, size_t channels, const sn_32f * add, size_t row, size_t rows, sn_32f * result);
+void sn_rows_to_nchw(const struct sn_convolution * c, size_t channels, const sn_32f * result, size_t row, size_t rows,
+                     sn_32f * dst);
+void sn_rows_to_nhwc(const struct sn_convolution * c, size_t channels, const sn_32f * add, size_t row, size_t rows,
+                     sn_32f * result);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What direct NHWC copies of its input. A band of lines is copied if there is padding, or if pixels are a multiple of 4 KB apart: the
- * rows of a tile would then map to one set of the L1 cache and evict each other. At 2 KB they map to two sets, which suffices: 512
+ * What direct NHWC copies of its input. A band of lines is copied if there is padding, or if pixels are a multiple of 4 KB apart:
+ * the rows of a tile would then map to one set of the L1 cache and evict each other. At 2 KB they map to two sets, which suffices: 512
  * channels take 1 to 7% less time without the copy. For a large image with padding and few multiply-adds per input (the first layer
  * of a network), only the input of the outputs at the edges is copied: 3x3 with stride 2 on 3 channels is 1.03 (64 outputs) to
  * 1.14 (16) times as fast.
