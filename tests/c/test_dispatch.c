@@ -186,6 +186,7 @@ static void no_slot_empty(void)
         PART(gemm.tile_32f), PART(gemm.panels_32f), PART(gemm.few_32f), PART(gemm.rows_32f),
         PART(convolution_32f.depthwise_nhwc), PART(convolution_32f.depthwise_nchw),
         PART(convolution_32f.depthwise_nchw_rows), PART(convolution_32f.depthwise_nchw_vectors),
+        PART(convolution_32f.depthwise_nchw_run),
         PART(convolution_32f.depthwise_plane), PART(convolution_32f.columns), PART(convolution_32f.lines),
         PART(convolution_32f.grouped_nhwc), PART(deconvolution_32f.interleave), PART(deconvolution_32f.sum),
         PART(channelwise.rows), PART(channelwise.joined), PART(channelwise.concat), PART(convolution_32f.few_nhwc),
