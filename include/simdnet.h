@@ -1051,9 +1051,9 @@ void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const floa
  *
  * SimdnetContextInfo() returns the name of the algorithm, which depends on the shape and the instruction set only. With
  * "Winograd F(m,r)", for a kernel of r x r, and "Winograd F(m,3) of stride 2", m x m outputs are computed together from a
- * tile of inputs; with "of rows" or "of columns", for kernels of 1 x r or r x 1, m outputs of a row or column. With a
- * dilation d these outputs are d apart, and so are the inputs of the tile. An infinity or a NaN in the tile may make all
- * these outputs NaN. If a sum has many channels and terms of both signs, its error is at most k * 2^-24 * sum over i of
+ * tile of inputs; with "of rows" or "of columns", for kernels of 1 x r or r x 1, m outputs of a row or column; an image of
+ * one column is computed as one of one row. With a dilation d these outputs are d apart, and so are the inputs of the tile.
+ * An infinity or a NaN in the tile may make all these outputs NaN. If a sum has many channels and terms of both signs, its error is at most k * 2^-24 * sum over i of
  * (largest |src| in the tile) * (sum of |weight(o, i)|), where k is 4, 12 and 32 for F(2,3), F(3,3) and F(4,3), 16 for
  * F(2,5) and for rows and columns, and, for stride 2, 2 and 12 for m of 2 and 4. If a few weights dominate the sum, k is up
  * to 12 times as large. If all terms have the same sign, k is larger by up to n / 64, n = srcC / group, and by up to 8 * n

@@ -89,6 +89,8 @@ static size_t inputs_of(struct axis a) { return (a.block - 1) * a.stride + a.tap
 static void largest_of_tile(const parameters * p, const float * src, size_t y, size_t x, enum tiles tiles, size_t block,
                             double * largest)
 {
+    if (tiles == ROWS && p->srcW == 1 && p->dstW == 1) /* computed as an image of one row */
+        tiles = COLUMNS;
     const struct axis ay = {tiles == ROWS ? 1 : block, p->kernelY, p->dilationY, p->strideY, p->padY};
     const struct axis ax = {tiles == COLUMNS ? 1 : block, p->kernelX, p->dilationX, p->strideX, p->padX};
     const size_t inputs = inputs_of(ay) * inputs_of(ax);
