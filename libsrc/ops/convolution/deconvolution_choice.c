@@ -110,7 +110,7 @@ static void simplify_axes(struct sn_convolution_parameters * p)
 void sn_deconvolution_simplify(struct sn_convolution * c, const struct sn_convolution_family * other)
 {
     struct sn_convolution_parameters * p = &c->p;
-    if (c->table->gemm.tile_32f.run && sn_convolution_is_column(c)) /* `base` takes no shortcuts */
+    if (c->table->gemm.tile_32f.run && p->kernelY > 1 && sn_convolution_is_column(c)) /* `base` takes no shortcuts */
         sn_convolution_turn(c);
     simplify_axes(p);
     if (!is_convolution(c)) {

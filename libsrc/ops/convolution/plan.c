@@ -119,7 +119,7 @@ static void join_pixels(struct sn_convolution * c)
 bool sn_convolution_is_column(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    return p->srcH > 1 && p->srcW == 1 && p->dstW == 1 && p->kernelY > 1 && p->kernelX == 1 && p->padX == 0;
+    return p->srcH > 1 && p->srcW == 1 && p->dstW == 1 && p->kernelX == 1 && p->padX == 0;
 }
 
 static void exchange(size_t * a, size_t * b)
@@ -160,7 +160,7 @@ void sn_convolution_crop(struct sn_convolution * c)
         join_pixels(c);
         if (is_pixel(c))
             p->srcF = p->dstF = SN_NHWC;
-        if (sn_convolution_is_column(c))
+        if (p->kernelY > 1 && sn_convolution_is_column(c)) /* inner products of one row and of more share their weights */
             sn_convolution_turn(c);
     }
     sn_convolution_simplify(c);

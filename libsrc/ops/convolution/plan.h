@@ -332,8 +332,7 @@ void sn_convolution_crop(struct sn_convolution * c);
 void sn_convolution_crop_taps(struct sn_convolution * c);
 
 /*
- * Images of one column, on both sides, with a kernel of one that has several lines: in memory they are images of one line, and
- * weights the same. Not by 1x1: inner products of one row and of more share their weights. Kernels
+ * Images of one column, on both sides, with a kernel of one: in memory they are images of one line, and weights the same. Kernels
  * compute neighbouring pixels of lines together, and the columns of a line are divided among threads: 14 convolutions of floats by
  * 1 to 9 taps take 0.1 to 1.05 of the time in NHWC, 0.19 to 1.0 in NCHW, 64x500x1 by 3x1 in 8 groups 0.21 and 0.48, 3x4000x1 by 7x1
  * to 32 0.87 and 0.19 (AVX-512, Xeon with AMX).
