@@ -205,7 +205,7 @@ static void widths(enum kind kind, SimdTensorFormatType format)
             if (check_quick() && (w + k) % 3)
                 continue;
             const bool nhwc = format == SimdTensorFormatNhwc;
-            struct pool p = square(kind, format, nhwc ? w : 2, 4, nhwc ? 6 + k % 3 : w, kernels[k][0], kernels[k][1],
+            struct pool p = square(kind, format, nhwc ? w : 2, 4 + w % 2, nhwc ? 6 + k % 3 : w, kernels[k][0], kernels[k][1],
                                    kernels[k][2]);
             p.exclude = (SimdBool)(w & 1);
             run(&p, k == 0 ? CHECK_NAN : k == 1 ? CHECK_INF : (enum check_fill)((w + k) % CHECK_FILLS));

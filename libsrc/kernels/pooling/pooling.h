@@ -145,6 +145,20 @@ static void pool_elements(const struct sn_pooling * p, size_t begin, size_t end)
         pool_by_buffer(p, begin, end);
 }
 
+/* Copies units of windows of one element, which follow each other in both arrays: pixels of a single one, as wide as all. */
+static void copy_units(struct sn_pooling p, size_t begin, size_t end)
+{
+    const size_t pairs = sn_pooling_pairs(&p), rows = p.axis[1].src;
+    const size_t from = (begin / pairs * rows + 2 * (begin % pairs)) * p.inner;
+    const size_t to = (end / pairs * rows + 2 * (end % pairs)) * p.inner;
+    p.src = (const ELEMENT *)p.src + from;
+    p.dst = (ELEMENT *)p.dst + from;
+    p.inner = p.srcPixel = p.dstPixel = to - from;
+    for (int a = 0; a < 3; ++a)
+        p.axis[a] = (struct sn_pool_axis){1, 1, 1, 1, 0};
+    do_units(&(struct algorithm){.step = wide_step}, &p, 0, 1);
+}
+
 static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
 {
     struct sn_pooling p = *given;
@@ -157,7 +171,9 @@ static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
     const size_t most = ROW / 8 / p.inner;
     const size_t fewest = HAS_DIVISOR ? 1 : BLOCK_LEAST; /* averages must not depend on the number of planes: of a batch */
     const step_fn step = identity ? wide_step : pixels_for(&p);
-    if (p.inner == 1 && dense && is_identity(&p.axis[0]) && is_global(&p.axis[1]) && is_global(axis))
+    if (identity && is_identity(&p.axis[0]) && is_identity(&p.axis[1]))
+        copy_units(p, begin, end);
+    else if (p.inner == 1 && dense && is_identity(&p.axis[0]) && is_global(&p.axis[1]) && is_global(axis))
         global_planes(&p, begin, end);
     else if (identity || p.inner >= LANES)
         do_units(&(struct algorithm){.step = step, .ring = step == pixels_step && is_for_ring(&p)}, &p, begin, end);
