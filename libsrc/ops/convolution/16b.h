@@ -30,6 +30,9 @@ size_t sn_16b_floats_scratch(const struct sn_convolution * c);
 const void * sn_16b_floats_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                       struct sn_fault * fault);
 
+/* Whether the third computes a convolution. */
+bool sn_16b_depthwise_planes_preferred(const struct sn_convolution * c);
+
 /* In prepare() of a convolution: lets algorithms of floats compute it if they are faster. */
 bool sn_16b_use_floats(struct sn_convolution * c);
 

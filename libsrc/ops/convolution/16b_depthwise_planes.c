@@ -25,6 +25,17 @@ static bool supports(const struct sn_convolution * c)
            p->dilationY == 1 && p->dilationX == 1 && p->strideY == 1 && p->strideX == 1 && c->srcSize && c->dstSize;
 }
 
+/*
+ * Planes as they are instead of pixels: 96x112x112 takes 0.52 of the time with avx512vnni, 0.63 with avx2, 100x24x24 0.97 and
+ * 0.89; 144x20x20 would take 1.16 and 1.19, 256x7x28 1.24 and 128x2x40 2.3 times as long (Emerald Rapids).
+ */
+enum { LEAST_COLUMNS = 24, LEAST_ROWS = 8 };
+
+bool sn_16b_depthwise_planes_preferred(const struct sn_convolution * c)
+{
+    return supports(c) && c->p.dstW >= LEAST_COLUMNS && c->p.dstH >= LEAST_ROWS;
+}
+
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
