@@ -12,6 +12,7 @@
  */
 #include "ops/convolution/cost.h"
 #include "ops/convolution/dot.h"
+#include "ops/convolution/dot_tap_rows.h"
 #include "runtime/cpu.h"
 #include "runtime/numeric.h"
 
@@ -25,6 +26,7 @@ struct tiled {
     uint16_t panel;       /* outputs of a panel, or 0 for those of the tile */
     bool narrow;          /* whole panels are kept as bytes */
     bool apart;           /* images are read in place, and the last pixel of the lines is copied */
+    bool leavesOut;       /* rows of taps; the packed weights end with their sums, see dot_tap_rows.h */
 };
 SN_FITS_ALGORITHM_DATA(struct tiled);
 
@@ -100,6 +102,13 @@ static size_t height_of(const struct sn_convolution * c, size_t rows)
     return rows / sn_ceil_div(rows, tile_of(c)->rows);
 }
 
+/* Whether the rows of A of an image are contiguous. */
+static bool is_dense(const struct sn_convolution * c)
+{
+    const struct sn_band * band = &data_of(c)->band.band;
+    return band->strideY * band->line == c->p.dstW * band->strideX * band->pixel;
+}
+
 /*
  * Images of a batch that are computed together: their pixels at the same place are rows of a product, which fill the tile
  * where the pixels of a line do not, and images share the passes over the weights. With bytes, whose tile has 6 rows, 16
@@ -112,7 +121,7 @@ static size_t images_together(const struct sn_convolution * c)
     const bool whole = band->copied && !data_of(c)->band.edges && !data_of(c)->band.unlessAligned;
     if (!whole || p->group > 1 || c->dstSize == 0 || band->rows < p->dstH)
         return 1;
-    const bool dense = band->strideY * band->line == p->dstW * band->strideX * band->pixel; /* see choose_row_order() */
+    const bool dense = is_dense(c);
     const size_t fit = sn_max(sn_cpu()->cacheL2 / 2 / c->workSize, 1), rows = tile_of(c)->rows;
     const size_t images = c->batch <= fit ? c->batch : fit > rows ? fit / rows * rows : fit;
     return height_of(c, images) > height_of(c, dense ? p->dstW * p->dstH : p->dstW) ? images : 1;
@@ -215,6 +224,21 @@ static size_t panel_of(const struct sn_convolution * c)
     return half ? tile->columns / 2 : tile->columns;
 }
 
+/* Plans the sums of the weights, with which these end. */
+static bool plan_sums(struct sn_convolution * c, struct tiled * t)
+{
+    size_t bytes;
+    t->leavesOut = t->band.band.copied && !t->band.edges && sn_dot_leaves_out(c, t->depth, is_dense(c));
+    return !t->leavesOut || (sn_dot_sums_size(c, &bytes) && sn_product(&c->weightSize, sn_align(c->weightSize, SN_ALIGN) + bytes, 1));
+}
+
+static int32_t * sums_of(const struct sn_convolution * c)
+{
+    size_t bytes;
+    sn_dot_sums_size(c, &bytes);
+    return (int32_t *)(void *)((uint8_t *)c->weight + c->weightSize - bytes);
+}
+
 /* Plans the weights, and space for a widened panel. */
 static bool plan_weights(struct sn_convolution * c, struct tiled * t)
 {
@@ -228,7 +252,7 @@ static bool plan_weights(struct sn_convolution * c, struct tiled * t)
         return false;
     t->narrow = tile->run_narrow && is_inner_product(c) && p->dstC >= tile->columns;
     if (!t->narrow)
-        return true;
+        return plan_sums(c, t);
     c->weightSize -= p->dstC / tile->columns * kept_bytes(c, tile->columns);
     t->made = sn_align(c->workSize, SN_ALIGN);
     const size_t space = p->dstH > few_rows(c) ? panel_bytes(c, tile->columns) : 0;
@@ -327,21 +351,8 @@ static void pack(const struct sn_convolution * c, const void * weight)
             pack_panel(c, weight, o + first, columns, packed);
             packed += kept_bytes(c, columns);
         }
-}
-
-/* The rows of a product may be any pixels: all rows as one line, if they are contiguous, or columns, if tiles along them are
- * higher than along rows. */
-static void choose_row_order(struct sn_dot * gemm, size_t rows)
-{
-    if (gemm->aStepY == gemm->width * gemm->aStepX && gemm->cStepY == gemm->width * gemm->cStepX) {
-        gemm->width *= gemm->height;
-        gemm->height = 1;
-    } else if (gemm->width < rows && gemm->width < gemm->height) {
-        const struct sn_dot was = *gemm;
-        gemm->width = was.height, gemm->height = was.width;
-        gemm->aStepX = was.aStepY, gemm->aStepY = was.aStepX;
-        gemm->cStepX = was.cStepY, gemm->cStepY = was.cStepX;
-    }
+    if (data_of(c)->leavesOut)
+        sn_dot_pack_sums(c, weight, sums_of(c));
 }
 
 /*
@@ -415,20 +426,23 @@ static void compute_columns(const struct sn_convolution * c, const struct sn_sha
     weight += s->first / most * kept_bytes(c, most);
     for (size_t g = 0; g < p->group / data_of(c)->joined; ++g)
         for (size_t first = s->first; first < last; first += most) {
-            const size_t o = g * c->run + first, columns = sn_min(most, c->run - first);
+            const size_t o = g * c->run + first, index = g * c->runStep + first, columns = sn_min(most, c->run - first);
             const size_t input = g * joined_inputs(c) + first_input(c, first);
             union sn_dot_result result;
-            sn_dot_of(c)->result(c, g * c->runStep + first, &result);
+            sn_dot_of(c)->result(c, index, &result);
             struct sn_dot gemm = {.a = lines->first + input * b->number, .height = s->lines, .width = endX - x,
                 .aStepY = band->strideY * lines->line, .aStepX = band->strideX * lines->pixel, .segment = c->segment,
                 .segments = c->segments, .length = data_of(c)->length, .b = weight, .columns = columns,
-                .start = c->bias + g * c->runStep + first, .result = &result};
+                .start = c->bias + index, .result = &result};
             gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a, &gemm.cStepX);
             gemm.c += x * gemm.cStepX;
             gemm.cStepY = p->dstW * gemm.cStepX;
-            choose_row_order(&gemm, tile->rows);
+            if (!data_of(c)->leavesOut)
+                sn_dot_order_rows(&gemm, tile->rows);
             prefetch_next(c, tile, &gemm, kept_bytes(c, columns));
-            if (is_narrow(c, columns))
+            if (data_of(c)->leavesOut)
+                sn_dot_run_tap_rows(c, &gemm, sums_of(c), index, s->line);
+            else if (is_narrow(c, columns))
                 run_narrow(c, &gemm, (uint8_t *)a->work + data_of(c)->made);
             else if (pixel)
                 run_apart(tile, &gemm, pixel + input * b->number);
@@ -503,7 +517,10 @@ static void compute_images(const struct sn_convolution * c, const struct sn_shar
             gemm.a = work + y * b->band.strideY * b->band.line;
             gemm.c = planes ? dst + y * p->dstW * gemm.cStepY : dst;
             gemm.cStepX = planes ? size : to.at->dstImage;
-            tile->run(&gemm);
+            if (data_of(c)->leavesOut)
+                sn_dot_run_taps(c, &gemm, sums_of(c), first, y);
+            else
+                tile->run(&gemm);
         }
         for (size_t i = 0; i < s->lines; ++i) {
             const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);

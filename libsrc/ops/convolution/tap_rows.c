@@ -112,8 +112,7 @@ static bool is_by_taps(const struct sn_gemm_32f_tile * tile, const struct sn_gem
     return gemm->height > 1 && products >= LEAST_PRODUCTS && bytes > sn_cpu()->cacheL2 / 2;
 }
 
-/* The output after `first`, of `outputs`, whose taps are others. */
-static size_t end_of_alike(const struct sn_tap_rows * t, size_t first, size_t outputs)
+size_t sn_end_of_alike(const struct sn_tap_rows * t, size_t first, size_t outputs)
 {
     const struct sn_taps all = sn_taps_of_row(t, first);
     while (++first < outputs && same(sn_taps_of_row(t, first), all)) {
@@ -223,7 +222,7 @@ void sn_run_tap_rows(const struct sn_gemm_32f_tile * tile, struct sn_gemm_32f * 
     } else {
         for (size_t y = 0, end; y < gemm->height; y = end) {
             const struct sn_taps all = sn_taps_of_row(t, y);
-            end = end_of_alike(t, y, gemm->height);
+            end = sn_end_of_alike(t, y, gemm->height);
             run_some(tile, gemm, t, y, end - y, all, all);
         }
     }

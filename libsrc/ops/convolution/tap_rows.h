@@ -27,6 +27,9 @@ struct sn_taps {
 /* Those of row y that meet the image, at least one. */
 struct sn_taps sn_taps_of_row(const struct sn_tap_rows * t, size_t y);
 
+/* The output after `first`, of `outputs`, whose taps are others. */
+size_t sn_end_of_alike(const struct sn_tap_rows * t, size_t first, size_t outputs);
+
 /* The sum over `outputs` outputs of their taps that meet the image. */
 size_t sn_tap_products(const struct sn_tap_rows * t, size_t outputs);
 
