@@ -231,7 +231,22 @@ static void dilated_bands(SimdTensorFormatType format)
     }
 }
 
-/* The same of few outputs in NCHW: planes whose lines are copied in phases, for rows longer than several vectors. */
+/* Wide images whose lines a dilation leaves out for most taps: one line of taps after the other, and taps apart. */
+static void wide_dilated(void)
+{
+    for (size_t n = 0, count = check_count(16); n < count; ++n) {
+        const size_t channels = n % 4 ? check_random(32, 60) : check_random(124, 132);
+        struct check_layer j = layer(SimdTensorFormatNhwc, channels, check_random(5, 9), check_random(80, 120),
+                                     check_random(1, 40), 1, 1, 0, 1);
+        j.p->kernelY = check_random(3, 5), j.p->kernelX = check_random(2, 3);
+        j.p->dilationY = check_random(3, 5), j.p->dilationX = check_random(2, 9);
+        j.p->strideY = check_random(1, 2);
+        j.p->padY = j.p->padH = (j.p->kernelY - 1) * j.p->dilationY / 2;
+        run_dilated(j, 0, 0, 0);
+    }
+}
+
+/* Dilated kernels of few outputs in NCHW: planes whose lines are copied in phases, for rows longer than several vectors. */
 static void dilated_planes(void)
 {
     for (size_t n = 0, count = check_count(60); n < count; ++n) {
@@ -755,6 +770,7 @@ CHECK_FAMILY(convolution_32f)
             random_case(formats[i]);
     }
     dilated_planes();
+    wide_dilated();
     many_weights();
     wide_lines();
     sums_of_blocks();

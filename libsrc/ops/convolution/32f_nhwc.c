@@ -25,7 +25,7 @@ double sn_direct_nhwc_products(const struct sn_convolution * c)
 {
     const double rows = (double)sn_max(c->p.dstH, c->p.dstW), low = rows < LOW ? 1 + (LOW - rows) / LOW_ROWS : 1;
     const double outputs = sn_dst_pixels(c) * sn_tile_width(c, sn_outputs(c)) * (double)c->p.group / 16;
-    const double inside = sn_taps_are_apart(c) ? APART_PRODUCT * sn_taps_inside(c) : 1;
+    const double inside = sn_taps_are_wasted(c) ? APART_PRODUCT * sn_taps_inside(c) : 1;
     return NHWC_PRODUCT * sn_depth(c) * outputs * low * inside;
 }
 

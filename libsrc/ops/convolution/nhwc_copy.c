@@ -30,17 +30,35 @@ enum { APART_INPUTS = 32 };
 /* The most of all products that are not those of padding; with 0.67 to 0.7, layers take 0.8 to 0.88 of the time (Zen 4). */
 static const double APART_INSIDE = 0.7;
 
-/*
- * Whether many of the products would be those of padding: with a dilation that is a large part of the image. Then taps are
- * computed one after the other, each for the outputs that it has, and no padding is copied. 160x13x13 by 10x7 with dilation 6
- * takes 0.52 of the time, 128x38x38 to 112 by 3x3 with stride 2 and dilation 11, with 0.65 of the products, 0.61.
- */
-bool sn_taps_are_apart(const struct sn_convolution * c)
+/* Whether many of the products would be those of padding: with a dilation that is a large part of the image. */
+bool sn_taps_are_wasted(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const bool apart = p->kernelX > 1 && p->dilationX > 1 && sn_inputs(c) >= APART_INPUTS;
-    return apart && c->srcSize && c->dstSize && sn_taps_inside(c) <= APART_INSIDE;
+    const bool dilated = p->kernelX > 1 && p->dilationX > 1 && sn_inputs(c) >= APART_INPUTS;
+    return dilated && c->srcSize && c->dstSize && sn_taps_inside(c) <= APART_INSIDE;
 }
+
+/*
+ * Whether nearly all of these products are left out with whole rows of taps. Then sums of few inputs are not divided by taps,
+ * each of which would load and store them, if rows have so many tiles that the weights of one are near: 48x13x150 by 7x7 with
+ * dilation 5 takes 0.86 of the time (avx2 0.91), 96x30x150 to 64 by 5x3 with dilation 10x2 0.84 (avx2 0.82), 40x20x200 by 9x3 with
+ * dilation 3x4 0.8 (0.86); 128x13x150 to 64 by 7x7 would take 1.06 (1.01), 128x8x90 by 5x3 with dilation 6 1.03 (1.1; Xeon
+ * with AMX).
+ */
+static bool is_left_out_by_rows(const struct sn_convolution * c)
+{
+    enum { MOST_INPUTS = 127, TILES = 6 };
+    static const double columnsInside = 0.83;
+    const struct sn_tap_rows columns = sn_tap_columns_of(&c->p);
+    return sn_inputs(c) <= MOST_INPUTS && c->p.dstW >= TILES * c->table->gemm.tile_32f.rows &&
+           (double)sn_tap_products(&columns, c->p.dstW) > columnsInside * (double)c->p.kernelX * (double)c->p.dstW;
+}
+
+/*
+ * Then taps are computed one after the other, each for the outputs that it has, and no padding is copied. 160x13x13 by 10x7 with
+ * dilation 6 takes 0.52 of the time, 128x38x38 to 112 by 3x3 with stride 2 and dilation 11, with 0.65 of the products, 0.61.
+ */
+bool sn_taps_are_apart(const struct sn_convolution * c) { return sn_taps_are_wasted(c) && !is_left_out_by_rows(c); }
 
 /* ---- only the input of the edges */
 

@@ -4,7 +4,8 @@
 
 #include "ops/convolution/nhwc_panels.h"
 
-/* Whether many products would be those of padding, so that taps are computed one after the other; and the part that are not. */
+/* Whether many products would be those of padding; whether taps are computed one after the other for it; the part that are not. */
+bool sn_taps_are_wasted(const struct sn_convolution * c);
 bool sn_taps_are_apart(const struct sn_convolution * c);
 double sn_taps_inside(const struct sn_convolution * c);
 
