@@ -122,11 +122,12 @@ typedef void (*sn_gemm_panels_32f_fn)(const struct sn_gemm_panels_32f * p);
 /*
  * The product of one row or a few and whole panels of the tile, one after another, with the bits of the tile:
  * C(i, n) = activation(bias[n] + sum over k of A(i, k) * B(k, n)) for i < rows, k < depth and n < panels * tile->columns.
+ * One row may have more `columns` of a last panel, less than those of the tile.
  */
 struct sn_gemm_rows_32f {
     const sn_32f * a, * b, * bias;
     size_t lda, ldc;
-    size_t rows, depth, panels;
+    size_t rows, depth, panels, columns;
     sn_32f * c;
     const sn_32f * slope; /* as in struct sn_gemm_32f */
     enum sn_activation activation;

@@ -246,6 +246,18 @@ static void wide_dilated(void)
     }
 }
 
+/* Images of one pixel: each number of vectors that is left of the outputs, and half of one. */
+static void one_pixel(void)
+{
+    for (size_t n = 0, count = check_count(160); n < count; ++n) {
+        const size_t group = n % 5 ? 1 : 2;
+        struct check_layer j = layer(SimdTensorFormatNhwc, check_random(1, 30) * group, 1, 1, (1 + n) * group, 1, 1, 0, group);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Dilated kernels of few outputs in NCHW: planes whose lines are copied in phases, for rows longer than several vectors. */
 static void dilated_planes(void)
 {
@@ -771,6 +783,7 @@ CHECK_FAMILY(convolution_32f)
     }
     dilated_planes();
     wide_dilated();
+    one_pixel();
     many_weights();
     wide_lines();
     sums_of_blocks();

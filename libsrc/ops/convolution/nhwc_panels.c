@@ -20,22 +20,23 @@ enum { GROUPS_BYTES = 24 << 10, FEW_INPUTS = 64 };
 enum { PART_BYTES = 64 << 10 };
 
 /*
- * One pixel or two, such as inner products of so many rows: computes whole panels by the kernel for them, and returns the
- * first output channel of the group that is left.
+ * One pixel or a few, such as inner products of so many rows: computes whole panels by the kernel for them, of one pixel all, and
+ * returns the first output channel of the group that is left.
  */
 static size_t compute_few(const struct sn_convolution * c, const struct sn_nhwc_rows * r, const struct sn_gemm_32f * gemm,
                           size_t group, size_t end)
 {
     const struct sn_gemm_slots * kernels = &c->table->gemm;
-    const size_t panels = (end - r->first) / kernels->tile_32f.columns, packed = group * c->runStep + r->first;
+    const size_t panels = (end - r->first) / kernels->tile_32f.columns, whole = panels * kernels->tile_32f.columns;
+    const size_t columns = gemm->width == 1 ? end - r->first - whole : 0, packed = group * c->runStep + r->first;
     if (!panels || gemm->height > 1 || gemm->width > kernels->rows_32f.rows || gemm->segments != 1 || r->add)
         return r->first;
     kernels->rows_32f.run(&(struct sn_gemm_rows_32f){.a = r->src + group * sn_inputs(c) + gemm->segment[0],
         .b = sn_weights(c) + gemm->length * packed, .bias = c->bias + packed, .lda = gemm->aStepX, .ldc = gemm->cStepX,
-        .rows = gemm->width, .depth = gemm->length, .panels = panels, .c = r->dst + group * sn_outputs(c),
+        .rows = gemm->width, .depth = gemm->length, .panels = panels, .columns = columns, .c = r->dst + group * sn_outputs(c),
         .slope = c->slope ? c->slope + packed : NULL, .activation = gemm->activation,
         .param = {gemm->param[0], gemm->param[1]}, .far = c->weightSize > sn_cpu()->cacheL2});
-    return r->first + panels * kernels->tile_32f.columns;
+    return r->first + whole + columns;
 }
 
 /*
