@@ -220,20 +220,21 @@ static bool prefetches_inputs(const struct sn_convolution * c, const struct sn_d
 }
 
 /*
- * Whether rows that could be one line are computed one by one, without their taps in padding, although their tiles are lower:
- * such rows take as long as if they had ROW_STARTED more outputs. 120x42x42 by 7x1 with dilation 6, with 0.76 of the products,
- * takes 0.79 of the time, 256x7x7 by 7x1 0.95 (avx2 0.93); with 0.94 of them 64x28x15 by 7x1 would take 1.04 and 64x28x5 1.17
- * (Xeon with AMX).
+ * Whether rows that could be one line, or lie in tiles along columns, are computed one by one, without their taps in padding,
+ * although their tiles are lower: such rows take as long as if they had ROW_STARTED more outputs. 120x42x42 by 7x1 with dilation
+ * 6, with 0.76 of the products, takes 0.79 of the time, 256x7x7 by 7x1 0.95 (avx2 0.93); with 0.94 of them 64x28x15 by 7x1 would
+ * take 1.04 and 64x28x5 1.17. Narrow ones: 672x32x20 to 1536 by 3x1 with stride 2 and dilation 12 0.77 (avx2 0.95), 64x40x10 to
+ * 96 by 3x1 with dilation 12 0.85 (0.99), 256x28x9 by 5x3 with dilation 4x1 0.96 (0.9; Xeon with AMX).
  */
 static const double ROW_STARTED = 2;
 
-static bool by_rows_preferred(const struct sn_convolution * c)
+static bool by_rows_preferred(const struct sn_convolution * c, size_t columns)
 {
     const struct sn_convolution_parameters * p = &c->p;
     if (p->kernelY == 1)
         return false;
     const struct sn_tap_rows taps = sn_tap_rows_of(p, 0);
-    const double inside = (double)sn_tap_products(&taps, p->dstH), width = (double)p->dstW;
+    const double inside = (double)sn_tap_products(&taps, p->dstH), width = (double)columns;
     return inside * (width + ROW_STARTED) < (double)(p->kernelY * p->dstH) * width;
 }
 
@@ -281,7 +282,8 @@ static size_t width_of(const struct sn_convolution * c, const struct sn_nhwc_row
 bool sn_direct_nhwc_leaves_out(const struct sn_convolution * c, const struct sn_nhwc_rows * r)
 {
     const size_t width = width_of(c, r);
-    return is_one_line(r, width) ? by_rows_preferred(c) : width >= c->table->gemm.tile_32f.rows || width >= c->p.dstH;
+    const bool line = is_one_line(r, width);
+    return by_rows_preferred(c, width) || (!line && (width >= c->table->gemm.tile_32f.rows || width >= c->p.dstH));
 }
 
 void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
