@@ -251,7 +251,8 @@ static void one_pixel(void)
 {
     for (size_t n = 0, count = check_count(160); n < count; ++n) {
         const size_t group = n % 5 ? 1 : 2;
-        struct check_layer j = layer(SimdTensorFormatNhwc, check_random(1, 30) * group, 1, 1, (1 + n) * group, 1, 1, 0, group);
+        struct check_layer j = layer(SimdTensorFormatNhwc, check_random(1, 30) * group, 1, 1,
+                                     check_random(1, 160) * group, 1, 1, 0, group);
         j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         check_convolution_output(j.p);
         run_case(j, CHECK_RANDOM);
