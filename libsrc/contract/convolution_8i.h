@@ -89,6 +89,7 @@ struct sn_depthwise_run_8i {
     size_t srcRows, srcColumns, top, left;
     uint8_t zero;
     const void * weight; /* as packed by pack() */
+    const int32_t * start; /* sums begin with it, unless run by lines, with 0; whole vectors are read */
     size_t channels;
     uint8_t * dst;
     size_t dstStepY, dstStepX;

@@ -295,6 +295,26 @@ static void depthwise(SimdTensorFormatType format)
         set_types(j.p, i % 4 ? 0 : i / 4);
         run_case(j, i % 2 ? SIGNED : POSITIVE, SIGNED, i % 3 ? CHECK_RANDOM : WORST);
     }
+    for (size_t i = 0; i < 48; ++i) { /* taps of which some, or all but one, see only padding */
+        const size_t c = channels[i % 6] + i / 16, kernel = 3 + i % 7, dilation = 1 + i % 4;
+        struct check_layer j = layer(format, c, 2 + i % 5, 2 + i / 3 % 7, c, kernel, 1 + i / 5 % 2, 0, c);
+        j.p->dilationY = dilation, j.p->dilationX = i % 3 ? dilation : 1;
+        j.p->padY = j.p->dilationY * (kernel - 1) / (1 + i / 4 % 2), j.p->padX = j.p->dilationX * (kernel - 1) / 2;
+        j.p->padH = j.p->padY, j.p->padW = j.p->padX + i % 2 * dilation;
+        j.p->activation = i % 5 ? SimdConvolutionActivationRelu : SimdConvolutionActivationPrelu;
+        check_convolution_output(j.p);
+        set_types(j.p, i % 4 ? 0 : i / 4);
+        run_case(j, i % 2 ? SIGNED : POSITIVE, i % 3 ? SIGNED : POSITIVE, i % 3 ? CHECK_RANDOM : WORST);
+    }
+    for (size_t i = 0; i < 48; ++i) { /* strides and dilations with a common divisor */
+        const size_t c = channels[i % 6], kernel = 2 + i / 2 % 3, stride = 2 + i / 3 % 3;
+        struct check_layer j = layer(format, c, 20 + i % 5, 40 + i % 7, c, kernel, stride, i % 6, c);
+        j.p->dilationY = (1 + i % 2) * stride, j.p->dilationX = i / 4 % 2 ? 2 : 2 * stride;
+        j.p->activation = i % 5 ? SimdConvolutionActivationRelu : SimdConvolutionActivationPrelu;
+        check_convolution_output(j.p);
+        set_types(j.p, i % 4 ? 0 : i / 4);
+        run_case(j, i % 2 ? SIGNED : POSITIVE, SIGNED, i % 3 ? CHECK_RANDOM : WORST);
+    }
     for (size_t i = 0; i < 48; ++i) { /* by flat lines, short and long ones */
         static const size_t few[] = {1, 3, 5, 8, 12, 15}, widths[] = {40, 70, 9, 33};
         const size_t c = few[i % 6], kernel = 2 + i % 5, dilation = 1 + i % 3;

@@ -25,8 +25,6 @@ SN_INLINE struct quad dot(struct quad sum, struct quad x, const int8_t * weight)
     return sum;
 }
 
-static const struct quad nothing;
-
 /* ---- weights of any kernel: for each block of channels the groups of four taps in order */
 
 static size_t weights_of(size_t taps) { return sn_ceil_div(taps, FOUR) * FOUR * BLOCK; }
@@ -51,7 +49,7 @@ struct pixels {
     const int8_t * weight;
     struct sn_result_8i result;
     SN_ALIGNED float norm[BLOCK], bias[BLOCK], scale[BLOCK]; /* in lane order */
-    SN_ALIGNED int32_t addend[BLOCK];                        /* `first` of requantised sums */
+    SN_ALIGNED int32_t addend[BLOCK], start[BLOCK];          /* `first` of requantised sums, and what sums begin with */
     v8u low, high;
 };
 
@@ -115,7 +113,8 @@ SN_INLINE void any_kernel(struct pixels * b, int kind)
             for (size_t x = 0; x < columns; ++x, src += right, dst += d->dstStepX) {
                 taps_move(&b->taps, src, moved);
                 const int8_t * weight = b->weight;
-                struct quad sum = nothing;
+                struct quad sum;
+                SN_UNROLL for (int k = 0; k < FOUR; ++k) sum.v[k] = v_load_32i(b->start + k * (int)V32F_N);
                 size_t t = 0;
                 for (; t + FOUR <= taps; t += FOUR, weight += FOUR * BLOCK)
                     sum = dot(sum, interleave(load(b, src + tap[t], kind), load(b, src + tap[t + 1], kind),
@@ -150,6 +149,7 @@ static void any_run(const struct sn_depthwise_run_8i * d)
             b.bias[place(c)] = r->bias[c];
             b.scale[place(c)] = r->scale[c];
             b.addend[place(c)] = r->first ? r->first[c] : 0;
+            b.start[place(c)] = d->start[first + c];
         }
         b.low = v_load_8u(r->low);
         b.high = v_load_8u(r->high);

@@ -27,10 +27,9 @@ static void any_pack(const int8_t * weight, bool planes, size_t taps, size_t cha
                 weight[planes ? c * taps + t : t * channels + c];
 }
 
-/* The sums of up to V32F_N channels of one output. */
-SN_INLINE v32i sum_of(size_t taps, const size_t * tap, const uint8_t * src, const int16_t * weight, size_t n)
+/* The sums of up to V32F_N channels of one output, which begin with `sum`. */
+SN_INLINE v32i sum_of(v32i sum, size_t taps, const size_t * tap, const uint8_t * src, const int16_t * weight, size_t n)
 {
-    v32i sum = v_set_32i(0);
     for (size_t t = 0; t < taps; t += 2, weight += V16I_N) {
         v32i x = v_load_tail_8u_32i(src + tap[t], n);
         if (t + 1 < taps)
@@ -41,13 +40,15 @@ SN_INLINE v32i sum_of(size_t taps, const size_t * tap, const uint8_t * src, cons
 }
 
 /* The sums of up to V8U_N channels of one output. */
-SN_INLINE void sums_of(size_t taps, const size_t * tap, const uint8_t * src, const int16_t * weight, size_t channels,
-                       int32_t * sums)
+SN_INLINE void sums_of(size_t taps, const size_t * tap, const uint8_t * src, const int16_t * weight,
+                       const int32_t * start, size_t channels, int32_t * sums)
 {
     const size_t pairs = pairs_of(taps);
-    for (size_t i = 0; i < channels; i += V32F_N, weight += pairs * V16I_N)
-        v_store_32i(sums + i, channels - i >= V32F_N ? sum_of(taps, tap, src + i, weight, V32F_N)
-                                                     : sum_of(taps, tap, src + i, weight, channels - i));
+    for (size_t i = 0; i < channels; i += V32F_N, weight += pairs * V16I_N) {
+        const v32i from = v_load_32i(start + i);
+        v_store_32i(sums + i, channels - i >= V32F_N ? sum_of(from, taps, tap, src + i, weight, V32F_N)
+                                                     : sum_of(from, taps, tap, src + i, weight, channels - i));
+    }
 }
 
 /* Outputs whose sums become results together. */
@@ -72,7 +73,7 @@ static void any_run(const struct sn_depthwise_run_8i * d)
                     for (size_t i = 0; i < n; ++i) {
                         const uint8_t * src = line + (x + i) * d->strideX * d->srcStepX;
                         taps_move(&part, src, part.moved);
-                        sums_of(taps, part.at, src, weight, channels, sums + i * V8U_N);
+                        sums_of(taps, part.at, src, weight, d->start + c, channels, sums + i * V8U_N);
                     }
                     result_rows(sums, V8U_N, &result, channels, dst + x * d->dstStepX, d->dstStepX, n);
                 }

@@ -102,6 +102,12 @@ bool sn_is_used(const struct sn_convolution * c, size_t t)
     return y < sn_used_y(c) && x < sn_used_x(c);
 }
 
+int32_t sn_start_8i(const struct sn_convolution * c, int64_t sum, int64_t padded)
+{
+    const bool biased = sn_dot_of(c)->tile->biased && c->algorithm != &sn_convolution_8i_depthwise;
+    return (int32_t)(uint32_t)((biased ? (sum - padded) * 128 : 0) + (int64_t)sn_dot_of(c)->srcZero * padded);
+}
+
 /* Quantises the filter of output channel o; a value that is not finite is reported in *fault. */
 static struct filter filter(const struct sn_convolution * c, const sn_32f * weight, float bias, size_t o,
                             int8_t * weight8, struct sn_fault * fault)
@@ -175,8 +181,7 @@ static void quantise(struct sn_convolution * c, const struct sn_set_params * giv
         q->norm[to] = f.norm;
         q->bias[to] = f.b;
         q->dstScale[to] = scale[o];
-        const int64_t biased = q->dot.tile->biased ? (f.sum - f.padded) * 128 : 0;
-        start[to] = (int32_t)(uint32_t)(biased + (int64_t)q->dot.srcZero * f.padded);
+        start[to] = sn_start_8i(c, f.sum, f.padded);
         limit(c, to, given->params);
         const double most = 255.0 * (double)f.magnitude * (double)f.norm + fabs((double)f.b);
         q->bounded &= f.magnitude <= INT32_MAX / 255 && most * (double)scale[o] < 1e9;
@@ -240,13 +245,19 @@ static struct sn_fault fault_of_stats(const struct sn_convolution * c, const sn_
     return (struct sn_fault){NULL, 0, 0, NULL, false};
 }
 
-/* Depthwise kernels begin their sums with 0, and so cannot leave out taps that see only padding. */
+/* Depthwise kernels by lines begin their sums with 0, and so cannot leave out taps that see only padding. */
 void sn_convolution_8i_simplify(struct sn_convolution * c)
 {
-    if (sn_is_depthwise(c))
-        sn_convolution_simplify(c);
-    else
+    if (!sn_is_depthwise(c)) {
         sn_convolution_crop(c);
+        return;
+    }
+    struct sn_convolution cropped = *c;
+    sn_convolution_crop_taps(&cropped);
+    sn_convolution_simplify(&cropped);
+    sn_convolution_simplify(c);
+    if (c->table->convolution_8i.depthwise.run && !sn_depthwise_8i_by_lines(&cropped))
+        *c = cropped;
 }
 
 size_t sn_given_weights(const struct sn_convolution * c)

@@ -21,8 +21,7 @@ static struct sn_convolution_parameters phase_of(const struct sn_convolution * c
     return p;
 }
 
-/* True if the kernel runs by lines. */
-static bool by_lines(const struct sn_convolution * c)
+bool sn_depthwise_8i_by_lines(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters p = phase_of(c);
     return c->table->convolution_8i.depthwise.by_lines(&p);
@@ -35,7 +34,7 @@ static bool by_lines(const struct sn_convolution * c)
  */
 static bool handles_padding(const struct sn_convolution * c)
 {
-    return by_lines(c) || (c->p.kernelY <= SN_PADDED_TAPS && c->p.kernelY * c->p.kernelX <= SN_PADDED_TAPS);
+    return sn_depthwise_8i_by_lines(c) || (c->p.kernelY <= SN_PADDED_TAPS && c->p.kernelY * c->p.kernelX <= SN_PADDED_TAPS);
 }
 
 static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
@@ -66,7 +65,7 @@ static void offsets(const struct sn_convolution * c)
 }
 
 /* The stride for which the weights are arranged; 0 for any. */
-static size_t packed_stride(const struct sn_convolution * c) { return by_lines(c) ? c->p.strideY : 0; }
+static size_t packed_stride(const struct sn_convolution * c) { return sn_depthwise_8i_by_lines(c) ? c->p.strideY : 0; }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
@@ -136,8 +135,9 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_dot_lines lines = sn_dot_lines_of(c, data_of(c), s, a);
     struct sn_depthwise_run_8i d = {.src = lines.first, .srcStepY = lines.line, .srcStepX = lines.pixel,
         .strideY = band->strideY, .strideX = band->strideX, .kernelY = p->kernelY, .kernelX = p->kernelX,
-        .dilationY = p->dilationY, .dilationX = p->dilationX, .tap = by_lines(c) ? NULL : c->segment,
-        .weight = c->weight, .channels = p->dstC, .rows = rows, .columns = p->dstW, .result = &result.as_8i};
+        .dilationY = p->dilationY, .dilationX = p->dilationX, .tap = sn_depthwise_8i_by_lines(c) ? NULL : c->segment,
+        .weight = c->weight, .start = (const int32_t *)(const void *)c->bias, .channels = p->dstC,
+        .rows = rows, .columns = p->dstW, .result = &result.as_8i};
     sn_dot_of(c)->result(c, 0, &result);
     if (handles_padding(c))
         set_padding(c, lines.copied, row, rows, &d);

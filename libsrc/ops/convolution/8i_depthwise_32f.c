@@ -25,8 +25,8 @@ enum { TAPS = 256 };
 static bool supports(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    return sn_is_depthwise(c) && p->srcF == SN_NHWC && p->srcT == SN_DATA_8U && p->kernelY <= TAPS &&
-           p->kernelY * p->kernelX <= TAPS && sn_dot_of(c)->tile->number > 1 && c->table->convolution_8i.sums;
+    return sn_is_depthwise(c) && p->srcF == SN_NHWC && p->srcT == SN_DATA_8U && sn_given_weights(c) / p->dstC <= TAPS &&
+           sn_dot_of(c)->tile->number > 1 && c->table->convolution_8i.sums;
 }
 
 /*
@@ -102,7 +102,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
             sn_weights(c)[(o / lanes * taps + t) * lanes + o % lanes] = w;
             sum += w;
         }
-        starts_of(c)[o] = sum * sn_dot_of(c)->srcZero;
+        starts_of(c)[o] = sum * sn_dot_of(c)->srcZero + (float)((const int32_t *)(const void *)c->bias)[o];
     }
 }
 

@@ -69,8 +69,10 @@ static bool supports(const struct sn_convolution * c)
     const size_t vector = vector_of(c);
     if (!c->table->convolution_8i.flat.run)
         return false;
-    if (!sn_is_depthwise(c)) /* taps that were cropped count in sums that begin with 0 */
-        return is_nchw(c) && taps_of(c) && c->crop.kernelY == 0 && quads_of(c) <= MOST_QUADS;
+    if (c->crop.kernelY) /* sums begin with 0, without taps that are left out */
+        return false;
+    if (!sn_is_depthwise(c))
+        return is_nchw(c) && taps_of(c) && quads_of(c) <= MOST_QUADS;
     return p->srcC < vector && !is_half(p, vector);
 }
 

@@ -155,8 +155,7 @@ static void set_channel(const struct sn_convolution * c, const struct sn_set_qua
         *fault = (struct sn_fault){"scale of output channel", o, q->norm[to], "a finite number once divided", false};
     q->bias[o] = given->bias ? given->bias[o] : 0;
     q->first[to] = (int32_t)(uint32_t)(q->bias[o] - given->zero[0] * sum);
-    const int64_t biased = q->dot.tile->biased ? (sum - padded) * 128 : 0;
-    ((int32_t *)(void *)c->bias)[to] = (int32_t)(uint32_t)(biased + given->zero[0] * padded);
+    ((int32_t *)(void *)c->bias)[to] = sn_start_8i(c, sum, padded);
 }
 
 /* The tables of bytes, given or of the activation, and whether they are more than limits of what is computed: not of sums. */
