@@ -10,10 +10,22 @@ enum { PHASE = 4 };
 
 static bool is_in_phases(size_t dst, size_t dilation) { return dilation > 1 && dst / dilation >= PHASE; }
 
-/* The shape that is packed and run: of stride 1, a dilated convolution is plain on every dilation-th line and pixel. */
+/* The lines, or pixels, of which a convolution uses one. */
+static size_t every_of(size_t kernel, size_t stride, size_t dilation)
+{
+    return kernel > 1 ? sn_divisor(stride, dilation) : 1;
+}
+
+/*
+ * The shape that is packed and run. If the stride and the dilation have a common divisor, only every so-manieth line or pixel is
+ * used; of stride 1, a dilated convolution is plain on every dilation-th.
+ */
 static struct sn_convolution_parameters phase_of(const struct sn_convolution * c)
 {
     struct sn_convolution_parameters p = c->p;
+    const size_t y = every_of(p.kernelY, p.strideY, p.dilationY), x = every_of(p.kernelX, p.strideX, p.dilationX);
+    p.strideY /= y, p.dilationY /= y;
+    p.strideX /= x, p.dilationX /= x;
     if (p.strideY == 1 && p.strideX == 1) {
         p.dilationY = is_in_phases(p.dstH, p.dilationY) ? 1 : p.dilationY;
         p.dilationX = is_in_phases(p.dstW, p.dilationX) ? 1 : p.dilationX;
@@ -65,7 +77,7 @@ static void offsets(const struct sn_convolution * c)
 }
 
 /* The stride for which the weights are arranged; 0 for any. */
-static size_t packed_stride(const struct sn_convolution * c) { return sn_depthwise_8i_by_lines(c) ? c->p.strideY : 0; }
+static size_t packed_stride(const struct sn_convolution * c) { return sn_depthwise_8i_by_lines(c) ? phase_of(c).strideY : 0; }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
@@ -98,26 +110,38 @@ static void set_padding(const struct sn_convolution * c, bool copied, size_t row
     d->zero = (uint8_t)sn_dot_of(c)->srcZero;
 }
 
-/* Reduces an axis to every dilation-th output from `first` on, and their inputs; returns the first of these. */
-static size_t phase_from(size_t first, size_t dilation, size_t * src, size_t * before, size_t * dst)
+/* Reduces the inputs of an axis to every `every`-th from `first` on; returns the first that is left. */
+static size_t inputs_from(size_t first, size_t every, size_t * src, size_t * before)
 {
-    const size_t padding = *before > first ? sn_ceil_div(*before - first, dilation) : 0;
-    const size_t at = first + padding * dilation - *before;
-    *src = at < *src ? sn_ceil_div(*src - at, dilation) : 0;
+    const size_t padding = *before > first ? sn_ceil_div(*before - first, every) : 0;
+    const size_t at = first + padding * every - *before;
+    *src = at < *src ? sn_ceil_div(*src - at, every) : 0;
     *before = padding;
-    *dst = sn_ceil_div(*dst - first, dilation);
     return at;
+}
+
+/* Leaves out the lines and pixels of which no output uses any. */
+static void leave_out(const struct sn_convolution * c, struct sn_depthwise_run_8i * d)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t y = every_of(p->kernelY, p->strideY, p->dilationY), x = every_of(p->kernelX, p->strideX, p->dilationX);
+    d->src += inputs_from(0, y, &d->srcRows, &d->top) * d->srcStepY;
+    d->src += inputs_from(0, x, &d->srcColumns, &d->left) * d->srcStepX;
+    d->srcStepY *= y, d->srcStepX *= x;
+    d->strideY /= y, d->strideX /= x;
+    d->dilationY /= y, d->dilationX /= x;
 }
 
 /* Runs each phase of the dilation. */
 static void run_phases(const struct sn_convolution * c, const struct sn_depthwise_run_8i * all)
 {
-    const size_t apartY = c->p.dilationY, apartX = c->p.dilationX;
+    const size_t apartY = all->dilationY, apartX = all->dilationX;
     for (size_t i = 0; i < sn_min(apartY, all->rows) * apartX; ++i) {
         const size_t y = i / apartX, x = i % apartX;
         struct sn_depthwise_run_8i d = *all;
-        d.src += phase_from(y, apartY, &d.srcRows, &d.top, &d.rows) * d.srcStepY;
-        d.src += phase_from(x, apartX, &d.srcColumns, &d.left, &d.columns) * d.srcStepX;
+        d.rows = sn_ceil_div(d.rows - y, apartY), d.columns = sn_ceil_div(d.columns - x, apartX);
+        d.src += inputs_from(y, apartY, &d.srcRows, &d.top) * d.srcStepY;
+        d.src += inputs_from(x, apartX, &d.srcColumns, &d.left) * d.srcStepX;
         d.dst += y * d.dstStepY + x * d.dstStepX;
         d.srcStepY *= apartY, d.srcStepX *= apartX;
         d.dstStepY *= apartY, d.dstStepX *= apartX;
@@ -143,10 +167,12 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         set_padding(c, lines.copied, row, rows, &d);
     d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a, &d.dstStepX);
     d.dstStepY = p->dstW * d.dstStepX;
-    if (d.tap)
-        c->table->convolution_8i.depthwise.run(&d);
-    else
+    if (!d.tap) {
+        leave_out(c, &d);
         run_phases(c, &d);
+    } else {
+        c->table->convolution_8i.depthwise.run(&d);
+    }
     sn_dot_result_store(c, work, 0, p->dstC, row, rows, a);
     sn_dot_result_finish(c, 0, p->dstC, row, rows, a);
 }

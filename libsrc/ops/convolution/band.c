@@ -26,6 +26,12 @@ void sn_band_narrow(struct sn_band * band, const struct sn_convolution_parameter
     band->line = band->columns * band->pixel;
 }
 
+void sn_band_sparse(struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    if (p->kernelY > 1)
+        band->strideY = p->strideY / sn_divisor(p->strideY, p->dilationY);
+}
+
 void sn_band_dilated(struct sn_band * band, const struct sn_convolution_parameters * p, bool dense)
 {
     const size_t common = sn_divisor(p->strideY, p->dilationY);
@@ -101,8 +107,7 @@ void sn_band_copy(const struct sn_band_copy * b, size_t row, size_t rows, uint8_
 {
     const struct sn_convolution_parameters * p = b->p;
     const struct sn_band * band = b->band;
-    const size_t every = band->classes || band->strideY == p->strideY ? 1 : p->strideY;
-    const size_t step = band->dense ? p->dilationY : every; /* in the image, for one line of the band */
+    const size_t step = band->dense ? p->dilationY : sn_band_every(band, p); /* in the image, for one line of the band */
     const size_t lines = sn_used(rows, band->strideY, p->kernelY, sn_band_tap(band, p));
     for (size_t i = 0; i < lines; ++i)
         copy_line(b, row * p->strideY + i * step - p->padY, to + i * band->line * b->unit);

@@ -36,10 +36,16 @@ struct sn_lines {
 };
 struct sn_lines sn_lines_of(const struct sn_convolution_parameters * p, size_t row, size_t rows);
 
+/* The lines of the image of which a band of neighbouring rows has one, see sn_band_sparse(). */
+static inline size_t sn_band_every(const struct sn_band * band, const struct sn_convolution_parameters * p)
+{
+    return band->classes ? 1 : p->strideY / band->strideY;
+}
+
 /* The lines of a band between two taps. */
 static inline size_t sn_band_tap(const struct sn_band * band, const struct sn_convolution_parameters * p)
 {
-    return band->dense ? 1 : p->dilationY;
+    return band->dense ? 1 : p->dilationY / sn_band_every(band, p);
 }
 
 /* The columns of the image of which a band of pixels has one: a copy may leave out those that a stride skips. */
@@ -57,6 +63,9 @@ static inline size_t sn_band_columns(const struct sn_band * band, const struct s
 /* Plans a band of pixels: sets copied, columns and the strides. It is copied if `wanted`, or for padding. With `planes` no
  * columns are left out, since lines of planes are not read with a stride. */
 void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters * p, bool wanted, bool planes);
+
+/* Leaves out the lines that no tap of any row uses, if the stride and the dilation have a common divisor. It must be copied. */
+void sn_band_sparse(struct sn_band * band, const struct sn_convolution_parameters * p);
 
 /* Makes a band one of output rows that use the same lines, for a kernel and a dilation of several lines. */
 void sn_band_dilated(struct sn_band * band, const struct sn_convolution_parameters * p, bool dense);
