@@ -26,26 +26,11 @@ SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w)
     return v_keep_32i(v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(x), v_cast_32i_16i(w))));
 }
 
-/* Channel 4 * i + k is in lane i of vector k, since extracting bytes of lanes is cheap. */
-SN_INLINE size_t place(size_t c) { return c % 4 * V32F_N + c / 4; }
-
-SN_INLINE v8u joined_bytes(const v32i v[4]) { return v_join_32i_8u(v[0], v[1], v[2], v[3]); }
-
-/* Byte k of the lanes of two lines. */
-SN_INLINE v32i pairs(v8u first, v8u second, int k)
-{
-    const v32i a = v_cast_8u_32i(first), b = v_cast_8u_32i(second), low = v_set_32i(255);
-    switch (k) {
-    case 0: return v_put_byte_32i(v_and_32i(a, low), v_shl_32i(b, 16), 2);
-    case 1: return v_put_byte_32i(v_and_32i(v_shr_32i(a, 8), low), v_shl_32i(b, 8), 2);
-    case 2: return v_put_byte_32i(v_and_32i(v_shr_32i(a, 16), low), b, 2);
-    default: return v_put_byte_32i(v_shr_32i(a, 24), v_shr_32i(b, 8), 2);
-    }
-}
+#include <pairs_8i.h>
 
 SN_INLINE void joined(const v8u line[4], int k, v32i x[GROUPS])
 {
-    SN_UNROLL for (int g = 0; g < GROUPS; ++g) x[g] = pairs(line[2 * g], line[2 * g + 1], k);
+    SN_UNROLL for (int g = 0; g < GROUPS; ++g) x[g] = pair(line[2 * g], line[2 * g + 1], k);
 }
 
 /* Four bytes of one alternate with four of the other. */
