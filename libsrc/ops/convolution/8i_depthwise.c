@@ -17,7 +17,7 @@ static size_t every_of(size_t kernel, size_t stride, size_t dilation)
 }
 
 /*
- * The shape that is packed and run. If the stride and the dilation have a common divisor, only every so-manieth line or pixel is
+ * The shape that is packed and run. If the stride and the dilation have a common divisor, only one of so many lines or pixels is
  * used; of stride 1, a dilated convolution is plain on every dilation-th.
  */
 static struct sn_convolution_parameters phase_of(const struct sn_convolution * c)
