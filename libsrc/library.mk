@@ -73,8 +73,8 @@ ARRAYS   := $(addprefix libsrc/api/, affine call context gather packed parameter
                 roi_align $(addprefix bytes/, quantize_linear quantized_gemm quantized_matrix) \
                 $(addprefix elementwise/, binary broadcast pixelwise) \
                 $(addprefix convolution/, 32f_choice 32f_depthwise_flat 32f_depthwise_nchw 32f_depthwise_planes 32f_nhwc 8i_choice \
-                    8i_flat deconvolution_choice deconvolution_col2im deconvolution_nhwc depthwise_rows dot_band merged_32f \
-                    merged_dot nchw_band nhwc_band phase_planes plan quantized))
+                    8i_flat deconvolution_choice deconvolution_col2im deconvolution_nhwc deconvolution_panels depthwise_rows \
+                    dot_band merged_32f merged_dot nchw_band nhwc_band phase_planes plan quantized))
 COLD_SRC := $(filter-out $(LOOPS:=.c),$(filter libsrc/api/% libsrc/ops/%,$(COMMON_SRC)))
 STRUCTS  := $(filter-out $(ARRAYS:=.c),$(COLD_SRC))
 objects   = $(patsubst libsrc/%.c,$(B)/obj/%.o,$(1))

@@ -436,6 +436,24 @@ static void products(SimdTensorFormatType format)
     }
 }
 
+/* Kernels larger than the stride on small images with many inputs: products of pixels with panels of weights, in several parts. */
+static void panels(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(24); n < count; ++n) {
+        const size_t outputs = n % 2 ? check_random(17, 50) : check_random(80, 120);
+        struct check_layer j = layer(format, check_random(40, 90), check_random(n % 2 ? 2 : 5, 6), 6, outputs, 1, 1, 0, 1);
+        parameters * p = j.p;
+        p->kernelY = check_random(n % 2 ? 3 : 5, 6), p->kernelX = 5 + n % 3 % 2;
+        p->strideY = 2, p->strideX = 2 + n % 4 / 3;
+        p->dilationY = n % 7 == 6 ? 2 : 1;
+        p->padY = n % 3 / 2, p->padW = n % 5 / 4;
+        p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        set_output(p);
+        j.no_bias = n % 5 == 0;
+        run_case(check_layer_with(j, 1 + n % 3 / 2, n % 2 == 1), n % 8 ? CHECK_RANDOM : (enum check_fill)(n / 8 % CHECK_FILLS));
+    }
+}
+
 /* Stride 1 with enough channels for Winograd. */
 static void tiles(SimdTensorFormatType format)
 {
@@ -558,6 +576,7 @@ static void all_cases(size_t random)
         signals(formats[i]);
         narrow(formats[i]);
         products(formats[i]);
+        panels(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(random); ++n)

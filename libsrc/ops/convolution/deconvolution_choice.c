@@ -134,7 +134,7 @@ const struct sn_candidate sn_deconvolution_32f_candidates[] = {
     {SN_ALGORITHMS(&sn_deconvolution_32f_depthwise), NULL},
     {SN_ALGORITHMS(&sn_deconvolution_32f_depthwise_nhwc), NULL},
     {SN_ALGORITHMS(&sn_deconvolution_32f_nhwc, &sn_deconvolution_32f_nchw, &sn_deconvolution_32f_converted,
-                   &sn_deconvolution_32f_col2im), NULL},
+                   &sn_deconvolution_32f_col2im, &sn_deconvolution_32f_panels), NULL},
     {NULL, NULL},
 };
 
