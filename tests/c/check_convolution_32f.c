@@ -142,17 +142,20 @@ static void large_blocks(SimdTensorFormatType format)
     }
 }
 
-/* Depthwise: kernels of up to 11 rows and columns with strides of 2 and 3, with images of every size of blocks. */
+/* Depthwise: kernels of up to 11 rows and columns with strides of 2 and 3, with images of every size of blocks, and dilations. */
 static void strided_blocks(SimdTensorFormatType format)
 {
     const size_t channels[] = {1, 7, 16, 24, 35};
-    for (size_t n = 0, count = check_count(300); n < count; ++n) {
+    for (size_t n = 0, count = check_count(450); n < count; ++n) {
         const size_t group = channels[n / 2 % 5], kernelY = check_random(2, 11), kernelX = check_random(1, 11);
-        struct check_layer j = layer(format, group, kernelY + n % 14, kernelX + n / 3 % 53 * (1 + n % 3), group, 1, 2 + n % 2,
-                                     0, group);
+        const size_t dilation = n % 3 ? 1 : check_random(2, 6);
+        struct check_layer j = layer(format, group, kernelY * dilation + n % 14, kernelX * dilation + n / 3 % 53 * (1 + n % 3),
+                                     group, 1, 2 + n % 2, 0, group);
+        j.p->dilationX = dilation, j.p->dilationY = n % 4 ? dilation : check_random(1, dilation);
         j.p->kernelY = kernelY, j.p->kernelX = kernelX;
-        j.p->padY = check_random(0, kernelY), j.p->padX = check_random(0, kernelX);
-        j.p->padH = check_random(0, kernelY), j.p->padW = check_random(0, kernelX);
+        const size_t reachY = kernelY * j.p->dilationY, reachX = kernelX * dilation;
+        j.p->padY = check_random(0, reachY), j.p->padX = check_random(0, reachX);
+        j.p->padH = check_random(0, reachY), j.p->padW = check_random(0, reachX);
         j.own_buffer = n % 3 == 0;
         j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         check_convolution_output(j.p);
