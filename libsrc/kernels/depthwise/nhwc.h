@@ -153,6 +153,7 @@ BLOCK(edge_3_1, ROWS, 1, 3, 1)
 BLOCK(edge_5_1, ROWS, 2, 5, 1)
 BLOCK(block_5_apart, ROWS, APART_COLUMNS, 5, APART)
 BLOCK(block1_5_apart, ROWS, 1, 5, APART)
+BLOCK(row_3_3, 1, 4, 3, 3)
 BLOCK(block_5_1, ROWS, 4, 5, 1)
 BLOCK(row_5_1, 1, 4, 5, 1)
 BLOCK(block7_5_1, MANY_REGISTERS + 1, 7, 5, 1)
@@ -245,6 +246,7 @@ static const struct instance {
     INSTANCE(1, 4, 3, 2, row_3_2, tail_3_2),
     MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 3, 2, block7_3_2, NULL),
     MANY_REGISTERS_ONLY(1, 7, 3, 2, row7_3_2, NULL),
+    INSTANCE(1, 4, 3, 3, row_3_3, tail_parts_3),
     INSTANCE(ROWS, 4, 5, 1, block_5_1, tail_5_1),
     INSTANCE(1, 4, 5, 1, row_5_1, tail_5_1),
     MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 1, block7_5_1, tail_5_1),
