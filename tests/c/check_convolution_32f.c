@@ -635,6 +635,18 @@ static void parts_of_outputs(SimdTensorFormatType format)
     }
 }
 
+/* Five to eight outputs of long sums: in NHWC parts of four, by kernels and strides for which Winograd's algorithm is not used. */
+static void parts_of_few_outputs(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(60); n < count; ++n) {
+        const size_t kernel = 2 + n % 3 / 2 + n % 7 / 6 * 4, inputs = 256 / (kernel * kernel) + 1 + n % 9;
+        struct check_layer j = layer(format, inputs, kernel + n / 3 % 9, 2 * kernel + n / 2 % 23, 5 + n % 4, kernel, 1 + n % 5 / 3,
+                                     n % 2 * (kernel / 2), 1);
+        j.p->dilationX = 1 + n % 11 / 10;
+        run_varied(j, n);
+    }
+}
+
 /* All algorithms: 1x1, few and many channels, groups, depthwise, Winograd; all activations. */
 static void additions(SimdTensorFormatType format)
 {
@@ -761,6 +773,7 @@ CHECK_FAMILY(convolution_32f)
         joined_rows(formats[i]);
         depthwise_divisors(formats[i]);
         parts_of_outputs(formats[i]);
+        parts_of_few_outputs(formats[i]);
         blocks(formats[i]);
         large_blocks(formats[i]);
         strided_blocks(formats[i]);

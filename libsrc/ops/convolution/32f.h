@@ -20,8 +20,9 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, 
 extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_grouped,
     sn_convolution_32f_few_nchw, sn_convolution_32f_few_converted;
 
-/* Whether few outputs in NHWC are computed as short sums, see contract/convolution_32f.h. */
+/* Whether few outputs in NHWC are computed as short sums, see contract/convolution_32f.h, or in parts. */
 bool sn_few_nhwc_is_short(const struct sn_convolution * c);
+bool sn_few_nhwc_is_in_parts(const struct sn_convolution * c);
 
 /* Few channels a group, by vectors of several groups; NCHW is converted. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_grouped_nhwc, sn_convolution_32f_grouped_nchw;

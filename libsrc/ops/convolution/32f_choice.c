@@ -134,11 +134,20 @@ static bool is_for_winograd(const struct sn_convolution * c)
     return best && best->variant == SN_WINOGRAD_4_3 && sn_convolution_cost(c, best) < WINOGRAD_GAIN * direct_cost(c);
 }
 
+/* Whether Winograd's algorithm would be chosen, of those in its candidates. */
+static bool is_better_by_winograd(const struct sn_convolution * c)
+{
+    const struct sn_convolution_algorithm * best = prefers_speed(c) ? sn_convolution_cheapest(c, winograd) : NULL;
+    return best && sn_convolution_cost(c, best) < WINOGRAD_GAIN * direct_cost(c);
+}
+
 /* The tile takes a cycle for each step of the sum and each vector of outputs, if sums are not short. */
 static bool few_nhwc_preferred(const struct sn_convolution * c)
 {
     if (sn_few_nhwc_is_short(c))
         return true;
+    if (sn_few_nhwc_is_in_parts(c))
+        return !is_better_by_winograd(c);
     if (c->p.group > 1)
         return one_by_one_preferred(c);
     const double tile = sn_dst_pixels(c) * sn_depth(c) * sn_tile_width(c, c->p.dstC) / 16;

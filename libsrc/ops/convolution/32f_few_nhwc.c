@@ -23,8 +23,28 @@ SN_FITS_ALGORITHM_DATA(struct few_nhwc);
 
 static const struct few_nhwc * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
+/*
+ * More outputs than SN_FEW, of long sums by several taps, are parts of so many, and of the rest: the tile would use half of its
+ * lanes. With vectors of 16 512x52x52 to 8 by 9x9 takes 0.69 of the time, 64x30x30 to 8 by 7x7 0.56, 128x40x40 to 5 by 3x3 with
+ * stride 2 0.46, 960x20x20 to 7 0.88; 300x64x64 to 6 by 1x1 would take 1.36, and Winograd's algorithm, for which they are left,
+ * takes 0.8 of their time (Xeon with AMX).
+ */
+enum { MOST_IN_PARTS = 2 * SN_FEW, PARTS_LANES = 16, LEAST_SUM = 256 };
+
+bool sn_few_nhwc_is_in_parts(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    return p->group == 1 && p->dstC > SN_FEW && p->dstC <= MOST_IN_PARTS && sn_lanes(c) >= PARTS_LANES && sn_taps(c) > 1 &&
+           sn_depth(c) >= LEAST_SUM && !sn_few_nhwc_is_short(c);
+}
+
+/* The outputs of a part, or of a group if it is no parts. */
+static size_t part_of(const struct sn_convolution * c) { return sn_few_nhwc_is_in_parts(c) ? SN_FEW : sn_outputs(c); }
+static size_t parts_of(const struct sn_convolution * c) { return c->p.group * sn_ceil_div(sn_outputs(c), part_of(c)); }
+
 /* Rows of weights, and values of a pixel in a vector: three are padded with a zero. */
-static size_t padded(const struct sn_convolution * c) { return sn_outputs(c) == 3 ? 4 : sn_outputs(c); }
+static size_t padded_rows(size_t outputs) { return outputs == 3 ? 4 : outputs; }
+static size_t padded(const struct sn_convolution * c) { return padded_rows(part_of(c)); }
 
 /* Vector cycles to add up the lanes of a sum. */
 static const double LANES_ADDED = 3;
@@ -50,7 +70,8 @@ static double cost_of_lanes(const struct sn_convolution * c)
     const struct sn_convolution_parameters * p = &c->p;
     const double vectors = p->dilationX == 1 ? (double)p->kernelY * sn_vectors(c, p->kernelX * p->srcC)
                                              : sn_taps(c) * sn_vectors(c, p->srcC);
-    return sn_of_vectors(c, sn_dst_pixels(c) * (double)padded(c) * (vectors + LANES_ADDED));
+    const size_t part = part_of(c), outputs = c->p.dstC / part * padded(c) + padded_rows(c->p.dstC % part);
+    return sn_of_vectors(c, sn_dst_pixels(c) * (double)outputs * (vectors + LANES_ADDED));
 }
 
 /* The floats of a segment. */
@@ -85,7 +106,7 @@ bool sn_few_nhwc_is_short(const struct sn_convolution * c)
 
 static bool supports(const struct sn_convolution * c)
 {
-    return c->p.srcF == SN_NHWC && c->srcSize && c->dstSize && (sn_outputs(c) <= SN_FEW || sn_few_nhwc_is_short(c));
+    return c->p.srcF == SN_NHWC && c->srcSize && c->dstSize && (sn_outputs(c) <= SN_FEW || sn_few_nhwc_is_short(c) || sn_few_nhwc_is_in_parts(c));
 }
 
 static bool supports_converted(const struct sn_convolution * c)
@@ -176,8 +197,8 @@ static bool plan(struct sn_convolution * c)
         sn_nhwc_only_edges(&c->p, &b->band);
     c->runStep = sn_lanes(c);
     size_t line;
-    return sn_product(&c->channels, c->p.group, sn_lanes(c)) && sn_nhwc_band_size(c, b) &&
-           sn_floats(&c->weightSize, c->p.group, b->depth, padded(c)) && spaced_line(c, &b->band, &line) &&
+    return sn_product(&c->channels, parts_of(c), sn_lanes(c)) && sn_nhwc_band_size(c, b) &&
+           sn_floats(&c->weightSize, parts_of(c), b->depth, padded(c)) && spaced_line(c, &b->band, &line) &&
            sn_floats(&c->workSize, c->workSize / sizeof(float) + line);
 }
 
@@ -207,30 +228,46 @@ static bool plan_converted(struct sn_convolution * c)
 
 static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, &data_of(c)->nhwc); }
 
+/* Outputs first .. first + count - 1 are those of a part, or of a group. */
+struct part {
+    size_t first, count;
+};
+
+static struct part part_at(const struct sn_convolution * c, size_t i)
+{
+    const size_t outputs = sn_outputs(c), part = part_of(c), parts = sn_ceil_div(outputs, part), at = i % parts * part;
+    return (struct part){i / parts * outputs + at, sn_min(part, outputs - at)};
+}
+
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const sn_32f * w = weight;
-    sn_32f * packed = c->weight;
-    const size_t depth = data_of(c)->nhwc.depth, outputs = sn_outputs(c), inputs = sn_inputs(c);
-    for (size_t g = 0; g < c->p.group; ++g, packed += (padded(c) - outputs) * depth)
-        for (size_t o = g * outputs; o < (g + 1) * outputs; ++o)
+    const size_t depth = data_of(c)->nhwc.depth, inputs = sn_inputs(c);
+    for (size_t i = 0; i < parts_of(c); ++i) {
+        const struct part part = part_at(c, i);
+        sn_32f * packed = sn_weights(c) + i * padded(c) * depth;
+        for (size_t o = part.first; o < part.first + part.count; ++o)
             for (size_t k = 0; k < depth; ++k)
                 *packed++ = w[sn_weight_at(c->format, &c->p, o, k % inputs, k / inputs)];
+    }
 }
 
 /* A vector repeats the values of a pixel. */
 static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
 {
-    const size_t outputs = sn_outputs(c);
-    for (size_t g = 0; g < c->p.group; ++g, values += outputs, spread += c->runStep)
-        for (size_t i = 0; i < c->runStep; ++i)
-            spread[i] = i % padded(c) < outputs ? values[i % padded(c)] : 0;
+    for (size_t n = 0; n < parts_of(c); ++n, spread += c->runStep) {
+        const struct part part = part_at(c, n);
+        for (size_t i = 0; i < c->runStep; ++i) {
+            const size_t o = i % padded_rows(part.count);
+            spread[i] = o < part.count ? values[part.first + o] : 0;
+        }
+    }
 }
 
 /* Computes line by line to the end of the workspace, and copies. */
 static void compute_spaced(const struct sn_convolution * c, struct sn_gemm_32f gemm, sn_32f * end)
 {
-    const size_t channels = sn_outputs(c), lines = gemm.height;
+    const size_t channels = gemm.columns, lines = gemm.height;
     sn_32f * dst = gemm.c;
     gemm.c = end - gemm.width * channels;
     gemm.height = 1;
@@ -267,7 +304,7 @@ static void compute_rows(const void * job, const struct sn_nhwc_rows * r)
     const struct few_nhwc * d = data_of(c);
     struct sn_gemm_32f gemm = {.a = r->src, .height = r->rows, .width = r->columns ? r->columns : c->p.dstW,
         .aStepY = r->srcLine, .aStepX = r->srcPixel, .segment = c->segment, .segments = c->segments,
-        .length = d->nhwc.length, .b = c->weight, .columns = sn_outputs(c), .shortSums = d->shortSums, .c = r->dst,
+        .length = d->nhwc.length, .b = c->weight, .columns = part_of(c), .shortSums = d->shortSums, .c = r->dst,
         .cStepY = r->dstLine, .cStepX = r->dstPixel, .bias = c->bias, .slope = c->slope,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
     if (is_far(c))
@@ -278,13 +315,16 @@ static void compute_rows(const void * job, const struct sn_nhwc_rows * r)
         gemm.cStepX = r->dstLine, gemm.cStepY = r->dstPixel;
     }
     if (gemm.cStepX != gemm.columns) {
-        for (size_t g = 0; g < c->p.group; ++g) {
-            compute_spaced(c, gemm, j->end);
-            gemm.a += sn_inputs(c);
-            gemm.b += padded(c) * d->nhwc.depth;
-            gemm.c += gemm.columns;
-            gemm.bias += c->runStep;
-            gemm.slope = gemm.slope ? gemm.slope + c->runStep : NULL;
+        for (size_t i = 0; i < parts_of(c); ++i) {
+            const struct part part = part_at(c, i);
+            struct sn_gemm_32f some = gemm;
+            some.a += part.first / sn_outputs(c) * sn_inputs(c);
+            some.b += i * padded(c) * d->nhwc.depth;
+            some.c += part.first;
+            some.columns = part.count;
+            some.bias += i * c->runStep;
+            some.slope = gemm.slope ? gemm.slope + i * c->runStep : NULL;
+            compute_spaced(c, some, j->end);
         }
         return;
     }
