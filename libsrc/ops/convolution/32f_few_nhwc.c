@@ -106,7 +106,8 @@ bool sn_few_nhwc_is_short(const struct sn_convolution * c)
 
 static bool supports(const struct sn_convolution * c)
 {
-    return c->p.srcF == SN_NHWC && c->srcSize && c->dstSize && (sn_outputs(c) <= SN_FEW || sn_few_nhwc_is_short(c) || sn_few_nhwc_is_in_parts(c));
+    return c->p.srcF == SN_NHWC && c->srcSize && c->dstSize &&
+           (sn_outputs(c) <= SN_FEW || sn_few_nhwc_is_short(c) || sn_few_nhwc_is_in_parts(c));
 }
 
 static bool supports_converted(const struct sn_convolution * c)

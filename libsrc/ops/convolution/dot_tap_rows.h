@@ -11,8 +11,8 @@
  * rows along them are higher than along rows. */
 void sn_dot_order_rows(struct sn_dot * gemm, size_t rows);
 
-/* Whether tiles of c have less to multiply so; depth: groups of numbers in a sum; dense: the rows of outputs, and what they read, are
- * contiguous. It follows from the shape and the level, since the weights are kept with their sums. */
+/* Whether tiles of c have less to multiply so; depth: groups of numbers in a sum; dense: the rows of outputs, and what they read,
+ * are contiguous. It follows from the shape and the level, since the weights are kept with their sums. */
 bool sn_dot_leaves_out(const struct sn_convolution * c, size_t depth, bool dense);
 
 /* The sums of the weights: for each number of rows of taps from the first on, of all channels as they are spread. */

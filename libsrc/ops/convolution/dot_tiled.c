@@ -229,7 +229,8 @@ static bool plan_sums(struct sn_convolution * c, struct tiled * t)
 {
     size_t bytes;
     t->leavesOut = t->band.band.copied && !t->band.edges && sn_dot_leaves_out(c, t->depth, is_dense(c));
-    return !t->leavesOut || (sn_dot_sums_size(c, &bytes) && sn_product(&c->weightSize, sn_align(c->weightSize, SN_ALIGN) + bytes, 1));
+    return !t->leavesOut ||
+           (sn_dot_sums_size(c, &bytes) && sn_product(&c->weightSize, sn_align(c->weightSize, SN_ALIGN) + bytes, 1));
 }
 
 static int32_t * sums_of(const struct sn_convolution * c)

@@ -141,8 +141,9 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
     taps.columns = d->nhwc.apart ? &columns : NULL;
     /* Rows that leave out no taps, so that they too may be computed by one row of taps after the other: 576x9x6 by 7x7, in tiles
      * along columns, takes 0.46 of the time (AVX-512, Xeon with AMX). */
-    const struct sn_tap_rows all = {.stride = 1, .step = 1, .taps = c->segments >= c->p.kernelY ? c->p.kernelY : 0, .lines = PTRDIFF_MAX};
-    byRow = byRow && c->segments >= c->p.kernelY; /* rows of taps that are one segment all meet the image */
+    const bool rows = c->segments >= c->p.kernelY; /* else rows of taps are one segment, and all meet the image */
+    const struct sn_tap_rows all = {.stride = 1, .step = 1, .taps = rows ? c->p.kernelY : 0, .lines = PTRDIFF_MAX};
+    byRow = byRow && rows;
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = compute_few(c, r, &gemm, g, end); first < end; first += tile->columns) {
             const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->runStep + first;
