@@ -41,14 +41,15 @@ static size_t tiles_of(const struct sn_convolution * c, size_t height, bool dens
  * amx 128x4x60 by 3x3 would take 1.0 to 1.5, 3x2x200 1.3 (Xeon with AMX).
  */
 static const double LEFT = 0.92, LEFT_ALIGNED = 0.8;
-enum { LEAST_GROUPS = 16 };
+enum { LEAST_GROUPS = 16, MOST_TAPS = 1 << 10, MOST_LINES = 1 << 24 }; /* a plan of larger ones would take long */
 
 bool sn_dot_leaves_out(const struct sn_convolution * c, size_t depth, bool dense)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const bool aligned = tile_of(c)->aligned;
     if (c->family->smallType != SN_DATA_8U || p->kernelY < 2 || p->padY + p->padH == 0 || tile_of(c)->columns > COLUMNS ||
-        c->srcSize == 0 || c->dstSize == 0 || (aligned && depth / p->kernelY < LEAST_GROUPS))
+        p->kernelY > MOST_TAPS || (p->srcH | p->dstH | p->padY | p->strideY | p->dilationY) >= MOST_LINES || c->srcSize == 0 ||
+        c->dstSize == 0 || (aligned && depth / p->kernelY < LEAST_GROUPS))
         return false;
     const struct sn_tap_rows rows = sn_tap_rows_of(p, 0);
     size_t left = 0;

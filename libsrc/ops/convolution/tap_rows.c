@@ -112,12 +112,23 @@ static bool is_by_taps(const struct sn_gemm_32f_tile * tile, const struct sn_gem
     return gemm->height > 1 && products >= LEAST_PRODUCTS && bytes > sn_cpu()->cacheL2 / 2;
 }
 
+/* The first output from which on the input of its first tap is at `line` or behind. */
+static size_t output_at(const struct sn_tap_rows * t, ptrdiff_t line)
+{
+    return line > t->first ? sn_ceil_div((size_t)(line - t->first), t->stride) : 0;
+}
+
 size_t sn_end_of_alike(const struct sn_tap_rows * t, size_t first, size_t outputs)
 {
-    const struct sn_taps all = sn_taps_of_row(t, first);
-    while (++first < outputs && same(sn_taps_of_row(t, first), all)) {
-    }
-    return first;
+    const ptrdiff_t line = t->first + (ptrdiff_t)(first * t->stride), lines = (ptrdiff_t)t->lines;
+    const size_t above = line < 0 ? sn_min(sn_ceil_div((size_t)-line, t->step), t->taps) : 0;
+    const size_t until = line < lines ? sn_min(sn_ceil_div((size_t)(lines - line), t->step), t->taps) : 0;
+    size_t end = outputs;
+    if (above)
+        end = sn_min(end, output_at(t, -(ptrdiff_t)((above - 1) * t->step)));
+    if (until)
+        end = sn_min(end, output_at(t, lines - (ptrdiff_t)((until - 1) * t->step)));
+    return sn_max(end, first + 1);
 }
 
 /* The outputs, of `outputs`, whose tap `tap` meets the image. */

@@ -27,7 +27,7 @@ struct sn_taps {
 /* Those of row y that meet the image, at least one. */
 struct sn_taps sn_taps_of_row(const struct sn_tap_rows * t, size_t y);
 
-/* The output after `first`, of `outputs`, whose taps are others. */
+/* The output after `first`, of `outputs`, up to which all have its taps. */
 size_t sn_end_of_alike(const struct sn_tap_rows * t, size_t first, size_t outputs);
 
 /* The sum over `outputs` outputs of their taps that meet the image. */
