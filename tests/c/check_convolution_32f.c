@@ -645,6 +645,8 @@ static void parts_of_few_outputs(SimdTensorFormatType format)
         j.p->dilationX = 1 + n % 11 / 10;
         run_varied(j, n);
     }
+    for (size_t n = 0; n < 2 * CHECK_ACTIVATIONS; ++n) /* with an addition, after which slopes follow */
+        run_varied(added(layer(format, 6 + n % 3, 9, 7 + n, 8, 7, 1, 3, 1)), n);
 }
 
 /* All algorithms: 1x1, few and many channels, groups, depthwise, Winograd; all activations. */

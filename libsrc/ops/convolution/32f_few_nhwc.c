@@ -196,7 +196,7 @@ static bool plan(struct sn_convolution * c)
     few->edges = !few->shortSums && only_edges(c, &b->band);
     if (few->edges)
         sn_nhwc_only_edges(&c->p, &b->band);
-    c->runStep = sn_lanes(c);
+    c->run = part_of(c), c->runStep = sn_lanes(c);
     size_t line;
     return sn_product(&c->channels, parts_of(c), sn_lanes(c)) && sn_nhwc_band_size(c, b) &&
            sn_floats(&c->weightSize, parts_of(c), b->depth, padded(c)) && spaced_line(c, &b->band, &line) &&

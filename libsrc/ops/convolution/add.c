@@ -69,7 +69,7 @@ static void join_channels(const struct sn_convolution * c, const struct sn_array
 static void join(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const size_t from = c->p.srcF == SN_NCHW ? c->p.dstH * c->p.dstW : 1;
-    if (c->p.activation != SN_ACTIVATION_PRELU || c->p.group == 1 || c->runStep == c->run) {
+    if (c->p.activation != SN_ACTIVATION_PRELU || c->run >= c->p.dstC || c->runStep == c->run) {
         join_channels(c, a, c->batch, c->p.dstC, c->slope);
         return;
     }
