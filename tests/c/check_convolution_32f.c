@@ -466,7 +466,7 @@ static void channels(SimdTensorFormatType format)
 }
 
 /* 3x3 with enough channels for Winograd: all channel counts, all small images, pads, activations, fills. */
-static void tiles(SimdTensorFormatType format, size_t stride)
+static void tiles_of_stride(SimdTensorFormatType format, size_t stride)
 {
     for (size_t n = 0, count = check_count(250); n < count; ++n) {
         struct check_layer j =
@@ -478,6 +478,12 @@ static void tiles(SimdTensorFormatType format, size_t stride)
         check_convolution_output(j.p);
         run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
     }
+}
+
+static void tiles(SimdTensorFormatType format)
+{
+    tiles_of_stride(format, 1);
+    tiles_of_stride(format, 2);
 }
 
 static void fills(SimdTensorFormatType format)
@@ -667,9 +673,16 @@ static void additions(SimdTensorFormatType format)
         j.batch = check_few(2), j.own_buffer = check_random(0, 1);
         run_case(added(j), CHECK_RANDOM);
     }
-    run_case(added(layer(format, 512, 3, 5, 512, 1, 1, 0, 1)), CHECK_RANDOM); /* a band is copied, or a sum is divided */
-    run_case(added(layer(format, 1600, 1, 2, 1600, 1, 1, 0, 1)), CHECK_RANDOM);
-    run_case(added(layer(format, 24, 30, 50, 24, 3, 1, 1, 1)), CHECK_RANDOM); /* blocks of tiles */
+}
+
+/* With an addition: a band that is copied or a sum that is divided, blocks of tiles, and equal images. */
+static void large_additions(SimdTensorFormatType format)
+{
+    static const size_t shapes[][4] = {{512, 3, 5, 1}, {1600, 1, 2, 1}, {24, 30, 50, 3}}; /* channels, height, width, kernel */
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i) {
+        const size_t * n = shapes[i];
+        run_case(added(layer(format, n[0], n[1], n[2], n[0], n[3], 1, n[3] / 2, 1)), CHECK_RANDOM);
+    }
     struct check_layer equal = check_layer_with(added(layer(format, 20, 9, 10, 20, 3, 1, 1, 1)), 3, false);
     declare(&equal, CHECK_EQUAL);
     check_layer_run_equal(&equal);
@@ -758,43 +771,21 @@ static void begin_bench(struct check_layer * j)
 
 static void bench(void) { check_layer_bench_known(&family, begin_bench); }
 
+/* The cases of a format. Called by their addresses, they have frames of their own: as a part of one function, all of them together
+ * would take most of the stack of `--stack 64` from the library. */
+static void (*const cases_of_format[])(SimdTensorFormatType) = {
+    tails, few_outputs, one_channel, few_outputs_of_groups, tiles, dilated_tiles, lines, columns_left_out,
+    joined_pixels, joined_rows, depthwise_divisors, parts_of_outputs, parts_of_few_outputs, blocks, large_blocks,
+    strided_blocks, planes, groups, wide_groups, far_taps, signals, whole, narrow, dilated_bands, padded_columns,
+    one_input, far_taps_of_wide_pixels, channels, fills, batches, additions, large_additions, panels,
+};
+
 CHECK_FAMILY(convolution_32f)
 {
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {
-        tails(formats[i]);
-        few_outputs(formats[i]);
-        one_channel(formats[i]);
-        few_outputs_of_groups(formats[i]);
-        tiles(formats[i], 1);
-        tiles(formats[i], 2);
-        dilated_tiles(formats[i]);
-        lines(formats[i]);
-        columns_left_out(formats[i]);
-        joined_pixels(formats[i]);
-        joined_rows(formats[i]);
-        depthwise_divisors(formats[i]);
-        parts_of_outputs(formats[i]);
-        parts_of_few_outputs(formats[i]);
-        blocks(formats[i]);
-        large_blocks(formats[i]);
-        strided_blocks(formats[i]);
-        planes(formats[i]);
-        groups(formats[i]);
-        wide_groups(formats[i]);
-        far_taps(formats[i]);
-        signals(formats[i]);
-        whole(formats[i]);
-        narrow(formats[i]);
-        dilated_bands(formats[i]);
-        padded_columns(formats[i]);
-        one_input(formats[i]);
-        far_taps_of_wide_pixels(formats[i]);
-        channels(formats[i]);
-        fills(formats[i]);
-        batches(formats[i]);
-        additions(formats[i]);
-        panels(formats[i]);
+        for (size_t n = 0; n < sizeof(cases_of_format) / sizeof(cases_of_format[0]); ++n)
+            cases_of_format[n](formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1500); ++n)

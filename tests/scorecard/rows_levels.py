@@ -70,7 +70,7 @@ ROWS = [
         "offsets 0 to 63, all layouts, with and without non-temporal stores, caches of 1 byte to 64 MB",
         aim="10,000 cases of each function on each level; quick form: 20",
         quick=Form(
-            commands=[f"{LEVELS} random --random 100 --seconds 7 --caches --seed {SEED}"],
+            commands=[f"{LEVELS} random --random 24 --caches --seed {SEED}"],
             figure="at least {least_cases:.0f} cases of each function, {cases:.0f} in total",
             holds=lambda counts: counts["failed"] == 0 and counts["least_cases"] >= 20,
             minutes=2,
