@@ -46,6 +46,8 @@ def cases(kind: str, lists: bool = False) -> list[Case]:
         model = case.model or onnx.load(Path(case.model_dir) / "model.onnx")
         for inputs, outputs in case.data_sets or _stored(Path(case.model_dir)):
             values = [array_of(value) for value in (*inputs, *outputs)]
+            if name.startswith("cast"):
+                values = _without_undefined(values, *outputs)
             if all(isinstance(value, np.ndarray) for value in values) != lists:
                 found.append(Case(name, model, values[: len(inputs)], values[len(inputs) :]))
     return found
@@ -78,6 +80,20 @@ def array_of(value: Any) -> Any:
     array = np.asarray(value, order="C")
     small = array.dtype.name.startswith(_SMALL)
     return array.astype("float32" if small else _OF_BITS.get(array.dtype.name, array.dtype))
+
+
+def _without_undefined(values: list[Any], result: Any) -> list[Any]:
+    """Zeros in place of numbers that the integers of a few bits in the result do not hold, in source and result: ONNX leaves
+    their casts undefined, and versions of ml_dtypes, which computed the result, differ."""
+    dtype = onnx.numpy_helper.to_array(result).dtype if isinstance(result, onnx.TensorProto) else np.dtype(object)
+    source = values[0]
+    if dtype.name not in _OF_BITS or source.dtype.kind != "f":
+        return values
+    bits = int(dtype.name[-1])
+    least = 0 if dtype.name.startswith("u") else -(1 << bits - 1)
+    held = (np.trunc(source) >= least) & (np.trunc(source) < least + (1 << bits))
+    first, last = (np.where(held, value, value.dtype.type(0)) for value in (source, values[-1]))
+    return [first, *values[1:-1], last]
 
 
 # ---- messages, as we read them and as the package does
