@@ -294,10 +294,16 @@ static void small_planes(enum kind kind)
     }
 }
 
-/* Many channels in NHWC: lines that are pooled run by run of channels, and part by part of the columns. */
+/* Many channels in NHWC: lines that are pooled run by run of channels, some of them part by part of the columns. */
 static void parts(enum kind kind)
 {
+    static const size_t windows[][3] = {{2, 1, 0}, {3, 1, 1}, {3, 2, 1}, {5, 1, 2}}; /* of which two rows share columns */
     const size_t size = type_of(kind) == CHECK_32F ? 4 : type_of(kind) == CHECK_16B ? 2 : 1;
+    for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); ++i) {
+        const struct pool shared = square(kind, SimdTensorFormatNhwc, (8192 + 20 * i) / size + 3, 5, 5 + i, windows[i][0],
+                                          windows[i][1], windows[i][2]);
+        run(&shared, CHECK_RANDOM);
+    }
     struct pool p = square(kind, SimdTensorFormatNhwc, 2060 / size, 6, check_quick() ? 45 : 70, 7, 1, 3);
     run(&p, CHECK_RANDOM);
     p = square(kind, SimdTensorFormatNhwc, 2060 / size, 5, 83, 8, 2, 3);

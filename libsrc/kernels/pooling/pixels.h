@@ -8,9 +8,9 @@
 
 /*
  * RING: the most columns of overlapping windows, a power of two; RING_SPACE: vectors in the columns of a row (struct ring);
- * RING_LINES: bytes of the lines of a part (ring_plane()). RUN: vectors of a run of channels (overlap_run()).
+ * RING_LINES: bytes of the lines of a part (ring_plane()).
  */
-enum { RING = 32, RING_SPACE = 16384 / sizeof(REDUCTION), RING_LINES = 512 << 10, RUN = 32 };
+enum { RING = 32, RING_SPACE = 16384 / sizeof(REDUCTION), RING_LINES = 512 << 10 };
 
 /* A pixel as wide as the row: there are no columns. */
 static void wide_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
@@ -239,9 +239,10 @@ SN_INLINE void overlap_store(REDUCTION (*w)[2][2], int row, int u, int K, float 
 }
 
 /* The columns that windows share with those to the left, for a run of channels: vectors of both rows, block by block. */
+enum { SHARED_SPACE = 16384 / sizeof(VECTOR) };
 struct shared_columns {
     VECTOR * column[4]; /* K - S of them, from left to right */
-    VECTOR storage[4][RUN];
+    VECTOR storage[SHARED_SPACE];
 };
 
 /* u vectors of column x of two rows, at offset `at`; the image has `columns` columns. */
@@ -301,7 +302,7 @@ SN_INLINE void overlap_run(const struct sn_pooling * p, const struct input * r, 
     ptrdiff_t x = -(ptrdiff_t)axis->pad;
     struct shared_columns shared;
     for (int c = 0; c < K - S; ++c) {
-        shared.column[c] = shared.storage[c];
+        shared.column[c] = shared.storage + c * (SHARED_SPACE / (K - S));
         for (size_t i = first, block = 0; i < end; i += step, block += 2 * (size_t)u) {
             REDUCTION w[2][2];
             column(w, u, r, x + c, columns, pixel, sn_min(i, inner - step), k);
@@ -325,12 +326,16 @@ SN_INLINE void overlap_run(const struct sn_pooling * p, const struct input * r, 
     }
 }
 
-/* Computes a step. Clipped rows, which are few, have no specialised code. Pairs of reductions of two vectors would need more
- * than 16 registers. */
+/*
+ * Computes a step. Clipped rows, which are few, have no specialised code. Pairs of reductions of two vectors would need more
+ * than 16 registers. Runs are as long as the L1 cache holds their columns, so that lines are read in long pieces, which the
+ * processor fetches in advance: 1536x38x38 by 2x2 takes 0.42 of the time of 16 vectors (AVX2; AVX-512 0.7), 1280x30x30 by 3x3
+ * 0.6, 832x28x28 0.6, 200x70x70 0.92.
+ */
 SN_INLINE void overlap_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                             ELEMENT * dst, int K, int S)
 {
-    const size_t inner = p->inner, run = RUN / 2 * LANES;
+    const size_t inner = p->inner, run = SHARED_SPACE / (size_t)(K - S) / 2 * LANES;
     if (!t->two || t->common.count != (size_t)(K - S) || t->own[0].count != (size_t)S || t->own[1].count != (size_t)S) {
         pixels_step(p, t, src, planes, dst);
         return;
