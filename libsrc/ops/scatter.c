@@ -191,57 +191,107 @@ void sn_gather_nd(const struct sn_scatter_nd * s)
 
 /* ---- cumulative sums */
 
-SN_INLINE uint64_t bits_at(const uint8_t * at, size_t bytes)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, at, bytes); /* low bytes come first */
-    return bits;
-}
+/*
+ * An element each of neighbouring lines is added before the next one, so that arrays are read in their order: 38x38x1536 floats
+ * along the first axis take 0.16 of the time of line after line, 1000x64 integers of 1 byte 0.09, of 8 bytes 0.34. TOGETHER of
+ * them are a loop of constant length, which the compiler computes with vectors; fewer lines share cache lines anyway, and the sum
+ * of one line stays in a register.
+ */
+enum { LINES = 256, TOGETHER = 16 };
 
-/* A line of integers, whose low bits are the same with and without sign. */
-SN_INLINE void sum_integers(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, size_t bytes, uint8_t * dst)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < c->count; ++i, src += step, dst += step) {
-        const uint64_t before = total;
-        total += bits_at(src, bytes);
-        memcpy(dst, c->exclusive ? &before : &total, bytes);
+/* Adds elements to their sums, and stores these, or what they were before. Integers keep their low bits, with and without sign. */
+#define ADD(name, type)                                                                                                     \
+    SN_INLINE void add_##name(type * total, const uint8_t * src, bool exclusive, size_t n, uint8_t * dst)                   \
+    {                                                                                                                       \
+        type x[TOGETHER], sum[TOGETHER];                                                                                    \
+        memcpy(x, src, n * sizeof(type));                                                                                   \
+        for (size_t k = 0; k < n; ++k)                                                                                      \
+            sum[k] = (type)(total[k] + x[k]);                                                                               \
+        memcpy(dst, exclusive ? total : sum, n * sizeof(type));                                                             \
+        memcpy(total, sum, n * sizeof(type));                                                                               \
+    }                                                                                                                       \
+    /* The first elements of `lines` lines: -0 keeps its sign. */                                                           \
+    SN_INLINE void begin_##name(type * total, const uint8_t * src, bool exclusive, size_t lines, uint8_t * dst)             \
+    {                                                                                                                       \
+        memcpy(total, src, lines * sizeof(type));                                                                           \
+        if (exclusive)                                                                                                      \
+            memset(dst, 0, lines * sizeof(type));                                                                           \
+        else                                                                                                                \
+            memmove(dst, src, lines * sizeof(type));                                                                        \
+    }                                                                                                                       \
+    static void sum_##name(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, size_t lines, uint8_t * dst)  \
+    {                                                                                                                       \
+        type total[LINES];                                                                                                  \
+        begin_##name(total, src, c->exclusive, lines, dst);                                                                 \
+        for (size_t i = 1; i < c->count; ++i) {                                                                             \
+            src += step;                                                                                                    \
+            dst += step;                                                                                                    \
+            size_t k = 0;                                                                                                   \
+            for (; k + TOGETHER <= lines; k += TOGETHER)                                                                    \
+                add_##name(total + k, src + k * sizeof(type), c->exclusive, TOGETHER, dst + k * sizeof(type));              \
+            for (; k < lines; ++k)                                                                                          \
+                add_##name(total + k, src + k * sizeof(type), c->exclusive, 1, dst + k * sizeof(type));                     \
+        }                                                                                                                   \
+    }                                                                                                                       \
+    SN_INLINE void line_##name(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, bool exclusive,         \
+                               uint8_t * dst)                                                                               \
+    {                                                                                                                       \
+        type total;                                                                                                         \
+        begin_##name(&total, src, exclusive, 1, dst);                                                                       \
+        for (size_t left = c->count - 1; left > 0; --left) {                                                                \
+            src += step;                                                                                                    \
+            dst += step;                                                                                                    \
+            add_##name(&total, src, exclusive, 1, dst);                                                                     \
+        }                                                                                                                   \
+    }                                                                                                                       \
+    static void sum_line_##name(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, uint8_t * dst)         \
+    {                                                                                                                       \
+        if (c->exclusive)                                                                                                   \
+            line_##name(c, src, step, true, dst);                                                                           \
+        else                                                                                                                \
+            line_##name(c, src, step, false, dst);                                                                          \
     }
-}
+ADD(32f, float)
+ADD(8, uint8_t)
+ADD(32, uint32_t)
+ADD(64, uint64_t)
 
-static void sum_floats(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, uint8_t * dst)
+struct sums {
+    void (*lines)(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, size_t lines, uint8_t * dst);
+    void (*line)(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, uint8_t * dst);
+};
+
+static struct sums sums_of(const struct sn_cumulative * c)
 {
-    float total = 0;
-    for (size_t i = 0; i < c->count; ++i, src += step, dst += step) {
-        const float before = total, x = *(const sn_32f *)src;
-        total = i ? total + x : x; /* -0 keeps its sign */
-        *(sn_32f *)dst = c->exclusive ? before : total;
-    }
+    if (c->type == SN_DATA_32F)
+        return (struct sums){sum_32f, sum_line_32f};
+    return c->bytes == 1   ? (struct sums){sum_8, sum_line_8}
+           : c->bytes == 4 ? (struct sums){sum_32, sum_line_32}
+                           : (struct sums){sum_64, sum_line_64};
 }
 
-static void sum_lines(const void * argument, void * work, size_t begin, size_t end)
+static void sum_pieces(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;
     const struct sn_cumulative * c = argument;
-    const ptrdiff_t step = (ptrdiff_t)(c->inner * c->bytes);
-    for (size_t line = begin; line < end; ++line) {
-        const size_t first = line / c->inner * c->count * c->inner + line % c->inner;
-        const size_t at = (c->reverse ? first + (c->count - 1) * c->inner : first) * c->bytes;
-        const ptrdiff_t by = c->reverse ? -step : step;
-        if (c->type == SN_DATA_32F)
-            sum_floats(c, c->src + at, by, c->dst + at);
-        else if (c->bytes == 1)
-            sum_integers(c, c->src + at, by, 1, c->dst + at);
-        else if (c->bytes == 4)
-            sum_integers(c, c->src + at, by, 4, c->dst + at);
+    const struct sums sums = sums_of(c);
+    const size_t pieces = sn_ceil_div(c->inner, LINES);
+    const ptrdiff_t row = (ptrdiff_t)(c->inner * c->bytes), step = c->reverse ? -row : row;
+    for (size_t piece = begin; piece < end; ++piece) {
+        const size_t first = piece % pieces * LINES, lines = sn_min(c->inner - first, LINES);
+        const size_t index = piece / pieces * c->count + (c->reverse ? c->count - 1 : 0);
+        const size_t at = (index * c->inner + first) * c->bytes;
+        if (lines >= TOGETHER)
+            sums.lines(c, c->src + at, step, lines, c->dst + at);
         else
-            sum_integers(c, c->src + at, by, 8, c->dst + at);
+            for (size_t k = 0; k < lines; ++k)
+                sums.line(c, c->src + at + k * c->bytes, step, c->dst + at + k * c->bytes);
     }
 }
 
 void sn_cumulative_sum(const struct sn_cumulative * c)
 {
-    const size_t lines = c->outer * c->inner;
-    sn_parallel_for(&(struct sn_parallel){.run = sum_lines, .job = c, .units = lines,
-        .cost = sn_cost_of_bytes((double)(lines * c->count) * 4.0 * (double)c->bytes)});
+    const size_t all = c->outer * c->count * c->inner;
+    sn_parallel_for(&(struct sn_parallel){.run = sum_pieces, .job = c, .units = c->outer * sn_ceil_div(c->inner, LINES),
+        .cost = sn_cost_of_bytes((double)all * 4.0 * (double)c->bytes)});
 }

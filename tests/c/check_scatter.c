@@ -428,6 +428,10 @@ static void sums_case(struct sums s, enum check_fill fill)
     SimdnetCumulativeSum(s.type, src, s.outer, s.count, s.inner, s.exclusive, s.reverse, result);
     check_that(is_expected(s.type, all), SUM, "%s %zux%zux%zu exclusive=%d reverse=%d", types[s.type], s.outer, s.count,
                s.inner, (int)s.exclusive, (int)s.reverse);
+    memcpy(result, src, all * bytes);
+    SimdnetCumulativeSum(s.type, result, s.outer, s.count, s.inner, s.exclusive, s.reverse, result);
+    check_that(is_expected(s.type, all), SUM, "in place, %s %zux%zux%zu exclusive=%d reverse=%d", types[s.type], s.outer,
+               s.count, s.inner, (int)s.exclusive, (int)s.reverse);
 }
 
 static void sums_refusals(void)
@@ -462,9 +466,10 @@ CHECK_FAMILY(scatter)
                     gather_nd_case(some_parts(of, turn));
             }
     for (int type = 0; type <= SimdTensorData64u; ++type)
-        for (size_t n = 0; n < 12; ++n)
-            sums_case((struct sums){(SimdTensorDataType)type, check_random(1, 3), check_random(1, 40),
-                                    n % 3 ? 1 : check_random(1, 30), (SimdBool)(n & 1), (SimdBool)(n >> 1 & 1)},
+        for (size_t n = 0; n < 24; ++n) /* lines alone, some of them, and many, which are added side by side in parts */
+            sums_case((struct sums){(SimdTensorDataType)type, check_random(1, 3), check_random(1, n % 3 == 2 ? 9 : 40),
+                                    n % 3 == 0 ? 1 : n % 3 == 1 ? check_random(2, 40) : check_random(200, 600),
+                                    (SimdBool)(n & 1), (SimdBool)(n >> 1 & 1)},
                       (enum check_fill)(n % CHECK_FILLS));
     if (check_selected(ELEMENTS))
         elements_refusals();
