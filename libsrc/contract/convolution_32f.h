@@ -32,6 +32,7 @@ struct sn_grouped_nhwc_32f {
     size_t units, groups, inputs;
     size_t srcUnit, dstUnit;
     size_t srcC, dstC;          /* channels from the first to compute to the end of a pixel that may be read, and written */
+    const sn_32f * end;         /* of the lines, if what is between their pixels may be read, too; or NULL */
     const int32_t * lookup;
     bool aligned;               /* the lookup of step 0 is lane l for each l */
     const sn_32f * weight, * bias;

@@ -468,7 +468,20 @@ static void edge_of_block(const struct sn_grouped_nhwc_32f * g, const struct ins
         i->run[g->groups == 1](g, line, &in, unit, units, dst);
 }
 
-/* All columns of the rows of an instance. The last block may overlap the previous one; it writes the same values again. */
+/* Floats that may be read from the address of a line on, of the last one in memory. */
+static size_t readable(const struct sn_grouped_nhwc_32f * g, const sn_32f * const * line, size_t lines)
+{
+    uintptr_t last = 0;
+    for (size_t l = 0; l < lines; ++l)
+        last = line[l] && (uintptr_t)line[l] > last ? (uintptr_t)line[l] : last;
+    return g->end && last ? ((uintptr_t)g->end - last) / sizeof(sn_32f) : 0;
+}
+
+/*
+ * All columns of the rows of an instance. The last block may overlap the previous one; it writes the same values again. Vectors of
+ * inputs may exceed their pixel where another follows: copying those of each block, 8x56x56 by 1x1 in 4 groups took 1.75 times as
+ * long, by 3x3 1.5 times, 12x28x28 in 6 1.3 times (AVX-512; AVX2 1.2 times), 20x28x28 in 5 1.1 times.
+ */
 static void row_of_blocks(const struct sn_grouped_nhwc_32f * g, const struct instance * i, const sn_32f * const * line,
                           sn_32f * dst)
 {
@@ -476,12 +489,15 @@ static void row_of_blocks(const struct sn_grouped_nhwc_32f * g, const struct ins
     const size_t reach = (i->columns - 1) * g->strideX + (g->kernelX - 1) * g->dilationX;
     /* The units whose vectors of inputs are in the pixel. */
     const size_t whole = single ? g->units : g->srcC < V32F_N ? 0 : sn_min((g->srcC - V32F_N) / g->srcUnit + 1, g->units);
+    const size_t floats = whole < g->units ? readable(g, line, (i->rows - 1) * g->lineStep + g->kernelY) : 0;
+    const size_t after = reach * g->srcPixel + (g->units - 1) * g->srcUnit + V32F_N; /* the first input of a block */
     for (size_t x = 0, end; x < g->dstW; x = end) {
         x = sn_min(x, g->dstW - i->columns);
         end = x + i->columns;
         const size_t at = x * g->strideX;
         const struct inputs in = {g->offset + (at - g->padX) * g->srcPixel, g->srcPixel, at - g->padX, true};
-        const size_t inside = at >= g->padX && at + reach < g->padX + g->srcW ? whole : 0;
+        const bool all = at >= g->padX && at + reach < g->padX + g->srcW;
+        const size_t inside = !all ? 0 : whole < g->units && in.first + after <= floats ? g->units : whole;
         i->run[single](g, line, &in, 0, inside, dst + x * g->dstPixel);
         if (inside < g->units)
             edge_of_block(g, i, line, in, inside, g->units, dst + x * g->dstPixel);

@@ -263,9 +263,11 @@ static size_t rows_of_unit(const struct sn_convolution * c)
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    const size_t row = s->line * rows_of_unit(c), rows = sn_min(s->lines * rows_of_unit(c), c->p.dstH - row);
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t row = s->line * rows_of_unit(c), rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
     struct sn_grouped_nhwc_32f g = job_of(c, 0, data_of(c)->units, a->at->srcPixel, a->at->dstPixel);
     g.dst = (sn_32f *)a->dst + row * g.dstRow;
+    g.end = a->at->srcPixel == p->srcC ? (const sn_32f *)a->src + p->srcH * p->srcW * p->srcC : NULL;
     compute_rows(c, g, a->src, row, rows, a->work);
 }
 
