@@ -219,7 +219,7 @@ enum { LINES = 256, TOGETHER = 16 };
         else                                                                                                                \
             memmove(dst, src, lines * sizeof(type));                                                                        \
     }                                                                                                                       \
-    static void sum_##name(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, size_t lines, uint8_t * dst)  \
+    static void sum_##name(const struct sn_cumulative * c, const uint8_t * src, ptrdiff_t step, size_t lines, uint8_t * dst)\
     {                                                                                                                       \
         type total[LINES];                                                                                                  \
         begin_##name(total, src, c->exclusive, lines, dst);                                                                 \

@@ -329,8 +329,8 @@ SN_INLINE void overlap_run(const struct sn_pooling * p, const struct input * r, 
 /*
  * Computes a step. Clipped rows, which are few, have no specialised code. Pairs of reductions of two vectors would need more
  * than 16 registers. Runs are as long as the L1 cache holds their columns, so that lines are read in long pieces, which the
- * processor fetches in advance: 1536x38x38 by 2x2 takes 0.42 of the time of 16 vectors (AVX2; AVX-512 0.7), 1280x30x30 by 3x3
- * 0.6, 832x28x28 0.6, 200x70x70 0.92.
+ * processor fetches in advance: 1536x38x38 by 2x2 takes 0.47 of the time of 16 vectors (AVX2; AVX-512 0.80), 1280x30x30 by 3x3
+ * 0.70, averages of 832x28x28 by 3x3 0.71.
  */
 SN_INLINE void overlap_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                             ELEMENT * dst, int K, int S)
